@@ -42,8 +42,6 @@ final class SimulatedRandom: RandomSource, @unchecked Sendable {
 
 /// The threads of a simulated process: all of its work is the loop's.
 struct SimulatedThreads: WorkThreads {
-    var engine: any WorkQueue { queue("tributary.engine") }
-
     private struct Queue: WorkQueue {
         let loop: EventLoop
         let lane: Int
@@ -55,6 +53,8 @@ struct SimulatedThreads: WorkThreads {
 
     let loop: EventLoop
     let process: EventLoop.Process
+
+    func engineQueue() -> any WorkQueue { queue("tributary.engine") }
 
     func queue(_ label: String) -> any WorkQueue { Queue(loop: loop, lane: loop.makeLane(process)) }
 

@@ -3,12 +3,11 @@ import Testing
 
 struct TimersTests {
     @Test func sleepersWakeInTheOrderOfTheirTimes() async throws {
-        let timers = Timers()
         let now = ContinuousClock.now
         let woken = try await withThrowingTaskGroup(of: Int.self, returning: [Int].self) { group in
             for number in [3, 1, 2] {
                 group.addTask {
-                    try await timers.sleep(until: now + .milliseconds(100 * number))
+                    try await EngineLoop.sleep(until: now + .milliseconds(100 * number))
                     return number
                 }
             }
@@ -19,13 +18,12 @@ struct TimersTests {
     }
 
     @Test func aTimeThatIsOverWakesAtOnce() async throws {
-        try await Timers().sleep(until: .now - .seconds(1))
+        try await EngineLoop.sleep(until: .now - .seconds(1))
     }
 
     @Test func aCancelledSleepEndsAtOnce() async throws {
-        let timers = Timers()
-        let tasks = (0..<200).map { _ in Task { try await timers.sleep(until: .now + .seconds(3600)) } }
-        let late = Task { try await timers.sleep(until: .now + .milliseconds(50)) }
+        let tasks = (0..<200).map { _ in Task { try await EngineLoop.sleep(until: .now + .seconds(3600)) } }
+        let late = Task { try await EngineLoop.sleep(until: .now + .milliseconds(50)) }
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         // Those that were cancelled keep nobody from waking.
@@ -35,7 +33,7 @@ struct TimersTests {
     @Test func aTaskThatIsCancelledAlreadyDoesNotSleep() async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await Timers().sleep(until: .now + .seconds(3600))
+            try await EngineLoop.sleep(until: .now + .seconds(3600))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }

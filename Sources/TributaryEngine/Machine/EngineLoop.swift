@@ -5,24 +5,46 @@ import Locking
 import NIOCore
 import NIOPosix
 
-/// The thread of schedulers, of runs as long as these parse nothing, and of sleeping tasks. A job that one of its jobs adds, or
-/// a sleep that one begins, wakes no other thread.
+/// A thread of jobs, and of the sleeps that these jobs begin. A job that adds another, or that sleeps, wakes no other thread.
 ///
-/// It serves no connection, as its jobs may read a store that is a file. It lives as long as the process, as NIO's own
-/// singletons do.
-struct EngineLoop: WorkQueue {
-    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+/// It serves no connection, as its jobs may read a store that is a file. It ends with its last reference.
+final class EngineLoop: WorkQueue {
+    /// The timers of the loop whose job the thread does; nil on other threads.
+    private static let timersOfThread = ThreadSpecificVariable<Timers>()
+    /// The loop of the sleeps that other threads begin.
+    private static let shared = EngineLoop()
 
-    func add(_ work: @escaping @Sendable () -> Void) { Self.loop.execute(work) }
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let loop: any EventLoop
+    private let timers: Timers
 
-    func checkCurrent() { Self.loop.preconditionInEventLoop() }
-
-    func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> Scheduled<Void> {
-        Self.loop.scheduleTask(in: TimeAmount(delay), work)
+    init() {
+        let loop = group.next()
+        let timers = Timers(loop)
+        self.loop = loop
+        self.timers = timers
+        loop.execute { Self.timersOfThread.currentValue = timers }
     }
+
+    deinit {
+        group.shutdownGracefully { _ in }
+    }
+
+    func add(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
+
+    func checkCurrent() { loop.preconditionInEventLoop() }
+
+    /// Sleeps until a time, on the loop whose job the calling task does.
+    ///
+    /// - Throws: `CancellationError`.
+    static func sleep(until end: ContinuousClock.Instant) async throws {
+        try await nearestTimers.sleep(until: end)
+    }
+
+    private static var nearestTimers: Timers { timersOfThread.currentValue ?? shared.timers }
 }
 
-/// Sleeping tasks, woken by one timer of the engine's loop.
+/// Sleeping tasks, woken by one timer of a loop.
 ///
 /// Most sleeps are time limits that are cancelled long before they end. A cancelled `Task.sleep` still wakes a thread when
 /// its time has come; here it costs nothing.
@@ -63,9 +85,10 @@ final class Timers: Sendable {
         }
     }
 
-    static let shared = Timers()
-
+    private let loop: any EventLoop
     private let state = Mutex(State())
+
+    init(_ loop: any EventLoop) { self.loop = loop }
 
     /// - Throws: `CancellationError`.
     func sleep(until end: ContinuousClock.Instant) async throws {
@@ -97,7 +120,7 @@ final class Timers: Sendable {
     private func set(_ end: ContinuousClock.Instant, _ state: inout State) {
         state.alarm?.task.cancel()
         let left = max(.zero, ContinuousClock.now.duration(to: end))
-        state.alarm = (end, EngineLoop().schedule(after: left) { [weak self] in self?.wake() })
+        state.alarm = (end, loop.scheduleTask(in: TimeAmount(left)) { [weak self] in self?.wake() })
     }
 
     private func wake() {

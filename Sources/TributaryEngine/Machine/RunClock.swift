@@ -38,8 +38,8 @@ extension RandomSource {
 
 /// Threads for work that may block. A simulator runs all of it on its own thread.
 package protocol WorkThreads: Sendable {
-    /// The queue of the scheduler and of runs, as long as these parse nothing.
-    var engine: any WorkQueue { get }
+    /// Makes the queue of a scheduler and of its runs, as long as these parse nothing.
+    func engineQueue() -> any WorkQueue
     /// Makes a queue whose work is done piece by piece, in the order in which it came.
     func queue(_ label: String) -> any WorkQueue
     /// Runs work on a thread of its own.

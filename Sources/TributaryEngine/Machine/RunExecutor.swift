@@ -40,12 +40,12 @@ final class RunExecutor: SerialExecutor {
     func checkIsolated() { queue.checkCurrent() }
 }
 
-/// The executor of schedulers and of runs, as long as these parse nothing: one thread, so that a run which finds no change
-/// passes through few others. Its jobs take microseconds. They may read a store that is a file.
+/// The executor of a service's scheduler and of its runs, as long as these parse nothing: one thread, so that a run which finds
+/// no change passes through few others. Its jobs take microseconds. They may read a store that is a file.
 final class EngineExecutor: TaskExecutor {
     private let queue: any WorkQueue
 
-    init(_ threads: any WorkThreads) { queue = threads.engine }
+    init(_ threads: any WorkThreads) { queue = threads.engineQueue() }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

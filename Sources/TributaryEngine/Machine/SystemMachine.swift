@@ -11,7 +11,7 @@ package struct SystemClock: RunClock {
 
     package func now() -> Date { Date() }
 
-    package func sleep(for duration: Duration) async throws { try await Timers.shared.sleep(until: .now + duration) }
+    package func sleep(for duration: Duration) async throws { try await EngineLoop.sleep(until: .now + duration) }
 
     package func sleep(until date: Date) async throws {
         try await sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
@@ -37,7 +37,7 @@ package struct SystemThreads: WorkThreads {
 
     package init() {}
 
-    package var engine: any WorkQueue { EngineLoop() }
+    package func engineQueue() -> any WorkQueue { EngineLoop() }
 
     package func queue(_ label: String) -> any WorkQueue { Queue(queue: DispatchQueue(label: label)) }
 
