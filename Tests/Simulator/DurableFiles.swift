@@ -102,8 +102,6 @@ final class DurableFiles {
     }
 
     func afterPowerFailure(_ random: inout SplitMix64) -> Left {
-        // Some disks lose all that was not synced, others nearly nothing.
-        let losses = [0, 1, 4, 7, 8].randomElement(using: &random) ?? 4
         var (left, unsynced, kept): ([String: [UInt8]?], Int, Int) = ([:], 0, 0)
         for path in Set(files.keys).union(entries.keys).sorted() {
             var file = files[path]
@@ -112,20 +110,37 @@ final class DurableFiles {
                 left[path] = .some(nil)
                 continue
             }
-            var bytes = file.bytes
-            for change in file.unsynced {
-                unsynced += 1
-                if Int.random(in: 0..<8, using: &random) < losses { continue }
-                if case .write(let new, let start) = change, random.oneIn(4) {
-                    Self.tear(new, start, in: &bytes, &random)
-                } else {
-                    Self.make(change, in: &bytes)
-                    kept += 1
-                }
-            }
-            left[path] = bytes
+            unsynced += file.unsynced.count
+            left[path] = Self.part(of: file, &kept, &random)
         }
         return Left(folder: folder, files: left, unsynced: unsynced, kept: kept)
+    }
+
+    /// Has a sync of a file fail. Linux takes what was to be written for written then, so no later sync writes it.
+    func failSync(of path: String, _ random: inout SplitMix64) {
+        guard let file = files[path] else { return }
+        var kept = 0
+        file.bytes = Self.part(of: file, &kept, &random)
+        file.unsynced = []
+    }
+
+    /// Returns what there is of a file where any part of what was not synced is written.
+    ///
+    /// - Parameter kept: is increased by the number of writes that are there whole.
+    private static func part(of file: File, _ kept: inout Int, _ random: inout SplitMix64) -> [UInt8] {
+        // Some disks lose all that was not synced, others nearly nothing.
+        let losses = [0, 1, 4, 7, 8].randomElement(using: &random) ?? 4
+        var bytes = file.bytes
+        for change in file.unsynced {
+            if Int.random(in: 0..<8, using: &random) < losses { continue }
+            if case .write(let new, let start) = change, random.oneIn(4) {
+                tear(new, start, in: &bytes, &random)
+            } else {
+                make(change, in: &bytes)
+                kept += 1
+            }
+        }
+        return bytes
     }
 
     private static let sector = 512

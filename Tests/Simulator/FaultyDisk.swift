@@ -10,7 +10,8 @@ final class FaultyDisk {
     private let seed: UInt64
     private var files: DurableFiles?
     private var changesUntilFailure: Int?
-    private var failures: UInt64 = 0
+    /// The failures of power and of syncs.
+    private var failures = 0
     /// What the last power failure has left, until another folder is watched.
     private(set) var left: DurableFiles.Left?
 
@@ -48,8 +49,16 @@ final class FaultyDisk {
         else { return 0 }
         let fate = fate(of: call)
         let isWrite = [TRIBUTARY_DISK_WRITES, TRIBUTARY_DISK_CUTS].contains(operation)
-        let isMade = fate == TRIBUTARY_DISK_DOES || isWrite && fate == TRIBUTARY_DISK_LIES
-        guard isMade, let files, files.has(String(cString: call.path)) else { return fate }
+        let path = String(cString: call.path)
+        guard let files, files.has(path) else { return fate }
+        guard fate == TRIBUTARY_DISK_DOES || isWrite && fate == TRIBUTARY_DISK_LIES else {
+            if !isWrite {
+                failures += 1
+                var random = random()
+                files.failSync(of: path, &random)
+            }
+            return fate
+        }
         guard operation != TRIBUTARY_DISK_OPENS, let count = changesUntilFailure else {
             files.take(call)
             return fate
@@ -63,12 +72,14 @@ final class FaultyDisk {
 
     private func fail(_ files: DurableFiles) {
         failures += 1
-        var random = SplitMix64(seed: seed ^ Fingerprint.hash("power#\(failures)"))
+        var random = random()
         let left = files.afterPowerFailure(&random)
         internet.faults.count(.power)
         internet.loop.note("the power fails: of \(left.unsynced) writes that were not synced, \(left.kept) are there")
         self.left = left
     }
+
+    private func random() -> SplitMix64 { SplitMix64(seed: seed ^ Fingerprint.hash("disk#\(failures)")) }
 
     private func fate(of call: tributary_disk_call) -> Int32 {
         let writes = [TRIBUTARY_DISK_WRITES, TRIBUTARY_DISK_SYNCS, TRIBUTARY_DISK_SYNCS_FOLDER]

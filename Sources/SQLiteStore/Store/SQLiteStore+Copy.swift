@@ -68,6 +68,15 @@ extension SQLiteStore {
         guard (replacing ? rename(partial, path) : link(partial, path)) == 0 else {
             throw failure(String(cString: strerror(errno)))
         }
+        syncFolder(of: path)
         return Int(size)
     }
+}
+
+/// Makes a file's name last beyond a power failure, where the file system lets its folder be synced.
+func syncFolder(of path: String) {
+    let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    close(folder)
 }

@@ -87,9 +87,6 @@ package struct StoreCopy: Sendable {
             unlink(aside)
             throw error
         }
-        let folder = open(URL(fileURLWithPath: store).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        syncFolder(of: store)
     }
 }
