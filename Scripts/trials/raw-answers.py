@@ -90,7 +90,7 @@ async def main():
         outcomes.update(report["outcome"] for report in reports)
         errors_seen.update(re.sub(r"[0-9]+", "0", report["error"].partition("/0: ")[2] or report["error"])[:90]
                            for report in reports if report["error"])
-        runs += sum(report["outcome"] != "fresh" for report in reports)
+        runs += sum(report["outcome"] != "not_due" for report in reports)
         be_asked_again(work / "many.sqlite")
         if status in (0, 1) and len(reports) == SOURCES and not late:
             continue

@@ -12,15 +12,15 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case stale
     /// The documents of a commit have another form than those before.
     case drifted
-    /// A commit was held back, as it would have changed more rows than allowed.
-    case held
+    /// A run was blocked, as it would have changed more rows than allowed.
+    case blocked
     /// What happened from the hook's last event up to here is forgotten. Every hook is told.
     case forgotten
     /// Somebody tries the hook. Only `hook test` sends it.
     case test
 
     /// Those of which a hook may ask to be told.
-    package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .held, .drifted]
+    package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .blocked, .drifted]
 }
 
 /// A message to a hook, as JSON.

@@ -29,14 +29,14 @@ package struct HookState: Sendable, Equatable {
 package struct HookMemory: Sendable, Equatable {
     /// True where it knows that the source fails.
     package var isFailing = false
-    /// True where it knows that a commit of the source was held back.
-    package var isHeld = false
+    /// True where it knows that a run of the source was blocked.
+    package var isBlocked = false
     /// True where it knows that the source is stale.
     package var isStale = false
 
-    package init(isFailing: Bool = false, isHeld: Bool = false, isStale: Bool = false) {
+    package init(isFailing: Bool = false, isBlocked: Bool = false, isStale: Bool = false) {
         self.isFailing = isFailing
-        self.isHeld = isHeld
+        self.isBlocked = isBlocked
         self.isStale = isStale
     }
 }

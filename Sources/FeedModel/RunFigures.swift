@@ -5,6 +5,7 @@ package struct RunFigures: Sendable, Equatable {
     package var committed = 0
     package var unchanged = 0
     package var discarded = 0
+    package var blocked = 0
     package var cancelled = 0
     package var inserted = 0
     package var updated = 0
@@ -15,13 +16,15 @@ package struct RunFigures: Sendable, Equatable {
 
     package init(span: Int) { self.span = span }
 
-    package var runs: Int { committed + unchanged + discarded + cancelled }
+    package var runs: Int { committed + unchanged + failed + cancelled }
+    package var failed: Int { discarded + blocked }
     package var changedRows: Int { inserted + updated + deleted }
 
     /// The columns of the query of both stores, behind the span's.
     package static let columns = """
         count(CASE WHEN outcome = 'committed' THEN 1 END), count(CASE WHEN outcome = 'unchanged' THEN 1 END),
-        count(CASE WHEN outcome = 'discarded' THEN 1 END), count(CASE WHEN outcome = 'cancelled' THEN 1 END),
+        count(CASE WHEN outcome = 'discarded' THEN 1 END), count(CASE WHEN outcome = 'blocked' THEN 1 END),
+        count(CASE WHEN outcome = 'cancelled' THEN 1 END),
         CAST(sum(inserted) AS BIGINT), CAST(sum(updated) AS BIGINT), CAST(sum(deleted) AS BIGINT),
         CAST(sum(bytes) AS BIGINT), max(seconds)
         """

@@ -16,7 +16,7 @@ public struct RunReport: Sendable, Equatable {
     public var skipped: Int
     /// Bytes of all bodies, after decompression.
     public var bytes: Int
-    /// The reason why the run was discarded, and what to do about it.
+    /// The reason why the run was discarded or blocked, and what to do about it.
     public var error: String?
     /// Why nothing was sent, or what the commit has not done, where that needs to be told.
     public var note: String?
@@ -25,8 +25,6 @@ public struct RunReport: Sendable, Equatable {
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
-    /// True where the run was discarded because its commit would have changed more rows than allowed.
-    public var isHeld = false
     /// When the first run began of those that have failed one after another: this one the last of them, or the good one
     /// that ended them.
     public var failingSince: Date?
@@ -96,12 +94,17 @@ public enum RunOutcome: String, Sendable, Codable, CaseIterable {
     /// No request was parsed into rows: each was unchanged, or gave only values for other requests.
     case unchanged
     /// The source was not due; nothing was sent.
-    case fresh
+    case notDue = "not_due"
     /// Something failed; the main store's rows are what they were.
     case discarded
+    /// The commit would have exceeded a change limit, or missed an expectation. It waits for `accept`; the main store's rows
+    /// are what they were.
+    case blocked
     /// The run was told to stop; the main store's rows are what they were.
     case cancelled
 
     /// True where the next run is due after the source's cache interval, and not after its back-off.
     public var isGood: Bool { self == .committed || self == .unchanged }
+    /// True where the source counts one failure more.
+    public var isFailure: Bool { self == .discarded || self == .blocked }
 }

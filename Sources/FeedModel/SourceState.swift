@@ -29,17 +29,19 @@ public struct SourceState: Sendable, Equatable {
     /// The identity of the declaration for which ``nextDue`` was decided.
     package var declared: String?
     /// What was known of the requests' versions when the source was undone, as JSON: until the feed differs from these,
-    /// its rows stay as they are. nil where it is not held back.
+    /// its rows stay as they are. nil where it was not undone.
     package var undone: String?
     /// The number of times in a row that a process has died during a run of the source. A run that is under way counts
     /// too.
     package var attempts = 0
-    /// The number of such deaths in a row at which a source is held.
-    package static let deathsUntilHeld = 3
-    /// True where nothing is sent until somebody releases the source.
-    package var isHeld: Bool { attempts >= Self.deathsUntilHeld }
-    /// True where the last run was discarded because it would have changed more rows than allowed.
-    public var isHeldBack = false
+    /// The number of such deaths in a row at which a source is paused.
+    package static let deathsUntilPaused = 3
+    /// True where nothing is sent until the source is resumed.
+    package var isStopped: Bool { attempts >= Self.deathsUntilPaused }
+    /// True where the source waits for `resume`: it is stopped, or its rows were brought back.
+    package var isPaused: Bool { isStopped || undone != nil }
+    /// True where a run is blocked, and waits to be accepted. Runs that fail later leave it so.
+    public var isBlocked = false
     /// When the first run began of those that have failed one after another; nil where the last one was good.
     public var failingSince: Date?
     /// When the last run ended that asked the servers and was committed or unchanged; nil before the first.

@@ -10,7 +10,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         /// The content of a body is larger than its request allows, or no column can hold a value.
         case limit
         /// A commit would delete or update more rows than its declaration allows, or its rows do not meet an expectation.
-        case held
+        case blocked
         /// What a run replaced was not kept, or something else has changed it since.
         case history
         /// Two sources claim to mirror the same rows.
@@ -24,7 +24,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Code
     /// The problem, and what to do about it.
     public var message: String
-    /// The limits that a commit would exceed, and the expectations that its rows do not meet, of the code `held`.
+    /// The limits that a commit would exceed, and the expectations that its rows do not meet, of the code `blocked`.
     package var exceeded: [ExceededLimit] = []
     /// The counts of a commit that is blocked; nil for other errors.
     package var counts: MergeCounts?

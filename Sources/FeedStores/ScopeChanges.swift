@@ -38,7 +38,7 @@ package struct ScopeChanges: Sendable {
     ///   - unmet: the expectations that the rows do not meet.
     ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
     ///   - isAcceptedInAdvance: returns true where the commit may do anything.
-    /// - Throws: ``StoreError`` of the code `held`, naming the tables, the figures and the limits.
+    /// - Throws: ``StoreError`` of the code `blocked`, naming the tables, the figures and the limits.
     package func check(
         _ limits: [ScopedRows: ChangeLimits], unmet: [ExceededLimit], accepted: [ExceededLimit]?,
         count: (ScopedRows) throws -> Int,
@@ -49,7 +49,7 @@ package struct ScopeChanges: Sendable {
         let isCovered = exceeded.allSatisfy { limit in accepted?.contains { $0.covers(limit) } ?? false }
         guard !isCovered, try !isAcceptedInAdvance() else { return }
         let change = changes.isEmpty ? [] : ["the commit would " + changes.map(\.message).joined(separator: ", and ")]
-        var error = StoreError(.held, (unmet.map(\.message) + change).joined(separator: "; "))
+        var error = StoreError(.blocked, (unmet.map(\.message) + change).joined(separator: "; "))
         error.exceeded = exceeded
         throw error
     }

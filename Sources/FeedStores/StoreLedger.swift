@@ -42,13 +42,13 @@ package protocol StoreLedger: AnyObject, Sendable {
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws
 
     /// Notes the reason for which a source is not run any more.
-    func noteHold(_ source: String, error: String, note: String) async throws
+    func notePause(_ source: String, error: String, note: String) async throws
 
-    /// Allows sources to run again that are held because processes died during their runs, and sources that were undone
+    /// Allows sources to run again that are paused because processes died during their runs, and sources that were undone
     /// to take their feeds as they are.
     ///
-    /// - Returns: the sources that were held.
-    func release(_ sources: [String]) throws -> [String]
+    /// - Returns: the sources that were paused.
+    func resume(_ sources: [String]) throws -> [String]
 
     /// Returns the run of a source that is blocked and waits to be accepted; nil where none does.
     func blockedRun(of source: String) throws -> RunReport?

@@ -62,10 +62,10 @@ package struct HookStates: LedgerPart {
     package func memories(of name: String) throws -> [String: HookMemory] {
         var memories: [String: HookMemory] = [:]
         try session.forEachRow(
-            of: "SELECT source, failing, held, stale FROM \(dialect.hookSource) WHERE hook = \(bind: name)"
+            of: "SELECT source, failing, blocked, stale FROM \(dialect.hookSource) WHERE hook = \(bind: name)"
         ) { row in
             memories[row.string(0) ?? ""] = HookMemory(
-                isFailing: try row.bool(1) ?? false, isHeld: try row.bool(2) ?? false,
+                isFailing: try row.bool(1) ?? false, isBlocked: try row.bool(2) ?? false,
                 isStale: try row.bool(3) ?? false)
             return true
         }
@@ -90,9 +90,9 @@ package struct HookStates: LedgerPart {
         } else {
             try session.execute(
                 """
-                INSERT INTO \(dialect.hookSource) (hook, source, failing, held, stale)
-                VALUES (\(bind: name), \(bind: source), \(bind: memory.isFailing), \(bind: memory.isHeld), \(bind: memory.isStale))
-                ON CONFLICT (hook, source) DO UPDATE SET failing = excluded.failing, held = excluded.held,
+                INSERT INTO \(dialect.hookSource) (hook, source, failing, blocked, stale)
+                VALUES (\(bind: name), \(bind: source), \(bind: memory.isFailing), \(bind: memory.isBlocked), \(bind: memory.isStale))
+                ON CONFLICT (hook, source) DO UPDATE SET failing = excluded.failing, blocked = excluded.blocked,
                     stale = excluded.stale
                 """)
         }

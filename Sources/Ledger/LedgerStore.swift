@@ -38,11 +38,11 @@ extension LedgerStore {
         }
     }
 
-    package func noteHold(_ source: String, error: String, note: String) async throws {
-        try await writeLedgerInGroup { try $0.sources.recordHold(of: source, error: error, note: note) }
+    package func notePause(_ source: String, error: String, note: String) async throws {
+        try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note) }
     }
 
-    package func release(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.release(sources) } }
+    package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }
 
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }

@@ -47,7 +47,7 @@ package struct RunRecords: LedgerPart {
             .text(report.outcome.rawValue), .init(counts.inserted), .init(counts.updated), .init(counts.deleted),
             .init(counts.unchanged), .init(counts.replaced), .init(report.skipped), .init(report.bytes),
             .real(report.seconds), .init(report.error?.storable), .text(try JSONText.encode(report.requests)),
-            .init(report.kind?.rawValue), .bool(report.isHeld), .init(report.failingSince),
+            .init(report.kind?.rawValue), .init(report.failingSince),
             .bool(commit.keepsHistory), .init(report.restoredRun),
             .init(try report.drift.isEmpty ? nil : JSONText.encode(report.drift)), .init(firstChange),
         ]
@@ -55,7 +55,7 @@ package struct RunRecords: LedgerPart {
         return """
             INSERT INTO \(dialect.run)
             (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-             seconds, error, requests, kind, held, failing_since, history, restored, drift, first_change, id, last_change)
+             seconds, error, requests, kind, failing_since, history, restored, drift, first_change, id, last_change)
             VALUES (\(SQLText(binding: values)), \(id), \(firstChange == nil ? "NULL" : dialect.lastChange))
             RETURNING id
             """
@@ -74,7 +74,7 @@ package struct RunRecords: LedgerPart {
     package func last(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
         var conditions: [SQLText] = []
         if let source { conditions.append("source = \(bind: source)") }
-        if failed { conditions.append("outcome = 'discarded'") }
+        if failed { conditions.append("outcome IN ('discarded', 'blocked')") }
         return try session.all(
             """
             SELECT \(Self.columns(dialect)) FROM \(dialect.run)\(conditions.whereClause)
@@ -95,8 +95,8 @@ package struct RunRecords: LedgerPart {
         try session.first(
             """
             SELECT \(Self.columns(dialect)) FROM \(dialect.run)
-            WHERE source = \(bind: source) AND held AND kind IS NULL
-            AND EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source) AND s.held)
+            WHERE source = \(bind: source) AND outcome = 'blocked' AND kind IS NULL
+            AND EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source) AND s.blocked)
             ORDER BY id DESC LIMIT 1
             """
         ) { try RunReport($0) }
@@ -134,12 +134,13 @@ package struct RunRecords: LedgerPart {
             figures.committed = try row.int(1) ?? 0
             figures.unchanged = try row.int(2) ?? 0
             figures.discarded = try row.int(3) ?? 0
-            figures.cancelled = try row.int(4) ?? 0
-            figures.inserted = try row.int(5) ?? 0
-            figures.updated = try row.int(6) ?? 0
-            figures.deleted = try row.int(7) ?? 0
-            figures.bytes = try row.int(8) ?? 0
-            figures.seconds = try row.double(9) ?? 0
+            figures.blocked = try row.int(4) ?? 0
+            figures.cancelled = try row.int(5) ?? 0
+            figures.inserted = try row.int(6) ?? 0
+            figures.updated = try row.int(7) ?? 0
+            figures.deleted = try row.int(8) ?? 0
+            figures.bytes = try row.int(9) ?? 0
+            figures.seconds = try row.double(10) ?? 0
             return figures
         }
     }
@@ -156,7 +157,7 @@ extension RunRecords {
     static func columns(_ dialect: any LedgerDialect, requests: String = "requests") -> String {
         """
         id, source, outcome, \(dialect.date("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, skipped,
-            bytes, error, \(requests), kind, held, \(dialect.date("failing_since")), restored, drift
+            bytes, error, \(requests), kind, \(dialect.date("failing_since")), restored, drift
         """
     }
 }
@@ -177,9 +178,8 @@ extension RunReport {
             skipped: try row.int(first + 10) ?? 0, bytes: try row.int(first + 11) ?? 0, error: row.string(first + 12),
             requests: row.string(first + 13).flatMap { $0 == "[]" ? nil : JSONText.decode($0) } ?? [])
         kind = row.string(first + 14).flatMap(RunKind.init)
-        isHeld = try row.bool(first + 15) ?? false
-        failingSince = try row.date(first + 16)
-        restoredRun = try row.int64(first + 17)
-        drift = row.string(first + 18).flatMap(JSONText.decode) ?? []
+        failingSince = try row.date(first + 15)
+        restoredRun = try row.int64(first + 16)
+        drift = row.string(first + 17).flatMap(JSONText.decode) ?? []
     }
 }

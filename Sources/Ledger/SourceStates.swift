@@ -96,7 +96,7 @@ package struct SourceStates: LedgerPart {
     /// Records the reason for which a source is not run any more.
     ///
     /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
-    package func recordHold(of source: String, error: String, note: String) throws {
+    package func recordPause(of source: String, error: String, note: String) throws {
         try checkLease(of: source)
         try session.execute(
             """
@@ -106,18 +106,18 @@ package struct SourceStates: LedgerPart {
             """)
     }
 
-    /// Makes sources run again that are held because processes died during their runs, or because they were undone.
+    /// Makes sources run again that are paused because processes died during their runs, or because they were undone.
     ///
-    /// - Returns: the sources that were held.
-    package func release(_ sources: [String]) throws -> [String] {
-        let released = try session.all(
+    /// - Returns: the sources that were paused.
+    package func resume(_ sources: [String]) throws -> [String] {
+        let resumed = try session.all(
             """
             UPDATE \(dialect.source) SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL
             WHERE \(dialect.isAmong("source", sources))
-            AND (attempts >= \(bind: SourceState.deathsUntilHeld) OR undone IS NOT NULL) RETURNING source
+            AND (attempts >= \(bind: SourceState.deathsUntilPaused) OR undone IS NOT NULL) RETURNING source
             """
         ) { $0.string(0) }
-        return sources.filter(Set(released).contains)
+        return sources.filter(Set(resumed).contains)
     }
 
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
@@ -148,7 +148,7 @@ package struct SourceStates: LedgerPart {
             .text(state.source), .init(state.outcome?.rawValue), .init(state.lastRun), .init(state.lastCommit),
             .init(state.nextDue), .init(state.failures), .init(state.error?.storable), .init(state.note?.storable),
             .init(state.gone?.storable), .init(state.wait), .init(state.askedUntil), .init(state.declared?.storable),
-            .init(state.attempts), .bool(state.isHeldBack), .init(state.failingSince), .init(state.undone?.storable),
+            .init(state.attempts), .bool(state.isBlocked), .init(state.failingSince), .init(state.undone?.storable),
             .init(state.lastGood),
         ]
         return """
@@ -187,7 +187,7 @@ extension SourceState {
     package static let columns = [
         ("source", false), ("outcome", false), ("last_run", true), ("last_commit", true), ("next_due", true),
         ("failures", false), ("error", false), ("note", false), ("gone", false), ("wait", false), ("asked_until", true),
-        ("declared", false), ("attempts", false), ("held", false), ("failing_since", true), ("undone", false),
+        ("declared", false), ("attempts", false), ("blocked", false), ("failing_since", true), ("undone", false),
         ("last_good", true),
     ]
 
@@ -202,7 +202,7 @@ extension SourceState {
         askedUntil = try row.date(10)
         declared = row.string(11)
         attempts = try row.int(12) ?? 0
-        isHeldBack = try row.bool(13) ?? false
+        isBlocked = try row.bool(13) ?? false
         failingSince = try row.date(14)
         undone = row.string(15)
         lastGood = try row.date(16)

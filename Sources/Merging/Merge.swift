@@ -124,7 +124,7 @@ package struct Merge {
     /// - Parameters:
     ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
     ///   - isAcceptedInAdvance: returns true where the commit may do anything.
-    /// - Throws: ``StoreError`` of the code `held`.
+    /// - Throws: ``StoreError`` of the code `blocked`.
     package func check(
         _ limits: [ScopedRows: ChangeLimits], accepted: [ExceededLimit]? = nil,
         isAcceptedInAdvance: () throws -> Bool

@@ -65,7 +65,7 @@ import Testing
                 ["check", "--store"], ["status"], ["history"], ["tail"], ["changes", "s"], ["plan", "s"],
                 ["replay", "s", "--plan"], ["replay", "s", "--yes"], ["export", "s"], ["migrate", "s"],
                 ["accept", "s", "--yes"],
-                ["release", "s"], ["undo", "s", "--plan"], ["backup", fixture.folder.file("backup")], ["refresh"],
+                ["resume", "s"], ["undo", "s", "--plan"], ["backup", fixture.folder.file("backup")], ["refresh"],
                 ["sync"], ["purge", "s"],
             ]
             for command in commands {

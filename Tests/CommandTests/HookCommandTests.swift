@@ -32,7 +32,7 @@ import Testing
             #expect(await daemon.end() == 0)
             let json = try await fixture.program.run("status", "--json").standardOutput
             let elements = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]] ?? []
-            #expect(elements.count == 2 && elements[0]["held"] as? Bool == false)
+            #expect(elements.count == 2 && elements[0]["state"] as? String == "ok")
             #expect(elements[1]["hook"] as? String == "chat" && elements[1]["state"] as? String == "waiting")
             #expect(elements[1]["behind"] as? Int == 0 && elements[1]["delivered_at"] is String)
         }
@@ -55,16 +55,16 @@ import Testing
     @Test func checkTellsOfProgramsThatCannotBeStarted() async throws {
         let hooks = """
             [hooks.absent]
-            on = ["held"]
+            on = ["blocked"]
             run = ["/nowhere/notify"]
             [hooks.plain]
-            on = ["held"]
+            on = ["blocked"]
             run = ["./plain", "argument"]
             [hooks.unknown]
-            on = ["held"]
+            on = ["blocked"]
             run = ["no-such-program-anywhere"]
             [hooks.good]
-            on = ["held"]
+            on = ["blocked"]
             run = ["true"]
             """
         try await TellingFixture.with(hooks: hooks) { (fixture) async throws in

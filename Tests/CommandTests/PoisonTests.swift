@@ -36,11 +36,11 @@ import Testing
             #expect(all.standardOutput.contains("died 3 times in a row"))
             #expect(fixture.server.requests("/poison.xml").count == 3)
             let status = try await fixture.program.run("status", "--json")
-            #expect(status.standardOutput.contains("tributary release poison"))
+            #expect(status.standardOutput.contains("tributary resume poison"))
 
             fixture.server.document("/poison.xml", "<companies><company id='x'><name>X</name></company></companies>")
-            let release = try await fixture.program.run("release", "poison", "directory")
-            #expect(release.standardOutput == "poison is released\ndirectory is not held\n")
+            let resumed = try await fixture.program.run("resume", "poison", "directory")
+            #expect(resumed.standardOutput == "poison is resumed\ndirectory is not paused\n")
             #expect(try await fixture.program.run("sync", "poison").standardOutput.contains("committed"))
         }
     }
@@ -52,7 +52,7 @@ import Testing
             let answer = "<companies><company id='x'><name>X</name></company></companies>"
             fixture.server.document("/poison.xml", answer)
             #expect(try await fixture.program.run("sync", "poison", "--force").standardOutput.contains("committed"))
-            #expect(try await fixture.program.run("release", "poison").standardOutput == "poison is not held\n")
+            #expect(try await fixture.program.run("resume", "poison").standardOutput == "poison is not paused\n")
 
             fixture.server.route("/poison.xml") { _ in [.hang] }
             for _ in 0..<3 { try await dieDuringARun(fixture) }

@@ -39,7 +39,7 @@ import Testing
                 let check = try await program.run("check", "--store")
                 #expect(check.status == 0, "\(check)")
                 let status = try await program.run("status")
-                #expect(status.status == 0 && status.standardOutput.contains("never run"), "\(status)")
+                #expect(status.status == 0 && status.standardOutput.contains("  new  "), "\(status)")
                 let plan = try await program.run("plan", "s", "--json")
                 #expect(plan.status == 2, "\(plan)")
                 #expect(plan.standardOutput.contains("\"inserted\":1"), "\(plan)")

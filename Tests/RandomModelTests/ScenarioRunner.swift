@@ -119,7 +119,7 @@ final class ScenarioRunner {
             clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
         // The program is killed more often than a source may be the cause of.
-        environment.runsHeld = true
+        environment.runsPaused = true
         return environment
     }
 
@@ -217,12 +217,12 @@ final class ScenarioRunner {
     }
 
     private func check(_ reports: [RunReport]) throws {
-        for report in reports where report.outcome == .fresh {
+        for report in reports where report.outcome == .notDue {
             guard let due = report.nextDue, due <= clock.now() + 7200 else {
                 throw failure("\(report.source) waits until \(String(describing: report.nextDue)), now \(clock.now())")
             }
         }
-        try check(try contents(), expected: reports.filter { $0.outcome != .fresh })
+        try check(try contents(), expected: reports.filter { $0.outcome != .notDue })
     }
 
     /// - Parameter reports: of the runs that must be recorded; nil where the program has been killed.
@@ -255,7 +255,7 @@ final class ScenarioRunner {
             !request.allowsEmpty && answers[request.feed].feed.rows.isEmpty && run.requests[request.key] != "unchanged"
         }
         switch run.outcome {
-        case .discarded:
+        case .discarded, .blocked:
             if isBroken || isEmptied { return }
             guard model.merging(parsed) == nil || before.merging(parsed) == nil else {
                 throw failure("\(run.source) is discarded for no reason: \(run.error ?? "")")
@@ -268,7 +268,7 @@ final class ScenarioRunner {
                 throw failure("\(run.source) is \(run.outcome) though a constraint forbids it")
             }
             model = merged
-        case .fresh, .cancelled:
+        case .notDue, .cancelled:
             throw failure("\(run.source) is recorded as \(run.outcome)")
         }
     }

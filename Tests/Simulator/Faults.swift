@@ -58,8 +58,8 @@ package enum FaultSite: String, CaseIterable, Sendable {
     case purge
     /// A second process accepts what is blocked, or in advance.
     case accept
-    /// A second process lets a source go that is held.
-    case release
+    /// A second process resumes a paused source.
+    case resume
     /// The power fails: all processes end, and what was not synced is lost, or torn, or there.
     case power
 }

@@ -26,10 +26,10 @@ extension LossyStore {
             try await $0.noteAttempt(source, number: number, wait: wait, declared: declared, now: now)
         }
     }
-    func noteHold(_ source: String, error: String, note: String) async throws {
-        try await writing("noteHold") { try await $0.noteHold(source, error: error, note: note) }
+    func notePause(_ source: String, error: String, note: String) async throws {
+        try await writing("notePause") { try await $0.notePause(source, error: error, note: note) }
     }
-    func release(_ sources: [String]) throws -> [String] { try writing("release") { try $0.release(sources) } }
+    func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
     func blockedRun(of source: String) throws -> RunReport? {
         try reading("blockedRun") { try $0.blockedRun(of: source) }
     }

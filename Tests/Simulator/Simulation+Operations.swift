@@ -9,7 +9,7 @@ import TributaryEngine
 extension Simulation {
     /// What is done now and then where a seed arms it.
     private static let operations: [FaultSite] = [
-        .kill, .pause, .restart, .clock, .reload, .refresh, .secondProcess, .undo, .purge, .accept, .release,
+        .kill, .pause, .restart, .clock, .reload, .refresh, .secondProcess, .undo, .purge, .accept, .resume,
         .power,
     ]
 
@@ -60,7 +60,7 @@ extension Simulation {
 
     private func operate(_ operation: FaultSite, _ number: Int, _ random: inout SplitMix64) throws {
         guard let daemon, !isStopping, !loop.isPaused(daemon.process) else { return }
-        let isCommand = [.secondProcess, .undo, .purge, .accept, .release].contains(operation)
+        let isCommand = [.secondProcess, .undo, .purge, .accept, .resume].contains(operation)
         guard second == nil || !isCommand, steps.take("\(operation.rawValue)#\(number)") else { return }
         if operation != .power { faults.count(operation) }
         guard !isCommand else { return try command(operation, &random) }
@@ -129,8 +129,8 @@ extension Simulation {
                 try Self.purge(name, service, clock)
             case .accept:
                 _ = try service.store.accept([name], inAdvance: isFirst, at: clock.now())
-            case .release:
-                _ = try service.store.release([name])
+            case .resume:
+                _ = try service.store.resume([name])
             default:
                 _ = try await service.sync(names, mode: .force)
             }
@@ -146,7 +146,7 @@ extension Simulation {
         _ = try service.store.purge(purge, isTrial: false)
     }
 
-    /// Accepts what is blocked, and releases what is held, every ten minutes.
+    /// Accepts what is blocked, and resumes what is paused, every ten minutes.
     func scheduleCare() {
         loop.after(.seconds(600)) { [self] in
             defer { scheduleCare() }
@@ -157,7 +157,7 @@ extension Simulation {
                     for source in scenario.sources.map(\.name) {
                         if try store.blockedRun(of: source) != nil { _ = try daemon.service.accept([source]) }
                         let state = try store.sourceState(source)
-                        if state.attempts > 0 || state.undone != nil { _ = try daemon.service.release([source]) }
+                        if state.attempts > 0 || state.undone != nil { _ = try daemon.service.resume([source]) }
                     }
                 } catch {
                     loop.note("no care: \(error)")

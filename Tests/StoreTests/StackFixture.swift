@@ -55,7 +55,7 @@ struct StackFixture {
                 try undone.commitAndUndo(requests, mirrors, undoes: isSmall)
             } catch let error as StoreError where error.code == .history {
                 // A table of PostgreSQL's without a key.
-                #expect(error.message.contains("cannot be told apart"))
+                #expect(error.message.contains("cannot be distinguished"))
             }
         }
         return try counts.get()

@@ -113,7 +113,7 @@ import TributaryStores
             let expected = "request 'things': the rows are not as expected: there are many things \(found)"
             #expect(report.error?.contains(expected) == true, "\(report.error ?? "")")
             #expect(try fixture.rows("SELECT count(*) FROM tributary_request WHERE etag IS NOT NULL") == ["0"])
-            #expect(try fixture.rows("SELECT held FROM tributary_source") == ["0"])
+            #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["0"])
         }
     }
 
@@ -180,23 +180,23 @@ import TributaryStores
             #expect(try await sync(mapping, Self.items(["1", "2", "3"]), fixture).outcome == .committed)
             fixture.server.document("/a", Self.items(["7", "8"]), etag: "\"2\"")
             let blocked = try #require(try await fixture.sync(mapping).first)
-            #expect(blocked.outcome == .discarded)
+            #expect(blocked.outcome == .blocked)
             let error = blocked.error ?? ""
             #expect(
                 error.contains("request 'things': the rows are not as expected: few things (found rows = 2)"),
                 "\(error)")
             #expect(error.contains("`tributary accept s` commits them"), "\(error)")
-            #expect(try fixture.rows("SELECT held FROM tributary_source") == ["1"])
+            #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"])
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["3"])
             // What the server has by now is not what was accepted.
             fixture.server.document("/a", Self.items(["5"]), etag: "\"3\"")
-            try HeldRunTests.accept(fixture, mapping)
+            try BlockedRunTests.accept(fixture, mapping)
             let accepted = try #require(try await fixture.sync(mapping, mode: .whenDue).first)
             #expect(accepted.error == nil && accepted.outcome == .committed, "\(accepted.error ?? "")")
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["2"])
             #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"2\""])
             // It counts for these documents alone.
-            #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+            #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
         }
     }
 
@@ -209,7 +209,7 @@ import TributaryStores
             let error = try await sync(mapping, Self.items(["7"]), fixture).error ?? ""
             #expect(error.contains("the rows are not as expected"), "\(error)")
             #expect(error.contains("; the commit would delete 2 of the 3 rows of table 'thing'"), "\(error)")
-            try HeldRunTests.accept(fixture, mapping)
+            try BlockedRunTests.accept(fixture, mapping)
             #expect(try await fixture.sync(mapping, mode: .whenDue).first?.counts.deleted == 2)
         }
     }

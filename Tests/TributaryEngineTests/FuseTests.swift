@@ -31,7 +31,7 @@ import TributaryStores
         EngineFixture.items(ids.map(String.init), name: name)
     }
 
-    /// Commits the items from 0 to 199, and then expects that a document is held back, and leaves nothing.
+    /// Commits the items from 0 to 199, and then expects that a document is blocked, and leaves nothing.
     private func expectHeld(
         _ document: String, mapping: String = mapping(), _ expected: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -42,11 +42,11 @@ import TributaryStores
             let before = try fixture.dump()
             fixture.server.document("/a", document)
             let report = try #require(try await fixture.sync(mapping).first)
-            #expect(report.outcome == .discarded, sourceLocation: sourceLocation)
+            #expect(report.outcome == .blocked, sourceLocation: sourceLocation)
             let error = report.error ?? ""
             #expect(error.contains(expected) && error.contains("tributary accept s"), sourceLocation: sourceLocation)
             #expect(try fixture.dump() == before, sourceLocation: sourceLocation)
-            #expect(try fixture.rows("SELECT held FROM tributary_source") == ["1"], sourceLocation: sourceLocation)
+            #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"], sourceLocation: sourceLocation)
             let note = try fixture.rows("SELECT note FROM tributary_source")
             #expect(note.first?.contains("blocked; asked again") == true, sourceLocation: sourceLocation)
         }

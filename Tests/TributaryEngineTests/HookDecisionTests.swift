@@ -34,12 +34,11 @@ import Testing
     }
 
     private func report(
-        _ outcome: RunOutcome, after minutes: Double, failingFor: Double? = nil, inserted: Int = 0, held: Bool = false
+        _ outcome: RunOutcome, after minutes: Double, failingFor: Double? = nil, inserted: Int = 0
     ) -> RunReport {
         var report = RunReport(source: "s", outcome: outcome, startedAt: Self.start + minutes * 60)
         report.counts.inserted = inserted
         report.failingSince = failingFor.map { report.startedAt - $0 * 60 }
-        report.isHeld = held
         return report
     }
 
@@ -59,14 +58,14 @@ import Testing
         #expect(told(short, hook([.failing, .recovered])) == ["1 failing", "1 recovered"])
     }
 
-    @Test func whatIsHeldIsToldOnceUntilARunIsGood() {
+    @Test func whatIsBlockedIsToldOnceUntilARunIsGood() {
         let runs = [
-            report(.discarded, after: 0, failingFor: 0, held: true),
-            report(.discarded, after: 9, failingFor: 9, held: true),
+            report(.blocked, after: 0, failingFor: 0),
+            report(.blocked, after: 9, failingFor: 9),
             report(.committed, after: 12, failingFor: 12, inserted: 2),
-            report(.discarded, after: 20, failingFor: 0, held: true),
+            report(.blocked, after: 20, failingFor: 0),
         ]
-        #expect(told(runs, hook([.held])) == ["0 held", "3 held"])
+        #expect(told(runs, hook([.blocked])) == ["0 blocked", "3 blocked"])
         #expect(told(runs, hook([.changed])) == ["2 changed"])
     }
 
@@ -139,19 +138,19 @@ import Testing
             ("on = [\"change\"]\nrun = [\"true\"]", "did you mean 'changed'?"),
             ("on = [\"test\"]\nrun = [\"true\"]", "'test' is none of"),
             ("on = []\nrun = [\"true\"]", "never receive an event"),
-            ("on = [\"held\"]", "the hook has no receiver"),
-            ("on = [\"held\"]\nrun = []", "the program is missing"),
-            ("on = [\"held\"]\nrun = \"true\"", "expected an array of strings"),
-            ("on = [\"held\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
-            ("on = [\"held\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
-            ("on = [\"held\"]\npost = \"ftp://a.example/\"", "cannot be asked"),
-            ("on = [\"held\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
-            ("on = [\"held\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
-            ("on = [\"held\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),
-            ("on = [\"held\"]\nrun = [\"true\"]\nrow = 1", "did you mean 'rows'?"),
-            ("on = [\"held\"]\nrun = [\"true\"]\nrows = 100000", "at most 10000"),
-            ("on = [\"held\"]\nrun = [\"true\"]\ntimeout = \"11m\"", "from \"1ms\" to \"10m\""),
-            ("on = [\"held\"]\nrun = [\"${NOT_SET_ANYWHERE}\"]", "'NOT_SET_ANYWHERE' is not set"),
+            ("on = [\"blocked\"]", "the hook has no receiver"),
+            ("on = [\"blocked\"]\nrun = []", "the program is missing"),
+            ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
+            ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be asked"),
+            ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
+            ("on = [\"blocked\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\nrow = 1", "did you mean 'rows'?"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\nrows = 100000", "at most 10000"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\ntimeout = \"11m\"", "from \"1ms\" to \"10m\""),
+            ("on = [\"blocked\"]\nrun = [\"${NOT_SET_ANYWHERE}\"]", "'NOT_SET_ANYWHERE' is not set"),
         ] {
             try await EngineFixture.expectMistake(source + "[hooks.h]\n" + hook + "\n", expected)
         }

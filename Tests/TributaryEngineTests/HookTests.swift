@@ -115,17 +115,18 @@ import Testing
             fixture.accept()
             fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)))
             try await fixture.sync(HookFixture.mapping())
-            let hook = EngineFixture.hook("\"held\", \"changed\"")
+            let hook = EngineFixture.hook("\"blocked\", \"changed\"")
             try await HookFixture.run(fixture, HookFixture.mapping() + hook) { (hooks) async throws in
                 try await hooks.commit(0..<10)
                 try await hooks.commit(0..<10)
-                #expect(try fixture.rows("SELECT held FROM tributary_source") == ["1"])
-                #expect(try fixture.rows("SELECT held FROM tributary_run ORDER BY id") == ["0", "1", "1"])
+                #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"])
+                #expect(
+                    try fixture.rows("SELECT outcome = 'blocked' FROM tributary_run ORDER BY id") == ["0", "1", "1"])
                 try await hooks.commit(0..<199)
                 let events = try await hooks.events(count: 2)
-                #expect(events.map(\.type) == ["held", "changed"])
+                #expect(events.map(\.type) == ["blocked", "changed"])
                 #expect(events[0].error?.contains("tributary accept s") == true)
-                #expect(try fixture.rows("SELECT held FROM tributary_source") == ["0"])
+                #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["0"])
             }
         }
     }

@@ -122,18 +122,18 @@ import Testing
         }
     }
 
-    @Test func aRunThatIsHeldBackIsSeen() async throws {
+    @Test func aBlockedRunIsSeen() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)))
             try await measure(fixture, HookFixture.mapping()) { measured in
-                try await measured.wait(for: "tributary_held{source=\"s\"}", 0)
+                try await measured.wait(for: "tributary_blocked{source=\"s\"}", 0)
                 try await measured.wait(for: "tributary_runs_total{outcome=\"committed\",source=\"s\"}", 1)
                 fixture.server.document("/a", EngineFixture.items(["1"]))
                 measured.hooks.service.refresh(["s"])
-                try await measured.wait(for: "tributary_held{source=\"s\"}", 1)
-                #expect(measured.value("tributary_sources{state=\"held\"}") == 1)
+                try await measured.wait(for: "tributary_blocked{source=\"s\"}", 1)
+                #expect(measured.value("tributary_sources{state=\"blocked\"}") == 1)
                 try measured.hooks.service.accept(["s"])
-                try await measured.wait(for: "tributary_held{source=\"s\"}", 0)
+                try await measured.wait(for: "tributary_blocked{source=\"s\"}", 0)
                 #expect(measured.value("tributary_rows_total{operation=\"delete\",source=\"s\"}") == 199)
             }
         }

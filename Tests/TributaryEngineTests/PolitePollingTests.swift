@@ -138,7 +138,7 @@ import TributaryStores
                 #expect(try due(fixture) == 43_200 - 3600)
                 #expect(try note(fixture).contains("max-age"))
                 fixture.clock.advance(by: 39_599)
-                #expect(try await sync(fixture, source("/a")).outcome == .fresh)
+                #expect(try await sync(fixture, source("/a")).outcome == .notDue)
                 fixture.clock.advance(by: 1)
             }
             _ = try await sync(fixture, source("/a", "honor_max_age = false"))
@@ -208,7 +208,7 @@ import TributaryStores
             _ = try await sync(fixture, source("/a"))
             #expect(try due(fixture) == 36_000)
             fixture.clock.advance(by: 35_999)
-            #expect(try await sync(fixture, source("/a")).outcome == .fresh)
+            #expect(try await sync(fixture, source("/a")).outcome == .notDue)
             #expect(fixture.server.requests("/a").count == 2)
         }
     }
@@ -234,7 +234,7 @@ import TributaryStores
             _ = try await sync(fixture, source("/a"))
             fixture.clock.advance(by: 30)
             let other = source("/a") + "timeout = \"7s\"\n"
-            #expect(try await sync(fixture, other).outcome == .fresh)
+            #expect(try await sync(fixture, other).outcome == .notDue)
             fixture.clock.advance(by: 31)
             #expect(try await sync(fixture, other).outcome == .discarded)
             #expect(fixture.server.requests("/a").count == 2)
@@ -256,7 +256,7 @@ import TributaryStores
             serve(fixture, "/b", [ok()])
             _ = try await sync(fixture, source("/a"))
             let other = source("/b").replacingOccurrences(of: "sources.s", with: "sources.t")
-            #expect(try await sync(fixture, other, .force).outcome == .fresh)
+            #expect(try await sync(fixture, other, .force).outcome == .notDue)
             #expect(fixture.server.requests("/b").isEmpty)
             try await withStubServer { (elsewhere) async throws in
                 elsewhere.document("/b", Self.body)
@@ -288,7 +288,7 @@ import TributaryStores
             _ = try await sync(fixture, source("/a"), .force)
             #expect(try note(fixture).contains("gone for good (410)"))
             fixture.clock.advance(by: 400 * 86_400)
-            #expect(try await sync(fixture, source("/a")).outcome == .fresh)
+            #expect(try await sync(fixture, source("/a")).outcome == .notDue)
             #expect(fixture.server.requests("/a").count == 2)
             #expect(try fixture.rows("SELECT id FROM item") == ["1"])
             // Switched off and on again.
@@ -359,7 +359,7 @@ import TributaryStores
             serve(fixture, "/a", [ok()])
             _ = try await sync(fixture, source("/a"))
             fixture.clock.advance(by: -400 * 86_400)
-            #expect(try await sync(fixture, source("/a")).outcome == .fresh)
+            #expect(try await sync(fixture, source("/a")).outcome == .notDue)
             let configuration = try fixture.configuration(source("/a"))
             let store = try #require(try configuration.openExistingStore())
             let state = try #require(try store.sourceStates()["s"])

@@ -40,14 +40,14 @@ import Testing
             #expect(try first.nextDue == date("2026-11-23T05:00:00Z"))
             #expect(try fixture.rows("SELECT next_due FROM tributary_source") == ["2026-11-23T05:00:00.000Z"])
             try set(fixture.clock, to: "2026-11-23T04:59:59Z")
-            #expect(try await sync().outcome == .fresh)
+            #expect(try await sync().outcome == .notDue)
             try set(fixture.clock, to: "2026-11-23T05:00:00Z")
             #expect(try await sync().outcome == .unchanged)
-            #expect(try await sync().outcome == .fresh)
+            #expect(try await sync().outcome == .notDue)
             // Switched off for three weeks, it is run once.
             try set(fixture.clock, to: "2026-12-14T12:00:00Z")
             #expect(try await sync().outcome == .unchanged)
-            #expect(try await sync().outcome == .fresh)
+            #expect(try await sync().outcome == .notDue)
             #expect(try fixture.rows("SELECT next_due FROM tributary_source") == ["2026-12-15T05:00:00.000Z"])
         }
     }
@@ -68,7 +68,7 @@ import Testing
                 "s", number: 1, wait: 60, declared: try #require(service.configuration[source: "s"]).identity,
                 now: fixture.clock.now())
             try service.store.close()
-            #expect(try await sync() == [.fresh])
+            #expect(try await sync() == [.notDue])
             fixture.clock.advance(by: 60)
             #expect(try await sync() == [.unchanged])
         }
@@ -133,7 +133,7 @@ import Testing
             }
             #expect(try await sync().nextDue == date("2026-11-20T07:00:00Z"))
             try set(fixture.clock, to: "2026-11-20T06:59:59Z")
-            #expect(try await sync().outcome == .fresh)
+            #expect(try await sync().outcome == .notDue)
             try set(fixture.clock, to: "2026-11-20T07:00:01Z")
             let second = try await sync()
             // Later than the schedule's next time: a server that fails is not asked by the clock.

@@ -335,7 +335,7 @@ import Testing
         }
     }
 
-    /// Two processes, or two services on one store: the second waits, and finds the source fresh.
+    /// Two processes, or two services on one store: the second waits, and finds that the source is not due.
     @Test func runsOfOneSourceNeverOverlap() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]))
@@ -345,7 +345,7 @@ import Testing
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(outcomes.filter { $0 == .committed }.count == 1 && outcomes.filter { $0 == .fresh }.count == 3)
+            #expect(outcomes.filter { $0 == .committed }.count == 1 && outcomes.filter { $0 == .notDue }.count == 3)
             #expect(fixture.server.requests("/a").count == 1)
         }
     }

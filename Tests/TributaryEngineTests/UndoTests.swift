@@ -218,16 +218,16 @@ import TributaryStores
             #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
-            #expect(note.contains("brought back to run 1") && note.contains("tributary release s"), "\(note)")
+            #expect(note.contains("brought back to run 1") && note.contains("tributary resume s"), "\(note)")
             fixture.server.document("/a", Self.items(["a": "3"]), etag: "\"3\"")
             #expect(try await fixture.sync(mapping).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
             #expect(try fixture.rows("SELECT undone IS NULL, note IS NULL FROM tributary_source") == ["1|1"])
-            // What is released takes the feed as it is.
+            // What is resumed takes the feed as it is.
             try await undo(fixture, mapping)
             let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
-            #expect(try store.release(["s"]) == ["s"])
-            #expect(try store.release(["s"]) == [])
+            #expect(try store.resume(["s"]) == ["s"])
+            #expect(try store.resume(["s"]) == [])
             try store.close()
             #expect(try await fixture.sync(mapping).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
@@ -439,7 +439,7 @@ import TributaryStores
                 #expect(try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted() == others)
                 states[try number()] = try ownRows()
                 let store = try #require(try fixture.configuration(own + other).openExistingStore(isWritten: true))
-                _ = try store.release(["s"])
+                _ = try store.resume(["s"])
                 try store.close()
             }
         }

@@ -109,9 +109,9 @@ import Testing
             fixture.clock.advance(by: Self.tenYears)
             #expect(try await outcome() == .committed)
             fixture.clock.advance(by: -Self.tenYears)
-            #expect(try await outcome() == .fresh)
+            #expect(try await outcome() == .notDue)
             fixture.clock.advance(by: 599)
-            #expect(try await outcome() == .fresh)
+            #expect(try await outcome() == .notDue)
             fixture.clock.advance(by: 2)
             #expect(try await outcome() == .unchanged)
         }
@@ -124,7 +124,7 @@ import Testing
             fixture.clock.advance(by: Self.tenYears)
             try await fixture.sync(source, clock: fixture.clock)
             fixture.clock.advance(by: -Self.tenYears)
-            #expect(try await fixture.sync(source, clock: fixture.clock).first?.outcome == .fresh)
+            #expect(try await fixture.sync(source, clock: fixture.clock).first?.outcome == .notDue)
             fixture.clock.advance(by: 121)
             fixture.server.document("/a", EngineFixture.items(["1"]))
             #expect(try await fixture.sync(source, clock: fixture.clock).first?.outcome == .committed)
@@ -166,14 +166,14 @@ import Testing
                 return try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome
             }
             #expect(try await outcome("1d") == .committed)
-            #expect(try await outcome("1d") == .fresh)
+            #expect(try await outcome("1d") == .notDue)
             #expect(try await outcome("5s") == .unchanged)
-            #expect(try await outcome("5s") == .fresh)
+            #expect(try await outcome("5s") == .notDue)
             fixture.server.route("/a") { _ in StubServer.response(503, "", ["Retry-After": "600"]) }
             fixture.clock.advance(by: 10)
             #expect(try await outcome("5s") == .discarded)
             // What the server asked for outlives the change.
-            #expect(try await outcome("6s") == .fresh)
+            #expect(try await outcome("6s") == .notDue)
         }
     }
 }

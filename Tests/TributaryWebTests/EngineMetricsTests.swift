@@ -66,7 +66,7 @@ import TributaryWeb
             engine.samples("tributary_runs_total").contains(
                 "tributary_runs_total{outcome=\"committed\",source=\"source-0\"} 1"))
         engine.metrics.refresh(now: now)
-        #expect(engine.samples("tributary_sources").contains("tributary_sources{state=\"good\"} 1"))
+        #expect(engine.samples("tributary_sources").contains("tributary_sources{state=\"ok\"} 1"))
         #expect(engine.metrics.unknown.isEmpty)
         engine.metrics.own(["source-0", "source-1"])
         #expect(engine.metrics.unknown == ["source-0"])
@@ -78,13 +78,14 @@ import TributaryWeb
         #expect(!engine.text().contains("source="))
         #expect(
             engine.samples("tributary_runs_total").sorted() == [
-                "tributary_runs_total{outcome=\"committed\"} 3", "tributary_runs_total{outcome=\"discarded\"} 2",
-                "tributary_runs_total{outcome=\"unchanged\"} 2",
+                "tributary_runs_total{outcome=\"blocked\"} 1", "tributary_runs_total{outcome=\"committed\"} 3",
+                "tributary_runs_total{outcome=\"discarded\"} 1", "tributary_runs_total{outcome=\"unchanged\"} 2",
             ])
         #expect(engine.samples("tributary_rows_total").contains("tributary_rows_total{operation=\"insert\"} 21"))
         #expect(engine.samples("tributary_received_bytes_total") == ["tributary_received_bytes_total 700"])
         #expect(engine.samples("tributary_consecutive_failures") == ["tributary_consecutive_failures 1"])
-        #expect(engine.samples("tributary_held") == ["tributary_held 1"])
+        #expect(engine.samples("tributary_blocked") == ["tributary_blocked 1"])
+        #expect(engine.samples("tributary_paused") == ["tributary_paused 0"])
         #expect(
             engine.samples("tributary_last_success_timestamp_seconds") == [
                 "tributary_last_success_timestamp_seconds 1799999946"

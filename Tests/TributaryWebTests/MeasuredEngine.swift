@@ -27,11 +27,10 @@ struct MeasuredEngine: Sendable {
     /// Something of everything that there is to tell.
     func work(at now: Date = Date()) {
         for (number, name) in names.enumerated() {
-            let outcome: RunOutcome = [.committed, .unchanged, .discarded][number % 3]
+            let outcome: RunOutcome = [.committed, .unchanged, .discarded, .committed, .unchanged, .blocked][number % 6]
             var report = RunReport(
                 source: name, outcome: outcome, startedAt: now - 60, seconds: Double(number % 7),
                 counts: MergeCounts(inserted: 3, updated: 2, deleted: 1), bytes: 100, nextDue: now + 900)
-            report.isHeld = number % 6 == 2
             metrics.note(report)
             metrics.received(of: name)?.increment(by: 100)
             metrics.answered(outcome == .unchanged ? 304 : 200)

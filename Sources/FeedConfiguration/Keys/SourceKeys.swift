@@ -12,7 +12,7 @@ struct SourceKeys: KeyGroup {
     )
     let cache = Key.duration(
         "cache", default: .described("what the server's answers suggest"), inherited: .nearest,
-        "How long the rows of a good run are fresh.")
+        "How long a source waits after a good run.")
     let schedule = Key.string(
         "schedule", default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
         "When the source is run, instead of `cache`: cron's five fields (crontab(5)), which are minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."

@@ -82,7 +82,7 @@ package struct Undo: Sendable {
         StoreError(
             .history,
             "the key of table '\(table)' is (\(columns.joined(separator: ", "))), and was another one when the source "
-                + "'\(source)' wrote it, so its rows cannot be told from one another; nothing is undone")
+                + "'\(source)' wrote it, so its rows cannot be distinguished; nothing is undone")
     }
 
     /// The error for a table that is gone.
@@ -104,7 +104,7 @@ package struct Undo: Sendable {
     package static func noKey(_ table: String) -> StoreError {
         StoreError(
             .history,
-            "the rows of table '\(table)' cannot be told apart for its history: give it a primary key, or a unique index "
+            "the rows of table '\(table)' cannot be distinguished for its history: give it a primary key, or a unique index "
                 + "over columns that are NOT NULL")
     }
 

@@ -39,7 +39,7 @@ extension TransferTable {
             sources,
             [
                 "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-                "asked_until", "declared", "attempts", "held", "failing_since",
+                "asked_until", "declared", "attempts", "blocked", "failing_since",
                 "last_good",
             ]
         ),
@@ -48,13 +48,13 @@ extension TransferTable {
             runs,
             [
                 "id", "source", "started_at", "finished_at", "outcome", "inserted", "updated", "deleted", "unchanged",
-                "replaced", "skipped", "bytes", "seconds", "error", "requests", "kind", "held", "failing_since",
+                "replaced", "skipped", "bytes", "seconds", "error", "requests", "kind", "failing_since",
                 "first_change", "last_change", "drift",
             ]
         ),
         (changes, ["id", "run", "table", "key", "operation"]),
         ("tributary_hook", ["name", "run", "step", "delivered_at", "attempts", "next_attempt", "error", "gone"]),
-        ("tributary_hook_source", ["hook", "source", "failing", "held", "stale"]),
+        ("tributary_hook_source", ["hook", "source", "failing", "blocked", "stale"]),
     ]
 
     package static let sources = "tributary_source"

@@ -44,7 +44,7 @@ package struct CommitTransaction {
             try isAcceptedInAdvance(source, at: commit.report.startedAt)
         }
         guard isAsShown else {
-            throw StoreError(.held, "the commit would make other changes than those that were shown")
+            throw StoreError(.blocked, "the commit would make other changes than those that were shown")
         }
         let widened = try watch.widen(&commit, outOfScope: ScopeTracker(merge: merge.context).outOfScopeRows())
         try store.finish()
@@ -64,7 +64,7 @@ package struct CommitTransaction {
         return (commit, widened)
     }
 
-    /// Merges the rows without the record of a run. An error of the code `held` has the counts of the merge, whose changes
+    /// Merges the rows without the record of a run. An error of the code `blocked` has the counts of the merge, whose changes
     /// have all been reported.
     ///
     /// - Parameter source: the source whose rows they are; nil for rows that are merged without a question.

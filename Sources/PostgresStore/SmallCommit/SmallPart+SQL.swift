@@ -51,7 +51,7 @@ extension SmallPart {
         }
         parts.append("inserted AS (\(insertion))")
         changes.append(JournaledChange("insert", from: "inserted", order: "row_number() OVER ()"))
-        parts.append("journal AS (\(JournaledChange.insertion(of: changes, table: details.name)))")
+        parts.append("changelog AS (\(JournaledChange.insertion(of: changes, table: details.name)))")
         let known = "(SELECT count(*) FROM found WHERE NOT tributary_new)"
         return PostgresStatement(
             """

@@ -196,6 +196,15 @@ enum OwnTables {
             ALTER TABLE tributary_run ADD COLUMN drift text;
             """
         ),
+        (
+            "tributary.blocked",
+            """
+            UPDATE tributary_run SET outcome = 'blocked' WHERE held AND outcome = 'discarded';
+            COMMENT ON COLUMN tributary_run.held IS 'unused; it stays as a view may read it';
+            ALTER TABLE tributary_source RENAME COLUMN held TO blocked;
+            ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

@@ -219,6 +219,15 @@ enum OwnTables {
                     ALTER TABLE tributary_run ADD COLUMN drift TEXT;
                     """)
         }
+        migrator.registerOwn("tributary.blocked") { db in
+            // `tributary_run.held` stays, unused, as a view may read it.
+            try db.execute(
+                sql: """
+                    UPDATE tributary_run SET outcome = 'blocked' WHERE held AND outcome = 'discarded';
+                    ALTER TABLE tributary_source RENAME COLUMN held TO blocked;
+                    ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
+                    """)
+        }
     }
 }
 

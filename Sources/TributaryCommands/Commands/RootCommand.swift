@@ -31,7 +31,7 @@ struct RootCommand: ParsableCommand {
                 CommandGroup(
                     name: "Decide",
                     subcommands: [
-                        AcceptCommand.self, ReleaseCommand.self, UndoCommand.self, ReplayCommand.self,
+                        AcceptCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
                     ]),
                 CommandGroup(
                     name: "Keep",

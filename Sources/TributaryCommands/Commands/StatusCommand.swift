@@ -24,10 +24,10 @@ struct StatusCommand: ProgramCommand {
     @Flag(name: .long, help: "Show each source, however many there are.")
     var all = false
 
-    @Flag(name: .long, help: "Show only sources that fail, are stale, are blocked or are held.")
+    @Flag(name: .long, help: "Show only sources that are blocked, paused, failing, gone or stale.")
     var failing = false
 
-    @Flag(name: .long, help: "End with exit status 1 if a source fails, is stale, is blocked or is held.")
+    @Flag(name: .long, help: "End with exit status 1 if a source is blocked, paused, failing, gone or stale.")
     var exitCode = false
 
     @Flag(name: .long, help: "Print a JSON array.")
@@ -46,53 +46,44 @@ struct StatusCommand: ProgramCommand {
         }
         if json {
             try Terminal.printJSON(
-                failing ? status.sources.filter(Self.isProblem).map { .source($0) } : status.elements)
+                failing ? status.sources.filter(\.isProblem).map { .source($0) } : status.elements)
         } else {
             try show(status, now: now, DaemonFolder(configuration)?.isDaemonRunning)
         }
-        if exitCode, status.sources.contains(where: Self.isProblem) { throw ExitCode(1) }
+        if exitCode, status.sources.contains(where: \.isProblem) { throw ExitCode(1) }
     }
 
     /// The most sources without a problem that are shown unasked; of more, only their number.
     private static let mostShown = 20
 
-    /// True for a source that somebody should look at.
-    private static func isProblem(_ source: SourceStatus) -> Bool {
-        let state = source.state
-        guard source.declaration?.isEnabled == true else { return false }
-        return state.failures > 0 || state.error != nil || state.isHeldBack || state.isHeld || state.gone != nil
-            || source.isStale
-    }
-
     /// Shows problems first.
     ///
     /// - Parameter isDaemonOnFile: whether a daemon runs on a store in a file; nil for another store.
     private func show(_ status: StoreStatus, now: Date, _ isDaemonOnFile: Bool?) throws {
-        let problems = status.sources.filter(Self.isProblem)
-        let rest = status.sources.filter { !Self.isProblem($0) }
+        let problems = status.sources.filter(\.isProblem)
+        let rest = status.sources.filter { !$0.isProblem }
         let isRestShown = !failing && (all || !sources.isEmpty || rest.count <= Self.mostShown)
         let shown = isRestShown ? problems + rest : problems
         let terminal = Terminal()
         var table = TextTable(
             [
-                ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
+                ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
                 ("FAILURES", .right),
             ] + (status.daemons == nil ? [] : [("DAEMON", .left)]))
         for source in shown {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
-            let outcome =
-                state.isHeldBack
-                ? TextTable.Cell("blocked", .red)
-                : state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
+            let condition = source.condition
             let due =
-                source.declaration?.isEnabled == true
-                ? (state.gone != nil
-                    ? "never" : state.isHeld ? "held" : RelativeTime.text(max(state.nextDue ?? now, now), now: now))
-                : "switched off"
+                switch condition {
+                case .off, .gone, .undeclared: "never"
+                case .paused where state.isStopped: "after resume"
+                default: RelativeTime.text(max(state.nextDue ?? now, now), now: now)
+                }
             table.add(
                 [
-                    .init(state.source), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
+                    .init(state.source), .init(condition.rawValue, Figures.color(condition)), time(state.lastRun),
+                    time(state.lastCommit), .init(due),
                     .init(String(state.failures)),
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
         }

@@ -5,7 +5,7 @@ import Foundation
 import TributaryEngine
 import TributaryStores
 
-/// Gives `history`, `release` and `accept` access to the store. A store that does not exist yet counts as empty, and is
+/// Gives `history`, `resume` and `accept` access to the store. A store that does not exist yet counts as empty, and is
 /// not created.
 struct StoreReader {
     private let configuration: TributaryConfiguration
@@ -51,8 +51,8 @@ struct StoreReader {
         }
     }
 
-    /// - Returns: the names of those sources that were held.
-    func release(_ sources: [String]) throws -> [String] {
-        try configuration.withExistingStore(isWritten: true) { try $0?.release(sources) ?? [] }
+    /// - Returns: the names of those sources that were paused.
+    func resume(_ sources: [String]) throws -> [String] {
+        try configuration.withExistingStore(isWritten: true) { try $0?.resume(sources) ?? [] }
     }
 }

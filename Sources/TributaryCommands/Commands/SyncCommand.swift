@@ -10,7 +10,7 @@ struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Refresh sources once and exit.",
         discussion: """
-            Sources that are not due are fresh: nothing is fetched.
+            Nothing is fetched for sources that are not due.
 
             Examples:
               tributary sync
@@ -68,8 +68,8 @@ struct SyncCommand: ProgramCommand {
 
     static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> TerminalLine {
         let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
-        let waits = report.outcome == .fresh && report.error != nil
-        let word = waits ? "waiting" : report.outcome.rawValue
+        let waits = report.outcome == .notDue && report.error != nil
+        let word = waits ? "waiting" : Figures.word(report.outcome)
         let outcome = word.padding(toLength: 9, withPad: " ", startingAt: 0)
         return
             "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
@@ -77,10 +77,10 @@ struct SyncCommand: ProgramCommand {
 
     /// Returns a line on several runs: how many ended how, and the rows that they changed.
     static func summary(_ reports: [RunReport]) -> String {
-        let waiting = reports.count { $0.outcome == .fresh && $0.error != nil }
+        let waiting = reports.count { $0.outcome == .notDue && $0.error != nil }
         let ends: [(count: Int, word: String)] =
-            [RunOutcome.committed, .unchanged, .fresh, .discarded, .cancelled].map { outcome in
-                (reports.count { $0.outcome == outcome } - (outcome == .fresh ? waiting : 0), outcome.rawValue)
+            [RunOutcome.committed, .unchanged, .notDue, .discarded, .blocked, .cancelled].map { outcome in
+                (reports.count { $0.outcome == outcome } - (outcome == .notDue ? waiting : 0), Figures.word(outcome))
             } + [(waiting, "waiting")]
         let rows = [
             (reports.reduce(0) { $0 + $1.counts.inserted }, "inserted"),

@@ -12,8 +12,8 @@ struct UndoCommand: ProgramCommand {
         commandName: "undo", abstract: "Bring a source's rows back to what they were after one of its runs.",
         discussion: """
             Needs keep_history = true. Without --to, takes back the last run that has changed rows; once more, the one before. \
-            Rows that something else has changed since are named, and nothing is done. The source is then held: its feed is \
-            taken again once it differs from the one that was undone, or after 'release'.
+            Rows that something else has changed since are named, and nothing is done. The source is then paused: its feed \
+            is taken again once it differs from the one that was undone, or after 'resume'.
 
             Examples:
               tributary undo shop --plan
@@ -63,7 +63,7 @@ struct UndoCommand: ProgramCommand {
             try Terminal.print(
                 "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
             )
-            try Terminal.print("\(source) is held; `tributary release \(source)` takes its feed as it is")
+            try Terminal.print("\(source) is paused; `tributary resume \(source)` takes its feed as it is")
         }
     }
 

@@ -31,8 +31,8 @@ struct OutcomeService: Service {
     private static func level(_ outcome: RunOutcome) -> Logger.Level {
         switch outcome {
         case .committed, .unchanged: .info
-        case .fresh: .debug
-        case .discarded: .error
+        case .notDue: .debug
+        case .discarded, .blocked: .error
         case .cancelled: .warning
         }
     }

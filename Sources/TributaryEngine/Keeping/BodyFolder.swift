@@ -9,7 +9,7 @@ import Foundation
 struct BodyFolder: Sendable {
     let path: String
 
-    private static let heldName = "held.json"
+    private static let blockedName = "blocked.json"
     private static let reviewName = "review.json"
 
     func folder(of source: String) -> String {
@@ -54,14 +54,14 @@ struct BodyFolder: Sendable {
     /// - Returns: the paths of those that could not be removed.
     func tidy(_ source: String, keeping names: Set<String>, isBlocked: Bool = false) -> [String] {
         let folder = folder(of: source)
-        let held = isBlocked ? Self.heldFiles(in: folder) : []
-        return Self.tidy(folder, keeping: Set(names.map { $0 + ".gz" }).union(held))
+        let blocked = isBlocked ? Self.blockedFiles(in: folder) : []
+        return Self.tidy(folder, keeping: Set(names.map { $0 + ".gz" }).union(blocked))
     }
 
     /// Returns the names of the files in which a blocked run is kept.
-    private static func heldFiles(in folder: String) -> Set<String> {
-        guard let run = heldRun(in: folder) else { return [] }
-        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([heldName, reviewName])
+    private static func blockedFiles(in folder: String) -> Set<String> {
+        guard let run = blockedRun(in: folder) else { return [] }
+        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([blockedName, reviewName])
     }
 
     private static func tidy(_ folder: String, keeping kept: Set<String>) -> [String] {
@@ -82,18 +82,18 @@ struct BodyFolder: Sendable {
         let kept = Set(sources.map(SourceFileName.name))
         for name in folders where !kept.contains(name) {
             let folder = path + "/" + name
-            _ = Self.tidy(folder, keeping: Self.heldFiles(in: folder))
+            _ = Self.tidy(folder, keeping: Self.blockedFiles(in: folder))
         }
     }
 
     // MARK: - A blocked run
 
     /// Returns the blocked run of a source; nil where none is kept, or where it cannot be read.
-    func heldRun(of source: String) -> HeldRun? { Self.heldRun(in: folder(of: source)) }
+    func blockedRun(of source: String) -> BlockedRun? { Self.blockedRun(in: folder(of: source)) }
 
-    private static func heldRun(in folder: String) -> HeldRun? {
-        FileManager.default.contents(atPath: folder + "/" + heldName).flatMap {
-            try? JSONDecoder().decode(HeldRun.self, from: $0)
+    private static func blockedRun(in folder: String) -> BlockedRun? {
+        FileManager.default.contents(atPath: folder + "/" + blockedName).flatMap {
+            try? JSONDecoder().decode(BlockedRun.self, from: $0)
         }
     }
 
@@ -106,12 +106,12 @@ struct BodyFolder: Sendable {
 
     /// - Parameter review: the changes that it would have made; nil where they are not known.
     /// - Throws: ``StoreError``
-    func keep(_ run: HeldRun, of source: String, _ review: ChangeReview?) throws {
+    func keep(_ run: BlockedRun, of source: String, _ review: ChangeReview?) throws {
         try makeFolder(of: source)
         // The run refers to the review, and so comes after it.
         unlink(folder(of: source) + "/" + Self.reviewName)
         if let review { try write(review, Self.reviewName, of: source) }
-        try write(run, Self.heldName, of: source)
+        try write(run, Self.blockedName, of: source)
     }
 
     private func write(_ value: some Encodable, _ name: String, of source: String) throws {

@@ -11,7 +11,7 @@ extension TributaryConfiguration {
 
     /// Returns the counts of what a blocked run would have changed; nil where they are not known.
     package func blockedCounts(of run: RunReport) -> MergeCounts? {
-        BodyFolder(path: bodyFolder).heldRun(of: run.source).flatMap { $0.isRecorded(as: run) ? $0.counts : nil }
+        BodyFolder(path: bodyFolder).blockedRun(of: run.source).flatMap { $0.isRecorded(as: run) ? $0.counts : nil }
     }
 
     /// Returns the changes that a blocked run would have made, the largest first. Reads a file of some megabytes at most.
@@ -19,8 +19,8 @@ extension TributaryConfiguration {
     /// - Returns: nil where they are not known: the run was another daemon's, or of an earlier release.
     package func review(of run: RunReport) -> ChangeReview? {
         let bodies = BodyFolder(path: bodyFolder)
-        guard let held = bodies.heldRun(of: run.source), held.isRecorded(as: run),
-            let review = bodies.review(of: run.source), review.digest == held.shown
+        guard let blocked = bodies.blockedRun(of: run.source), blocked.isRecorded(as: run),
+            let review = bodies.review(of: run.source), review.digest == blocked.shown
         else { return nil }
         return review
     }

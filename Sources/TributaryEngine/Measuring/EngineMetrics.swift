@@ -94,7 +94,7 @@ package final class EngineMetrics: Sendable {
     func note(_ report: RunReport) {
         guard isOn else { return }
         // Nothing was sent, and there is nothing to measure.
-        if report.outcome != .fresh { runDuration.recordSeconds(report.seconds) }
+        if report.outcome != .notDue { runDuration.recordSeconds(report.seconds) }
         let counters = state.withLock { state -> SourceCounters? in
             guard state.declared.names.contains(report.source) else { return all }
             state.notes += 1

@@ -29,7 +29,7 @@ extension MetricDefinition {
     static let buildInfo = Self("build_info", .gauge, ["version", "commit"], "1, labelled with what runs.")
     static let runs = Self(
         "runs_total", .counter, ["source", "outcome"],
-        "Runs that have ended, by outcome: committed, unchanged, fresh, discarded, cancelled.")
+        "Runs that have ended, by outcome: committed, unchanged, not_due, discarded, blocked, cancelled.")
     static let lastSuccess = Self(
         "last_success_timestamp_seconds", .gauge, ["source"], unit: "seconds",
         "When the last run ended that was committed or found nothing new, in seconds since 1970.")
@@ -37,19 +37,19 @@ extension MetricDefinition {
         "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
         "When the source is due next, in seconds since 1970; +Inf where it is no longer fetched.")
     static let failures = Self(
-        "consecutive_failures", .gauge, ["source"], "Runs that were discarded since the last good one.")
+        "consecutive_failures", .gauge, ["source"], "Runs that were discarded or blocked since the last good one.")
     static let failingSince = Self(
         "failing_since_timestamp_seconds", .gauge, ["source"], unit: "seconds",
         "The start of the first of the consecutive failed runs, in seconds since 1970.")
-    static let held = Self(
-        "held", .gauge, ["source"],
-        "1 where the source waits for accept or release.")
+    static let blocked = Self("blocked", .gauge, ["source"], "1 where a run of the source waits for accept.")
+    static let paused = Self("paused", .gauge, ["source"], "1 where the source waits for resume.")
     static let stale = Self(
         "stale", .gauge, ["source"],
         "1 where the last good run ended longer than fresh_within ago; no series without fresh_within.")
     static let sources = Self(
         "sources", .gauge, ["state"],
-        "Sources of this daemon by state: good, failing, held, or new where none of their runs has ended.")
+        "Sources of this daemon by state: ok, failing, blocked, paused, gone, or new before the end of their first run."
+    )
     static let rows = Self(
         "rows_total", .counter, ["source", "operation"], "Rows that were committed: insert, update, delete.")
     static let received = Self(
@@ -86,7 +86,7 @@ extension MetricDefinition {
 
     /// Everything that the engine tells.
     package static let all = [
-        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, held, stale, sources, rows, received,
+        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, received,
         runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns,
         hookLagSeconds, hookFailures,
     ]

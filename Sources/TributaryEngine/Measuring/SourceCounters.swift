@@ -12,7 +12,7 @@ final class SourceCounters: Sendable {
     private let deleted: Counter
     private let runs: Mutex<[RunOutcome: Counter]>
     /// The outcomes that are told before there is a run of them, so that the first one is seen as an increase.
-    private static let expected = [RunOutcome.committed, .unchanged, .discarded]
+    private static let expected = [RunOutcome.committed, .unchanged, .discarded, .blocked]
 
     /// - Parameter source: nil for all of them together.
     init(source: String?, factory: any MetricsFactory) {

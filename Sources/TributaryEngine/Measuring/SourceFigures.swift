@@ -3,7 +3,7 @@ import Foundation
 
 /// How a source stands, as metrics tell it.
 struct SourceFigures: Sendable, Equatable {
-    enum State: String, CaseIterable { case good, failing, held, new }
+    enum State: String, CaseIterable { case blocked, paused, gone, failing, new, ok }
 
     var hasRun = false
     /// When the last good run ended.
@@ -12,14 +12,19 @@ struct SourceFigures: Sendable, Equatable {
     var failures = 0
     /// When the first run began of those that have failed one after another.
     var failingSince: Date?
-    var isHeld = false
     /// True where a run is blocked, and waits to be accepted.
     var isBlocked = false
+    /// True where the source waits for `resume`.
+    var isPaused = false
+    /// True where its server said that it is gone for good.
+    var isGone = false
 
     var state: State {
-        if isHeld { return .held }
+        if isBlocked { return .blocked }
+        if isPaused { return .paused }
+        if isGone { return .gone }
         if failures > 0 { return .failing }
-        return hasRun ? .good : .new
+        return hasRun ? .ok : .new
     }
 
     /// Returns true where the last good run ended too many seconds ago; without one, where the first failure did.
@@ -32,15 +37,17 @@ struct SourceFigures: Sendable, Equatable {
         nextDue = report.nextDue ?? nextDue
         switch report.outcome {
         case .committed, .unchanged:
-            (hasRun, failures, isHeld, isBlocked) = (true, 0, false, false)
+            (hasRun, failures, failingSince) = (true, 0, nil)
+            (isBlocked, isGone) = (false, false)
+            // What was undone stays so while its feed is unchanged.
+            if report.outcome == .committed { isPaused = false }
             // A replay has asked no server.
             if report.kind == nil { lastSuccess = report.startedAt + report.seconds }
-            failingSince = nil
-        case .discarded:
-            isBlocked = isBlocked || report.isHeld
-            (hasRun, failures, isHeld) = (true, failures + 1, isBlocked)
+        case .discarded, .blocked:
+            isBlocked = isBlocked || report.outcome == .blocked
+            (hasRun, failures) = (true, failures + 1)
             failingSince = report.failingSince ?? failingSince ?? report.startedAt
-        case .fresh, .cancelled:
+        case .notDue, .cancelled:
             break
         }
     }
@@ -54,7 +61,8 @@ struct SourceFigures: Sendable, Equatable {
         nextDue = state.nextDue
         failures = state.failures
         failingSince = state.failingSince
-        isBlocked = state.isHeldBack
-        isHeld = isBlocked || deaths >= SourceState.deathsUntilHeld
+        isBlocked = state.isBlocked
+        isPaused = state.isPaused || deaths >= SourceState.deathsUntilPaused
+        isGone = state.gone != nil
     }
 }

@@ -6,7 +6,8 @@ struct SourceGauges: Sendable {
     private let factory: any MetricsFactory
     private let dimensions: [(String, String)]
     private let failures: Meter
-    private let held: Meter
+    private let blocked: Meter
+    private let paused: Meter
     private var lastSuccess: Meter?
     private var nextDue: Meter?
     private var failingSince: Meter?
@@ -17,29 +18,32 @@ struct SourceGauges: Sendable {
         self.factory = factory
         dimensions = source.map { [("source", $0)] } ?? []
         failures = Meter(label: MetricDefinition.failures.name, dimensions: dimensions, factory: factory)
-        held = Meter(label: MetricDefinition.held.name, dimensions: dimensions, factory: factory)
+        blocked = Meter(label: MetricDefinition.blocked.name, dimensions: dimensions, factory: factory)
+        paused = Meter(label: MetricDefinition.paused.name, dimensions: dimensions, factory: factory)
     }
 
     mutating func show(_ figures: SourceFigures) {
         show(
-            failures: figures.failures, held: figures.isHeld ? 1 : 0, lastSuccess: figures.lastSuccess,
-            nextDue: figures.nextDue, failingSince: figures.failingSince)
+            failures: figures.failures, blocked: figures.isBlocked ? 1 : 0, paused: figures.isPaused ? 1 : 0,
+            lastSuccess: figures.lastSuccess, nextDue: figures.nextDue, failingSince: figures.failingSince)
     }
 
-    /// Shows all sources as one: the longest row of failures, how many are held, the last success of any, the time at
-    /// which the first is due, and since when the first has failed.
+    /// Shows all sources as one: the longest row of failures, how many are blocked and paused, the last success of any,
+    /// the time at which the first is due, and since when the first has failed.
     mutating func show(all figures: [SourceFigures]) {
         show(
-            failures: figures.map(\.failures).max() ?? 0, held: figures.count(where: \.isHeld),
-            lastSuccess: figures.compactMap(\.lastSuccess).max(), nextDue: figures.compactMap(\.nextDue).min(),
+            failures: figures.map(\.failures).max() ?? 0, blocked: figures.count(where: \.isBlocked),
+            paused: figures.count(where: \.isPaused), lastSuccess: figures.compactMap(\.lastSuccess).max(),
+            nextDue: figures.compactMap(\.nextDue).min(),
             failingSince: figures.compactMap(\.failingSince).min())
     }
 
     private mutating func show(
-        failures: Int, held: Int, lastSuccess: Date?, nextDue: Date?, failingSince: Date?
+        failures: Int, blocked: Int, paused: Int, lastSuccess: Date?, nextDue: Date?, failingSince: Date?
     ) {
         self.failures.set(failures)
-        self.held.set(held)
+        self.blocked.set(blocked)
+        self.paused.set(paused)
         show(lastSuccess, as: .lastSuccess, &self.lastSuccess)
         show(nextDue, as: .nextDue, &self.nextDue)
         show(failingSince, as: .failingSince, &self.failingSince)
@@ -69,6 +73,6 @@ struct SourceGauges: Sendable {
     }
 
     func destroy() {
-        for meter in [failures, held, lastSuccess, nextDue, failingSince, stale] { meter?.destroy() }
+        for meter in [failures, blocked, paused, lastSuccess, nextDue, failingSince, stale] { meter?.destroy() }
     }
 }

@@ -21,14 +21,13 @@ enum DueTime {
     /// Returns the state of a source after a run.
     ///
     /// - Parameters:
-    ///   - isHeld: true where the commit would have done more than the declaration allows.
     ///   - advice: the responses' advice on the time of the next run.
     ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
-        after outcome: RunOutcome, error: String?, isHeld: Bool = false, source: SourceDeclaration, last: SourceState,
+        after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState,
         startedAt: Date, now: Date, advice: PollAdvice = PollAdvice(), jitter: Double
     ) -> SourceState {
-        var state = decided(outcome, error, isHeld, source, last, startedAt, now, advice, jitter)
+        var state = decided(outcome, error, source, last, startedAt, now, advice, jitter)
         state.declared = source.identity
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
@@ -51,7 +50,7 @@ enum DueTime {
         if outcome == .committed {
             state.lastCommit = now
             // The documents that wait to be accepted were compared with other rows.
-            state.isHeldBack = false
+            state.isBlocked = false
         }
         // A source that was declared differently is due at once, for the sake of its rows. They are as declared now.
         if state.failures == 0, state.declared != nil { state.declared = source.identity }
@@ -59,14 +58,14 @@ enum DueTime {
     }
 
     private static func decided(
-        _ outcome: RunOutcome, _ error: String?, _ isHeld: Bool, _ source: SourceDeclaration, _ last: SourceState,
+        _ outcome: RunOutcome, _ error: String?, _ source: SourceDeclaration, _ last: SourceState,
         _ startedAt: Date, _ now: Date, _ advice: PollAdvice, _ jitter: Double
     ) -> SourceState {
         var state = last
         state.source = source.name
         state.note = movedNote(advice)
         switch outcome {
-        case .fresh:
+        case .notDue:
             break
         case .committed, .unchanged:
             state.outcome = outcome
@@ -84,14 +83,14 @@ enum DueTime {
             state.error = nil
             state.gone = nil
             state.failingSince = nil
-            state.isHeldBack = false
-        case .discarded:
+            state.isBlocked = false
+        case .discarded, .blocked:
             state.outcome = outcome
             state.lastRun = startedAt
             state.failures += 1
             state.failingSince = last.failingSince ?? startedAt
             // A blocked run waits for its acceptance while later ones fail.
-            state.isHeldBack = isHeld || last.isHeldBack
+            state.isBlocked = outcome == .blocked || last.isBlocked
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
             state.error = error
@@ -116,9 +115,9 @@ enum DueTime {
             } else {
                 let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
                 state.note = join(
-                    state.note, "\(isHeld ? "blocked" : "failed")\(count); asked again \(text(due))")
+                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); asked again \(text(due))")
             }
-            if !isHeld, last.isHeldBack {
+            if outcome != .blocked, last.isBlocked {
                 state.note = join(
                     state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
             }

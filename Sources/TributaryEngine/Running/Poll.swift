@@ -61,7 +61,7 @@ struct Poll {
     /// Returns true where 304s to all requests end a run, with nothing else to be done: no rows expire, no bodies are kept,
     /// no documents wait to be accepted.
     static func mayEnd(_ run: RunState) -> Bool {
-        !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isHeldBack && !run.mode.ignoresValidators
+        !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked && !run.mode.ignoresValidators
             && !run.source.keepsBodies && run.known.values.allSatisfy(\.bodies.isEmpty)
             && run.source.requests.allSatisfy { $0.forEach == nil && $0.content != .captures }
             && run.retention.expiries.isEmpty

@@ -77,7 +77,7 @@ extension Refresh {
             isGood
             ? Set(run.results.flatMap { $0.state?.bodies ?? run.known[$0.report.key]?.bodies ?? [] })
             : Set(run.known.values.flatMap(\.bodies))
-        let isBlocked = ending.isHeld || !isGood && run.stored.isHeldBack
+        let isBlocked = ending.outcome == .blocked || !isGood && run.stored.isBlocked
         let failed = bodies.tidy(run.source.name, keeping: names, isBlocked: isBlocked)
         if !failed.isEmpty {
             environment.logger.warning(
@@ -93,11 +93,11 @@ extension Refresh {
     /// - Returns: true where the same documents were blocked before, so that an acceptance of those is for these.
     /// - Throws: ``StoreError`` where they cannot be kept.
     private func keepBlockedRun(_ exceeded: [ExceededLimit]) throws -> Bool {
-        if var held = run.kept?.held {
-            held.startedAt = run.startedAt
-            held.exceeded = exceeded
-            (held.shown, held.counts) = (review?.digest, review?.total)
-            try bodies.keep(held, of: run.source.name, review)
+        if var blocked = run.kept?.blocked {
+            blocked.startedAt = run.startedAt
+            blocked.exceeded = exceeded
+            (blocked.shown, blocked.counts) = (review?.digest, review?.total)
+            try bodies.keep(blocked, of: run.source.name, review)
             return false
         }
         for (index, keeper) in keepers where run.results[index].report.outcome == .parsed {
@@ -109,22 +109,22 @@ extension Refresh {
         }
         let requests = run.source.requests.indices.map { index in
             let state = run.results[index].state
-            return HeldRun.Request(
+            return BlockedRun.Request(
                 key: run.source.requests[index].key, bodies: newBodies[index],
                 validators: state?.validators ?? Validators(),
                 digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
         }
-        let held = HeldRun(
+        let blocked = BlockedRun(
             startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded,
             shown: review?.digest, counts: review?.total)
-        let isKnown = run.stored.isHeldBack && bodies.heldRun(of: run.source.name)?.isSame(as: held) == true
-        try bodies.keep(held, of: run.source.name, review)
+        let isKnown = run.stored.isBlocked && bodies.blockedRun(of: run.source.name)?.isSame(as: blocked) == true
+        try bodies.keep(blocked, of: run.source.name, review)
         return isKnown
     }
 
     /// Keeps the documents of a run where it is blocked, and says what can be done about that.
     func block(_ ending: RunState.Ending) -> RunState.Ending {
-        guard ending.isHeld else { return ending }
+        guard ending.outcome == .blocked else { return ending }
         var ending = ending
         if run.isReplay {
             ending.error? +=
@@ -132,7 +132,7 @@ extension Refresh {
             return ending
         }
         if let unusable = run.unusable { ending.error? += "; \(unusable)" }
-        if run.kept?.held != nil {
+        if run.kept?.blocked != nil {
             ending.error? += "; that is not what was accepted, as the rows in the store have changed since"
         }
         do {
@@ -173,10 +173,10 @@ extension Refresh {
             }
         }
         var state = newState(index, try run.fingerprint(declared), total)
-        if let held = kept.request(declared.key) {
-            state.validators = held.validators
-            state.digest = held.digest
-            (state.movedTo, state.movedTimes) = (held.movedTo, held.movedTimes)
+        if let request = kept.request(declared.key) {
+            state.validators = request.validators
+            state.digest = request.digest
+            (state.movedTo, state.movedTimes) = (request.movedTo, request.movedTimes)
         } else {
             // The rows stand for the same document as before, so its validators hold, unless another one is asked for.
             state.validators = isSameQuestion ? former?.validators ?? Validators() : Validators()
@@ -206,7 +206,7 @@ extension Refresh {
             throw StackError(
                 .reference,
                 "\(declared.url): the kept body does not tell \(reference), which a column has taken only since; "
-                    + "`tributary sync \(run.source.name) --full` fetches it anew")
+                    + "`tributary sync \(run.source.name) --full` fetches it again")
         }
         return request
     }

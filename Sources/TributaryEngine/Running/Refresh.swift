@@ -112,8 +112,8 @@ actor Refresh {
         commit.mirrors = run.mirrors
         commit.checkMirrors = run.checkMirrors
         commit.limits = run.shown == nil ? run.limits : [:]
-        commit.accepted = run.kept?.held.map { $0.exceeded ?? [] }
-        commit.shown = run.shown?.changes ?? run.kept?.held?.shown
+        commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
+        commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
@@ -121,7 +121,7 @@ actor Refresh {
         do {
             report = try await environment.store.commit(
                 commit, merging: stack, interruption: interruption, seconds: run.elapsed)
-        } catch let error as StoreError where error.code == .held {
+        } catch let error as StoreError where error.code == .blocked {
             review = run.isReplay ? nil : reviewed(stack, retention)
             throw error
         }
@@ -219,7 +219,7 @@ actor Refresh {
             plan.counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
                 source: run.source.name, onChange: onChange)
-        } catch let error as StoreError where error.code == .held {
+        } catch let error as StoreError where error.code == .blocked {
             // All changes have been reported.
             guard let counts = error.counts else { throw error }
             plan.counts = counts

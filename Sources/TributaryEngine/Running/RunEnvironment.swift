@@ -45,8 +45,8 @@ struct RunEnvironment: Sendable {
     var ownership: Ownership?
     /// Collects the records of polls; nil where each is written at once.
     var recordWindow: RecordWindow?
-    /// True if a source runs even while it is held because processes died during its runs.
-    var runsHeld = false
+    /// True if a source runs even while it is paused because processes died during its runs.
+    var runsPaused = false
 
     /// Runs the scheduler, and runs as long as they parse nothing.
     private(set) var executor = EngineExecutor(SystemThreads())

@@ -12,8 +12,7 @@ extension RunState {
     struct Ending {
         var outcome: RunOutcome
         var error: String?
-        /// True where the commit would have done more than the declaration allows.
-        var isHeld = false
+        /// What a blocked run would have done, and was not allowed to.
         var exceeded: [ExceededLimit] = []
         /// True where a blocked run was answered with the same documents as the blocked one before it.
         var isBlockedAgain = false
@@ -23,9 +22,9 @@ extension RunState {
     func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
         // Nothing waits for a decision where the changes were shown.
-        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .held ? $0 : nil } : nil
+        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
         return Ending(
-            outcome: .discarded, error: shown(error), isHeld: blocked != nil, exceeded: blocked?.exceeded ?? [])
+            outcome: blocked == nil ? .discarded : .blocked, error: shown(error), exceeded: blocked?.exceeded ?? [])
     }
 
     /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
@@ -63,13 +62,13 @@ extension RunState {
     private func useOfAcceptance(_ ending: Ending) -> Acceptance.Use {
         switch ending.outcome {
         case .committed: return .ends
-        case .unchanged: return stored.isHeldBack ? .endsForBlockedRun : .none
-        case .discarded:
-            guard !isReplay, stored.isHeldBack else { return .none }
+        case .unchanged: return stored.isBlocked ? .endsForBlockedRun : .none
+        case .discarded, .blocked:
+            guard !isReplay, stored.isBlocked else { return .none }
             if ending.isBlockedAgain { return .movesToRun }
             // It may have been given while this run, which has failed, was under way.
-            return ending.isHeld || kept != nil || unusable != nil ? .endsForBlockedRun : .none
-        case .fresh, .cancelled: return .none
+            return ending.outcome == .blocked || kept != nil || unusable != nil ? .endsForBlockedRun : .none
+        case .notDue, .cancelled: return .none
         }
     }
 
@@ -79,7 +78,7 @@ extension RunState {
             isReplay
             ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)
             : DueTime.state(
-                after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: stored,
+                after: ending.outcome, error: ending.error, source: source, last: stored,
                 startedAt: startedAt, now: now, advice: advice, jitter: environment.random.fraction())
         // Rows that expire are committed while the feed is the one that was undone.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
@@ -101,7 +100,6 @@ extension RunState {
         let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
         var report = report(ending)
         report.nextDue = next.nextDue
-        report.isHeld = ending.isHeld
         report.failingSince = isGood ? stored.failingSince : next.failingSince
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten)

@@ -24,7 +24,7 @@ extension RunState {
             throw StackError(
                 .reference,
                 "the source was brought back to an earlier run, and its last kept bodies are those that were undone; "
-                    + "`tributary release \(source.name)` lets it go on from them")
+                    + "`tributary resume \(source.name)` continues from them")
         }
         let requests = source.requests.filter { $0.content != .captures }
         let missing = requests.filter { !bodies.has(known[$0.key]?.bodies.first, of: source.name) }
@@ -73,35 +73,35 @@ extension RunState {
     ///
     /// - Returns: no documents where they cannot be committed any more, and why; the run goes on without them.
     func acceptedBodies() throws -> (kept: KeptStack?, unusable: String?) {
-        guard stored.isHeldBack, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
+        guard stored.isBlocked, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
             return (nil, nil)
         }
         guard try environment.store.blockedRun(of: source.name)?.number == run,
-            let blocked = try environment.store.recordedRun(run),
-            let held = bodies.heldRun(of: source.name), held.isRecorded(as: blocked), try isWhole(held)
+            let recorded = try environment.store.recordedRun(run),
+            let blocked = bodies.blockedRun(of: source.name), blocked.isRecorded(as: recorded), try isWhole(blocked)
         else {
             let why =
                 "run \(run) was accepted, and its documents are no longer kept in \(bodies.folder(of: source.name)), so "
                 + "that others were fetched"
             return (nil, why)
         }
-        guard held.declared == source.identity else {
+        guard blocked.declared == source.identity else {
             let why =
-                "run \(run) was accepted, and the source has been declared differently since, so that other documents "
+                "run \(run) was accepted, and the source has a changed declaration since, so that other documents "
                 + "were fetched"
             return (nil, why)
         }
-        let names = held.requests.reduce(into: [:]) { names, request in
+        let names = blocked.requests.reduce(into: [:]) { names, request in
             names[request.key] = request.bodies.map { [$0] }
         }
-        return (KeptStack(names: names, held: held), nil)
+        return (KeptStack(names: names, blocked: blocked), nil)
     }
 
     /// Returns true where the documents of all requests are there: their bodies, or their rows in the store where they
     /// were unchanged.
-    private func isWhole(_ held: HeldRun) throws -> Bool {
-        guard held.requests.map(\.key) == source.requests.map(\.key) else { return held.declared != source.identity }
-        return try zip(held.requests, source.requests).allSatisfy { request, declared in
+    private func isWhole(_ run: BlockedRun) throws -> Bool {
+        guard run.requests.map(\.key) == source.requests.map(\.key) else { return run.declared != source.identity }
+        return try zip(run.requests, source.requests).allSatisfy { request, declared in
             if let name = request.bodies { return bodies.has(name, of: source.name) }
             if declared.content == .captures { return true }
             guard let known = known[request.key] else { return false }

@@ -145,16 +145,16 @@ struct StackRun: Sendable {
                 try run.checkAsShown(bodies)
                 run.kept = bodies
             } else {
-                if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld {
-                    return try await held(run, after: deaths)
+                if deaths >= SourceState.deathsUntilPaused, !environment.runsPaused {
+                    return try await paused(run, after: deaths)
                 }
-                if run.stored.isHeldBack {
+                if run.stored.isBlocked {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
                 if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
                 // The blocked run has seen that the feed differs from the one that was undone.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
-                if let undone = run.undone, !undone.covers(source) { return heldBack(run, undone) }
+                if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
             }
             var found: Poll.Found?
             if Poll.mayEnd(run) {
@@ -190,7 +190,7 @@ struct StackRun: Sendable {
 
     /// Reports a source that is not due; with an error where it waits because its last run has failed.
     private func notDue(_ run: RunState, before due: Date) -> RunReport {
-        var report = RunReport(source: source.name, outcome: .fresh, startedAt: run.startedAt, nextDue: due)
+        var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
         if run.stored.failures > 0, let error = run.stored.error {
             let wait =
                 due == .distantFuture
@@ -204,25 +204,25 @@ struct StackRun: Sendable {
     /// Reports a source that another daemon runs.
     private func notOurs() -> RunReport {
         let now = environment.clock.now()
-        return RunReport(source: source.name, outcome: .fresh, startedAt: now, nextDue: now)
+        return RunReport(source: source.name, outcome: .notDue, startedAt: now, nextDue: now)
     }
 
     /// Reports a source whose rows were brought back, and whose feed cannot be compared without taking it.
-    private func heldBack(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
+    private func paused(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
         RunReport(
-            source: source.name, outcome: .fresh, startedAt: run.startedAt, note: undone.strictNote(source.name),
+            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: undone.strictNote(source.name),
             nextDue: .distantFuture)
     }
 
-    /// Reports a source as held after it killed the process several times, as the other sources need the process.
-    private func held(_ run: RunState, after deaths: Int) async throws -> RunReport {
+    /// Reports a source as paused after it killed the process several times, as the other sources need the process.
+    private func paused(_ run: RunState, after deaths: Int) async throws -> RunReport {
         let error =
-            "the process died \(deaths) times in a row during a run of this source, which is held so that the others go on"
+            "the process died \(deaths) times in a row during a run of this source, which is paused so that the others can run"
         let note =
-            "held: nothing is sent until it is declared differently, or let go by `tributary release \(source.name)`; "
+            "paused: nothing is fetched until `tributary resume \(source.name)`, or until its declaration changes; "
             + "`tributary sync \(source.name) --force` tries it once in a process of its own"
         if run.stored.error != error || run.stored.note != note {
-            try await environment.store.noteHold(source.name, error: error, note: note)
+            try await environment.store.notePause(source.name, error: error, note: note)
         }
         return RunReport(
             source: source.name, outcome: .discarded, startedAt: run.startedAt, error: error + "; " + note,

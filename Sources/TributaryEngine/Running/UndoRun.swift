@@ -104,7 +104,7 @@ package struct UndoRun: Sendable {
         new.error = nil
         new.failures = 0
         new.failingSince = nil
-        new.isHeldBack = false
+        new.isBlocked = false
         new.attempts = 0
         new.outcome = .committed
         new.lastCommit = began

@@ -63,11 +63,11 @@ struct UndoneFeed: Codable, Sendable {
     /// What the source's status says.
     func note(_ source: String) -> String {
         "brought back to \(point): the feed is taken again once it differs from the one that was undone, or after "
-            + "`tributary release \(source)`"
+            + "`tributary resume \(source)`"
     }
 
     /// What the status says of a source whose feed cannot be compared without taking it.
     func strictNote(_ source: String) -> String {
-        "brought back to \(point): nothing is sent until `tributary release \(source)`"
+        "brought back to \(point): nothing is sent until `tributary resume \(source)`"
     }
 }

@@ -36,6 +36,6 @@ package struct HostTurns {
 
     private func isDue(_ source: SourceDeclaration) -> Bool {
         let state = states[source.name]
-        return !(state?.isHeld ?? false) && DueTime.start(source, state: state, now: now) <= now
+        return !(state?.isStopped ?? false) && DueTime.start(source, state: state, now: now) <= now
     }
 }

@@ -31,7 +31,7 @@ actor StoreWatch {
 
     nonisolated func note(_ report: RunReport) {
         lastRun.withLock { $0 = clock.uptime }
-        if report.outcome == .discarded { alarm.yield() }
+        if report.outcome.isFailure { alarm.yield() }
     }
 
     /// Runs until it throws: `StoreError` when a file is not where it was, or `CancellationError`.

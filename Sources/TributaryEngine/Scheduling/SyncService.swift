@@ -180,8 +180,8 @@ public final class SyncService: Service {
         defer { continuation.finish() }
         var environment = environment
         environment.bodies.removeAll(but: configuration.keepingBodies)
-        // A forced run of sources by name may try those that are held.
-        environment.runsHeld = mode != .whenDue && !names.isEmpty
+        // A forced run of sources by name may try those that are paused.
+        environment.runsPaused = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
             metrics.note(report)
             continuation.yield(report)
@@ -261,14 +261,14 @@ public final class SyncService: Service {
         return acceptances
     }
 
-    /// Lets sources run again that are held back, and refreshes them. Blocks its thread.
+    /// Resumes paused sources, and refreshes them. Blocks its thread.
     ///
-    /// - Returns: those that were held.
+    /// - Returns: those that were paused.
     /// - Throws: `StoreError`.
-    package func release(_ sources: [String]) throws -> [String] {
-        let released = try store.release(sources)
-        if !released.isEmpty { try refreshEverywhere(released) }
-        return released
+    package func resume(_ sources: [String]) throws -> [String] {
+        let resumed = try store.resume(sources)
+        if !resumed.isEmpty { try refreshEverywhere(resumed) }
+        return resumed
     }
 
     /// Refreshes sources now, whichever daemon they belong to; all of them for none. Blocks its thread.

@@ -17,6 +17,9 @@ package enum Figures {
         seconds < 1 ? String(format: "%.0f ms", seconds * 1000) : String(format: "%.1f s", seconds)
     }
 
+    /// Returns an outcome as a sentence has it: `not due`.
+    package static func word(_ outcome: RunOutcome) -> String { outcome.rawValue.replacing("_", with: " ") }
+
     /// Returns `1 source`, `2 sources`.
     package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
@@ -44,13 +47,13 @@ package enum Figures {
                 + (report.note.map { "; \($0)" } ?? "")
         case .unchanged:
             return "nothing new on the server (\(seconds(report.seconds)))"
-        case .fresh:
+        case .notDue:
             if let note = report.error ?? report.note { return note }
             return "not due"
                 + (report.nextDue.map {
                     " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for")
                 } ?? "")
-        case .discarded, .cancelled:
+        case .discarded, .blocked, .cancelled:
             return report.error ?? ""
         }
     }

@@ -26,13 +26,14 @@ package struct SourceStatus: Sendable, Encodable {
     }
 
     private enum Key: String, CodingKey {
-        case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, held,
+        case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, state,
             failing_since, last_good, stale
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(state.source, forKey: .source)
+        try container.encode(condition.rawValue, forKey: .state)
         try container.encode(state.outcome, forKey: .outcome)
         try container.encode(state.lastRun, forKey: .last_run)
         try container.encode(state.lastCommit, forKey: .last_commit)
@@ -41,7 +42,6 @@ package struct SourceStatus: Sendable, Encodable {
         try container.encode(state.error, forKey: .error)
         try container.encode(state.note, forKey: .note)
         if declaration == nil { try container.encode(false, forKey: .declared) }
-        try container.encode(state.isHeldBack, forKey: .held)
         try container.encode(state.failingSince, forKey: .failing_since)
         try container.encode(state.lastGood, forKey: .last_good)
         try container.encode(isStale, forKey: .stale)

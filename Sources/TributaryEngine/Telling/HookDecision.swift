@@ -8,7 +8,7 @@ import Foundation
 enum HookDecision {
     /// One of the things that a run may have to tell. They are told in this order.
     enum Step: Int, CaseIterable {
-        case held = 1, failing, recovered, changed, drifted
+        case blocked = 1, failing, recovered, changed, drifted
     }
 
     /// What comes next of a run.
@@ -42,14 +42,14 @@ enum HookDecision {
         let report = run.report
         var after = memory
         switch step {
-        case .held:
-            guard report.isHeld, !memory.isHeld, hook.events.contains(.held) else { return nil }
-            after.isHeld = true
+        case .blocked:
+            guard report.outcome == .blocked, !memory.isBlocked, hook.events.contains(.blocked) else { return nil }
+            after.isBlocked = true
             return Next(step: step, isTold: true, memory: after)
         case .failing:
             // A run that asked no server says nothing of whether the source fails.
             guard hook.tracksFailures, !memory.isFailing, report.kind == nil,
-                report.outcome == .discarded || report.outcome.isGood,
+                report.outcome.isFailure || report.outcome.isGood,
                 let since = report.failingSince, since + hook.after.seconds <= run.finishedAt
             else { return nil }
             after.isFailing = true
@@ -75,7 +75,7 @@ enum HookDecision {
 
     /// True where a run may have something to tell to some hook.
     static func mayTell(_ report: RunReport) -> Bool {
-        report.outcome == .discarded || report.failingSince != nil || !report.drift.isEmpty
+        report.outcome.isFailure || report.failingSince != nil || !report.drift.isEmpty
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
     }
 

@@ -172,7 +172,7 @@ actor HookDelivery {
                 return false
             case .gone(let error):
                 let shown = environment.shown(error)
-                environment.logger.error("The hook '\(hook.name)' is told nothing any more: \(shown)")
+                environment.logger.error("The hook '\(hook.name)' receives nothing any more: \(shown)")
                 try store.noteFailure(
                     ofHook: hook.name,
                     HookFailure(

@@ -155,7 +155,7 @@ struct HookQueue {
             event = TimedEvent(failing: source, since: since, hook).event(for: hook)
             event.run = report?.number
             event.error = report?.error
-        case .held: event = self.event(.held, run)
+        case .blocked: event = self.event(.blocked, run)
         case .recovered: event = self.event(.recovered, run)
         case .changed: event = self.event(.changed, run)
         case .drifted: event = self.event(.drifted, run)

@@ -71,7 +71,7 @@ struct API: Sendable {
                     .init("in_advance", "true for the next run of a source that is not blocked.", .boolean),
                 ]
             ) { _, query in try await accept(query) },
-            .post("/api/release", "Lets sources run again.", [sources]) { _, query in try await release(query) },
+            .post("/api/resume", "Resumes paused sources.", [sources]) { _, query in try await resume(query) },
         ]
         return all + correctionOperations + (showsRows ? rowOperations : []) + [
             .get("/api", "What can be asked.", answers: .object) { _, _ in
@@ -190,7 +190,7 @@ struct API: Sendable {
         return .json(
             try await store.read { store in
                 guard let number else {
-                    let names = try store.sourceStates().values.filter(\.isHeldBack).map(\.source).sorted()
+                    let names = try store.sourceStates().values.filter(\.isBlocked).map(\.source).sorted()
                     let runs = try names.compactMap { try store.blockedRun(of: $0) }
                     let blocked = runs.map {
                         Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
@@ -236,10 +236,10 @@ struct API: Sendable {
                     until: accepted.map(\.until).min() ?? Date())))
     }
 
-    private func release(_ query: Query) async throws -> Response {
+    private func resume(_ query: Query) async throws -> Response {
         let names = try named(query)
-        let released = try await store.write { [service] _ in try service.release(names) }
-        return .json(try JSONOutput.line(["released": released]))
+        let resumed = try await store.write { [service] _ in try service.resume(names) }
+        return .json(try JSONOutput.line(["resumed": resumed]))
     }
 
     /// True for a source that is declared, or has runs.

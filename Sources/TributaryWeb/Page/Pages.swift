@@ -131,9 +131,9 @@ struct Pages: Sendable {
                 let run = Query(request)["run"].flatMap { Int64($0) }
                 _ = try await store.write { [service] _ in try service.accept([name], run: run) }
                 told = "accept"
-            case "release":
-                let isReleased = try await store.write { [service] _ in try !service.release([name]).isEmpty }
-                told = isReleased ? "release" : "not-held"
+            case "resume":
+                let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
+                told = isResumed ? "resume" : "not-paused"
             default: return missing("There is no such page.")
             }
         } catch let refusal as AcceptanceRefusal {
@@ -149,9 +149,9 @@ struct Pages: Sendable {
         switch told {
         case "refresh": "It is refreshed as soon as there is a place."
         case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
-        case "release": "It is released, and refreshed now."
-        case "not-held": "It is not held."
-        case "undo": "Its rows are what they were. It is held until its feed differs, or until it is released."
+        case "resume": "It is resumed, and refreshed now."
+        case "not-paused": "It is not paused."
+        case "undo": "Its rows are what they were. It is paused until its feed differs, or until it is resumed."
         case "replay": "Its kept bodies were read once more, and the differences committed."
         case "purge": "Its rows are deleted, and what was remembered of it."
         default: nil

@@ -22,8 +22,8 @@ struct RunRowView {
         address = PageAddress.path(run.source, "/runs/\(number)")
         startedAt = TimeView(run.startedAt)
         let what = run.kind.map { " (\($0.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
-        outcome = (run.isHeld ? "held back" : run.outcome.rawValue) + what
-        kind = run.isHeld ? "held-back" : run.outcome.rawValue
+        outcome = run.outcome.rawValue + what
+        kind = run.outcome.rawValue
         inserted = run.counts.inserted
         updated = run.counts.updated
         deleted = run.counts.deleted

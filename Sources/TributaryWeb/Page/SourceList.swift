@@ -84,7 +84,7 @@ struct SourceList {
                 guard count > 0 || query.filter == filter || filter == .running else { return nil }
                 return FilterView(
                     name: filter.name, count: count, address: query.with { $0.filter = filter }.address,
-                    isChosen: query.filter == filter, kind: filter.name.replacing(" ", with: "-"))
+                    isChosen: query.filter == filter, kind: filter.name)
             }
     }
 

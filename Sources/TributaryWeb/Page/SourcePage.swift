@@ -59,7 +59,7 @@ struct SourcePage {
         var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first)
         timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
         self.timeline = timeline
-        let blocked = try states.source.isHeldBack ? store.blockedRun(of: name) : nil
+        let blocked = try states.source.isBlocked ? store.blockedRun(of: name) : nil
         blockedRun = blocked?.number
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
@@ -140,7 +140,7 @@ extension SourcePage {
         var blockedRun: Int64?
         var review: String?
         var does: String
-        var mayBeReleased: Bool
+        var mayBeResumed: Bool
         var keepsHistory: Bool
         var keepsBodies: Bool
 
@@ -152,7 +152,7 @@ extension SourcePage {
             let number = page.blockedRun ?? 0
             review = page.blockedCounts.map { _ in PageAddress.path(page.name, "/runs/\(number)") }
             does = page.blockedCounts.map(ReviewView.words) ?? "Accept run \(number)"
-            mayBeReleased = isDeclared && page.status.mayBeReleased
+            mayBeResumed = isDeclared && page.status.state.isPaused
             keepsHistory = page.status.declaration?.keepsHistory == true
             keepsBodies = page.status.declaration?.keepsBodies == true
         }
@@ -205,7 +205,7 @@ extension SourcePage {
             let timeline = page.timeline
             rows = timeline.spans.compactMap { $0 }.reversed().map { figures in
                 Row(
-                    start: TimeView(timeline.start(of: figures.span)), runs: figures.runs, failed: figures.discarded,
+                    start: TimeView(timeline.start(of: figures.span)), runs: figures.runs, failed: figures.failed,
                     inserted: figures.inserted, updated: figures.updated, deleted: figures.deleted,
                     bytes: Figures.bytes(figures.bytes), seconds: Figures.seconds(figures.seconds))
             }

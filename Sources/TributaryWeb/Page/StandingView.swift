@@ -13,7 +13,7 @@ struct StandingView {
 
     init(_ source: SourceStatus, isRunning: Bool) {
         let condition = source.condition
-        kind = condition.rawValue.replacing(" ", with: "-")
+        kind = condition.rawValue
         word = condition.rawValue
         since = source.state.failingSince.map(TimeView.init)
         failures = source.state.failures > 1 ? source.state.failures : nil
@@ -29,7 +29,7 @@ extension SourceStatus {
     var due: (TimeView?, String?) {
         switch condition {
         case .off, .undeclared, .gone: (nil, "never")
-        case .held: (nil, "after release")
+        case .paused where state.isStopped: (nil, "after resume")
         default:
             switch state.nextDue {
             case nil: (nil, "now")

@@ -17,7 +17,7 @@ extension BarChart {
                 series: [
                     Series(name: "committed", kind: "committed") { Double($0.committed) },
                     Series(name: "unchanged", kind: "unchanged") { Double($0.unchanged) },
-                    Series(name: "discarded", kind: "discarded") { Double($0.discarded) },
+                    Series(name: "discarded or blocked", kind: "discarded") { Double($0.failed) },
                     Series(name: "cancelled", kind: "cancelled") { Double($0.cancelled) },
                 ], text: count, timeline: timeline),
             BarChart(

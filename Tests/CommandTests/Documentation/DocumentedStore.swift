@@ -53,7 +53,7 @@ struct DocumentedStore {
                 on = ["changed"]
                 run = ["/bin/true"]
                 [hooks.fails]
-                on = ["held"]
+                on = ["blocked"]
                 run = ["/bin/false"]
 
                 """

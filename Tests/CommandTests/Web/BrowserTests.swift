@@ -42,19 +42,19 @@ import Testing
                 _ = try await browser.run("window.mark = 1")
                 fixture.feeds.set("rates", PageFixture.items(1...1))
                 _ = try await fixture.page.post("/sources/rates/refresh")
-                try await browser.wait("what is held back can be accepted", "document.getElementById('accept') ? 1 : 0")
+                try await browser.wait("a blocked run can be accepted", "document.getElementById('accept') ? 1 : 0")
                 #expect(try await browser.text("window.mark") == "1")
-                try await look(browser, "held")
+                try await look(browser, "blocked")
                 try await browser.click("#accept")
                 try await browser.wait(
-                    "it is accepted", "document.querySelector('#state .badge').innerText.includes('up to date') ? 1 : 0"
+                    "it is accepted", "document.querySelector('#state .badge').innerText.includes('ok') ? 1 : 0"
                 )
                 #expect(try fixture.store.rows("SELECT id FROM rates") == ["1"])
                 _ = try await fixture.program.run("undo", "rates", "--yes")
                 try await browser.open("\(root)/sources/rates")
-                try await browser.wait("it can be released", "document.getElementById('release') ? 1 : 0")
-                try await browser.click("#release")
-                try await browser.wait("it is released", "document.getElementById('release') ? 0 : 1")
+                try await browser.wait("it can be resumed", "document.getElementById('resume') ? 1 : 0")
+                try await browser.click("#resume")
+                try await browser.wait("it is resumed", "document.getElementById('resume') ? 0 : 1")
                 try await browser.wait(
                     "its rows are the feed's", "document.querySelectorAll('#runs .body [role=row]').length >= 5 ? 1 : 0"
                 )

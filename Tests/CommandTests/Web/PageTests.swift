@@ -41,7 +41,7 @@ import Testing
             try await fixture.wait("the source is known") {
                 try await fixture.page.get("/api/status?source=off").status == 200
             }
-            for path in ["/api/refresh?source=off", "/api/accept?source=off", "/api/release?source=off"] {
+            for path in ["/api/refresh?source=off", "/api/accept?source=off", "/api/resume?source=off"] {
                 let refused = try await fixture.page.post(path)
                 #expect(refused.status == 409 && refused.body.contains("source 'off' is switched off"), "\(path)")
             }
@@ -50,7 +50,7 @@ import Testing
                 let shown = try await program.run(command, "off")
                 #expect(shown.status == 0, "\(command): \(shown.standardError)")
             }
-            #expect(try await program.run("status", "off").standardOutput.contains("switched off"))
+            #expect(try await program.run("status", "off").standardOutput.contains("  off  "))
             #expect(try await program.run("refresh", "off").status == 64)
             let odd = try await fixture.page.get("/api/history?failed=1")
             #expect(odd.status == 400 && odd.body.contains("'failed' must be true or false"))
@@ -117,7 +117,7 @@ import Testing
                 "GET \(fixture.server.url)/news",
                 "<title id=\"rows-title\">Rows changed: inserted 4 at most", "Refresh now", "<dd>every 24 h</dd>",
             ] { #expect(source.body.contains(text), "\(text)") }
-            #expect(!source.body.contains("id=\"accept\"") && !source.body.contains("id=\"release\""))
+            #expect(!source.body.contains("id=\"accept\"") && !source.body.contains("id=\"resume\""))
             let changes = try await fixture.page.get("/sources/news/runs/\(run)")
             #expect(changes.body.contains("<del>t</del>") && changes.body.contains("<ins>new</ins>"))
             #expect(changes.body.contains("news: id = 4") && changes.body.contains("1 to 4"))
@@ -128,16 +128,17 @@ import Testing
         }
     }
 
-    @Test func whatIsHeldBackIsAcceptedAndWhatIsUndoneIsReleased() async throws {
+    @Test func whatIsBlockedIsAcceptedAndWhatIsUndoneIsResumed() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await fixture.page.post("/sources/rates/refresh")
             try await fixture.wait("the fuse") {
                 try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
             }
-            #expect(try await fixture.page.get("/?state=held%20back").body.contains("href=\"/sources/rates\""))
+            #expect(try await fixture.page.get("/?state=blocked").body.contains("href=\"/sources/rates\""))
             // Nobody accepts what was not shown, or what is not blocked.
-            let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates' AND held")[0]
+            let run = try fixture.store.rows(
+                "SELECT max(id) FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked'")[0]
             #expect(try await fixture.page.get("/sources/rates").body.contains("/accept?run=\(run)\""))
             // What it would change is shown before it is accepted, and the button says it.
             let review = try await fixture.page.get("/sources/rates/runs/\(run)").body
@@ -159,18 +160,18 @@ import Testing
             #expect(accepted.headers["location"] == "/sources/rates?told=accept")
             try await fixture.wait("the rows are gone") { try fixture.store.rows("SELECT id FROM rates") == ["1"] }
             #expect(fixture.server.requests("/rates").count == asked)
-            try await fixture.wait("nothing is held back") {
+            try await fixture.wait("nothing is blocked") {
                 try await !fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
             }
             let undo = try await fixture.program.run("undo", "rates", "--yes")
             #expect(undo.status == 0, "\(undo.standardError)")
-            try await fixture.wait("release is offered") {
-                try await fixture.page.get("/sources/rates").body.contains("id=\"release\"")
+            try await fixture.wait("resume is offered") {
+                try await fixture.page.get("/sources/rates").body.contains("id=\"resume\"")
             }
-            let released = try await fixture.page.post("/sources/rates/release")
-            #expect(released.headers["location"] == "/sources/rates?told=release")
-            let again = try await fixture.page.post("/sources/rates/release")
-            #expect(again.headers["location"] == "/sources/rates?told=not-held")
+            let resumed = try await fixture.page.post("/sources/rates/resume")
+            #expect(resumed.headers["location"] == "/sources/rates?told=resume")
+            let again = try await fixture.page.post("/sources/rates/resume")
+            #expect(again.headers["location"] == "/sources/rates?told=not-paused")
         }
     }
 

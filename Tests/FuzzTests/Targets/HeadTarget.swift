@@ -35,7 +35,7 @@ final class HeadTarget: FuzzTarget {
         try check(RetryAfter.end(of: response, at: Self.now), days: 7, "left alone")
         var advice = PollAdvice()
         advice.note(response, origin: "http://feeds.test:80", at: Self.now)
-        for outcome in [RunOutcome.committed, .unchanged, .discarded, .cancelled] {
+        for outcome in [RunOutcome.committed, .unchanged, .discarded, .blocked, .cancelled] {
             let state = DueTime.state(
                 after: outcome, error: nil, source: source, last: SourceState(source: "s"), startedAt: Self.now,
                 now: Self.now, advice: advice, jitter: 0.5)

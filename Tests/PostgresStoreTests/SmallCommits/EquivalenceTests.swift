@@ -159,7 +159,7 @@ import Testing
     private static func contents(_ connection: PostgresConnection) throws -> [String] {
         let runs = """
             SELECT rank() OVER (ORDER BY id), source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged,
-                replaced, skipped, bytes, seconds, error, requests, kind, held, failing_since, history, restored,
+                replaced, skipped, bytes, seconds, error, requests, kind, failing_since, history, restored,
                 first_change <= (SELECT min(id) FROM tributary_change c WHERE c.run = r.id),
                 last_change >= (SELECT max(id) FROM tributary_change c WHERE c.run = r.id)
             FROM tributary_run r ORDER BY 1

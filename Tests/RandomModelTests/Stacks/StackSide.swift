@@ -60,7 +60,7 @@ struct StackSide: Sendable {
         guard let store = try configuration().openExistingStore(isWritten: true) else { return }
         defer { try? store.close() }
         _ = try await UndoRun("s", to: .run(run), in: store).run()
-        _ = try store.release(["s"])
+        _ = try store.resume(["s"])
     }
 
     func move(to other: StackSide) async throws {

@@ -10,7 +10,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Blocked runs, and what becomes of their documents: whether or not bodies are kept besides.
-@Suite(.onEachStore) struct HeldRunTests {
+@Suite(.onEachStore) struct BlockedRunTests {
     /// `keep_bodies` absent, and given.
     static let mappings = [KeptBodyTests.mapping(""), KeptBodyTests.mapping()]
 
@@ -37,7 +37,7 @@ import TributaryStores
     {
         #expect(try KeptBodyTests.files(fixture).isEmpty, sourceLocation: sourceLocation)
         #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"], sourceLocation: sourceLocation)
-        #expect(try fixture.rows("SELECT held FROM tributary_source") == ["0"], sourceLocation: sourceLocation)
+        #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["0"], sourceLocation: sourceLocation)
         let work = (try? FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder)) ?? []
         #expect(!work.contains { $0.hasSuffix(".body") }, "\(work)", sourceLocation: sourceLocation)
     }
@@ -67,7 +67,7 @@ import TributaryStores
             try await fixture.sync(mapping)
             Self.serve(0..<40, etag: "2", fixture)
             let blocked = try #require(try await fixture.sync(mapping).first)
-            #expect(blocked.outcome == .discarded && blocked.error?.contains("delete 360 of the 400 rows") == true)
+            #expect(blocked.outcome == .blocked && blocked.error?.contains("delete 360 of the 400 rows") == true)
             #expect(blocked.error?.contains("`tributary accept s` commits them") == true)
             // What the server has now is worse.
             Self.serve(0..<10, etag: "3", fixture)
@@ -80,10 +80,10 @@ import TributaryStores
             #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
             #expect(try KeptBodyTests.files(fixture) == Set(KeptBodyTests.names(fixture)).subtracting(["NULL"]))
             // It is used up: what comes next is asked for with the accepted validators, and blocked, where it must be.
-            #expect(try await fixture.sync(mapping, mode: .whenDue).first?.outcome == .fresh)
+            #expect(try await fixture.sync(mapping, mode: .whenDue).first?.outcome == .notDue)
             #expect(
                 try await fixture.sync(mapping.replacing("sync =", with: "max_deleted = 29\nsync =")).first?.outcome
-                    == .discarded)
+                    == .blocked)
             #expect(fixture.server.requests("/a").last?.headers["if-none-match"] == "\"2\"")
         }
     }
@@ -95,7 +95,7 @@ import TributaryStores
                 Self.serve(0..<200, etag: "1", fixture)
                 try await fixture.sync(mapping)
                 Self.serve(0..<50, etag: "2", fixture)
-                #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+                #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
                 // The publisher mends the feed, and the source is run before anybody accepts.
                 Self.serve(mended, etag: mended.count == 200 ? "1" : "3", fixture)
                 let outcome = try await fixture.sync(mapping).first?.outcome
@@ -103,7 +103,7 @@ import TributaryStores
                 try Self.expectNoFiles(fixture)
                 #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, mapping) }
                 Self.serve(0..<5, etag: "4", fixture)
-                #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+                #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
             }
         }
     }
@@ -129,7 +129,7 @@ import TributaryStores
             try Self.accept(fixture)
             mapping = mapping.replacing("name = \"name\"", with: "name = \"@id\"")
             error = try await fixture.sync(mapping).first?.error ?? ""
-            #expect(error.contains(" was accepted, and the source has been declared differently since"), "\(error)")
+            #expect(error.contains(" was accepted, and the source has a changed declaration since"), "\(error)")
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["200"])
             try Self.accept(fixture, mapping)
             #expect(try await fixture.sync(mapping).first?.counts.deleted == 192)
@@ -239,7 +239,7 @@ import TributaryStores
                 try? Self.accept(fixture)
                 return StubServer.response(200, items, ["ETag": "\"3\""])
             }
-            #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+            #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
             let last = try fixture.rows("SELECT max(id) FROM tributary_run")
             #expect(try fixture.rows("SELECT run FROM tributary_acceptance") == (areSame ? last : []))
             let next = try await fixture.sync(mapping).first
@@ -254,7 +254,7 @@ import TributaryStores
             fixture.server.document("/b", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(two)
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"2\"")
-            #expect(try await fixture.sync(two).first?.outcome == .discarded)
+            #expect(try await fixture.sync(two).first?.outcome == .blocked)
             try Self.accept(fixture, two)
             let report = try await fixture.sync(two).first
             #expect(report?.requests.map(\.outcome) == [.parsed, .unchanged] && report?.error == nil)
@@ -275,19 +275,19 @@ import TributaryStores
             #expect(try await sync(0..<400) == .committed)
             // It is forgotten after a day.
             try Self.accept(fixture, inAdvance: true, at: Date() - 90_000)
-            #expect(try await sync(0..<150) == .discarded)
+            #expect(try await sync(0..<150) == .blocked)
             #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, inAdvance: true) }
             #expect(try await sync(0..<400) == .unchanged)
             // A run that commits nothing does not use it up.
             try Self.accept(fixture, inAdvance: true)
             #expect(try await sync(0..<400) == .unchanged)
             #expect(try await sync(0..<150) == .committed)
-            #expect(try await sync(0..<10) == .discarded)
+            #expect(try await sync(0..<10) == .blocked)
             // One that needs it not does.
             #expect(try await sync(0..<149) == .committed)
             try Self.accept(fixture, inAdvance: true)
             #expect(try await sync(0..<148) == .committed)
-            #expect(try await sync(0..<10) == .discarded)
+            #expect(try await sync(0..<10) == .blocked)
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["148"])
         }
     }

@@ -3,7 +3,7 @@ import FeedStores
 import Foundation
 
 /// The documents of a blocked run. Once it is accepted, the next run commits them, and fetches nothing.
-struct HeldRun: Codable, Sendable {
+struct BlockedRun: Codable, Sendable {
     struct Request: Codable, Sendable {
         var key: String
         /// The name of its kept bodies; nil where it was unchanged, or only gave captures.
@@ -32,7 +32,7 @@ struct HeldRun: Codable, Sendable {
     }
 
     /// Returns true where another run was answered with the same documents, and would have changed the same rows.
-    func isSame(as other: HeldRun) -> Bool {
+    func isSame(as other: BlockedRun) -> Bool {
         declared == other.declared && requests.count == other.requests.count && shown == other.shown
             && ExceededLimit.areEqual(exceeded ?? [], other.exceeded ?? [])
             && zip(requests, other.requests).allSatisfy { request, other in
@@ -50,7 +50,7 @@ struct KeptStack: Sendable {
     /// The names of the bodies, by the requests' keys, the oldest first.
     var names: [String: [String]]
     /// The blocked run that was accepted; nil for a replay.
-    var held: HeldRun?
+    var blocked: BlockedRun?
 
-    func request(_ key: String) -> HeldRun.Request? { held?.requests.first { $0.key == key } }
+    func request(_ key: String) -> BlockedRun.Request? { blocked?.requests.first { $0.key == key } }
 }
