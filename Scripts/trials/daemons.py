@@ -133,7 +133,7 @@ def shares(port):
     result = subprocess.run(
         [program, "--config", work / "sources.toml", "status", "--json"], capture_output=True, text=True,
         env={**os.environ, "PGHOST": "127.0.0.1", "PGPORT": str(port)})
-    return collections.Counter(entry["daemon"] for entry in json.loads(result.stdout))
+    return collections.Counter(entry["daemon"] for entry in json.loads(result.stdout)["sources"])
 
 
 def missing(start, end):

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Locking
 
 /// The options of every command.
 struct GlobalOptions: ParsableArguments {
@@ -11,8 +12,22 @@ struct GlobalOptions: ParsableArguments {
         completion: .file(extensions: ["toml"]))
     var config: String?
 
-    var configurationFile: String {
-        if let config { return config }
+    @Option(
+        name: .long,
+        help:
+            "Colours: auto, always or never. auto is without them where standard output is no terminal, or NO_COLOR is set."
+    )
+    var color = Terminal.ColorChoice.auto
+
+    mutating func validate() { Terminal.colorChoice.withLock { [color] in $0 = color } }
+
+    var configurationFile: String { Self.file(config) }
+
+    /// Returns the path of the configuration file.
+    ///
+    /// - Parameter named: as the command line has it; nil where it does not name one.
+    static func file(_ named: String?) -> String {
+        if let named { return named }
         if let named = ProcessInfo.processInfo.environment["TRIBUTARY_CONFIG"], !named.isEmpty { return named }
         let system = "/etc/tributary/sources.toml"
         let isOnlySystem =

@@ -31,10 +31,12 @@ import Testing
             daemon.signal(SIGTERM)
             #expect(await daemon.end() == 0)
             let json = try await fixture.program.run("status", "--json").standardOutput
-            let elements = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]] ?? []
-            #expect(elements.count == 2 && elements[0]["state"] as? String == "ok")
-            #expect(elements[1]["hook"] as? String == "chat" && elements[1]["state"] as? String == "waiting")
-            #expect(elements[1]["behind"] as? Int == 0 && elements[1]["delivered_at"] is String)
+            let printed = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] ?? [:]
+            let sources = try #require(printed["sources"] as? [[String: Any]])
+            #expect(sources.count == 1 && sources[0]["state"] as? String == "ok")
+            let hook = try #require((printed["hooks"] as? [[String: Any]])?.first)
+            #expect(hook["hook"] as? String == "chat" && hook["state"] as? String == "waiting")
+            #expect(hook["behind"] as? Int == 0 && hook["delivered_at"] is String)
         }
     }
 

@@ -32,8 +32,9 @@ import Testing
         }
 
         func status() async throws -> [Status] {
+            struct Printed: Decodable { var sources: [Status] }
             let output = try await program.run("status", "--json")
-            return try JSONDecoder().decode([Status].self, from: Data(output.standardOutput.utf8))
+            return try JSONDecoder().decode(Printed.self, from: Data(output.standardOutput.utf8)).sources
         }
     }
 

@@ -56,8 +56,9 @@ import Testing
             let good = try await program.run("status", "s12", "--exit-code")
             #expect(good.status == 0 && names(in: good) == ["s12"], "\(good)")
             struct Row: Decodable { var source: String }
+            struct Printed: Decodable { var sources: [Row] }
             let json = try await program.run("status", "--failing", "--json")
-            let rows = try JSONDecoder().decode([Row].self, from: Data(json.standardOutput.utf8))
+            let rows = try JSONDecoder().decode(Printed.self, from: Data(json.standardOutput.utf8)).sources
             #expect(json.status == 0 && rows.map(\.source) == ["s39"], "\(json)")
         }
     }

@@ -95,8 +95,9 @@ import Testing
             #expect(failed.status == 1)
             #expect(failed.standardOutput.contains("404 Not Found"))
             let status = try await fixture.program.run("status", "--json")
-            let states = try #require(
-                try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [[String: Any]])
+            let printed = try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [String: Any]
+            #expect((printed?["daemon"] as? [String: Bool]) == ["running": false])
+            let states = try #require(printed?["sources"] as? [[String: Any]])
             #expect(
                 Set(states[0].keys) == [
                     "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "state",

@@ -24,7 +24,7 @@ struct AcceptCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The sources to accept.")
+    @Argument(help: "The sources to accept.", completion: DeclaredNames.sources)
     var sources: [String]
 
     @Option(

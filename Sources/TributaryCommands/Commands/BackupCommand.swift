@@ -17,7 +17,7 @@ struct BackupCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The file to write.")
+    @Argument(help: "The file to write.", completion: .file())
     var file: String
 
     @Flag(name: .long, help: "Replace an existing file.")

@@ -18,7 +18,7 @@ struct ChangesCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only this source's runs.")
+    @Argument(help: "Only this source's runs.", completion: DeclaredNames.sources)
     var source: String?
 
     @Option(name: .long, help: "Only this run, by its number in 'history'.")

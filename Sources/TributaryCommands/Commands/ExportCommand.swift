@@ -19,7 +19,7 @@ struct ExportCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
     @Argument(help: "The request's key; it may be left out where only one request has a mapping.")

@@ -15,16 +15,16 @@ struct HistoryCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only this source's runs.")
+    @Argument(help: "Only this source's runs.", completion: DeclaredNames.sources)
     var source: String?
 
-    @Flag(name: .long, help: "Only runs that were discarded.")
+    @Flag(name: .long, help: "Only runs that were discarded or blocked.")
     var failed = false
 
     @Option(name: .long, help: "How many runs to show at the most.")
     var limit = 20
 
-    @Flag(name: .long, help: "Print a JSON array.")
+    @Flag(name: .long, help: "Print a JSON object.")
     var json = false
 
     func validate() throws {
@@ -42,9 +42,10 @@ struct HistoryCommand: ProgramCommand {
         // A source that is no longer declared may still have a history.
         if let source, runs.isEmpty, !failed, configuration[source: source] == nil {
             throw Failure.usage(
-                "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
+                "there is no source '\(source)' in \(configuration.file), nor has there been a run of it; "
+                    + SyncCommand.hint(source, configuration.sources.map(\.name)))
         }
-        if json { return try Terminal.printJSON(runs.map(RunRecord.init)) }
+        if json { return try Terminal.printJSON(["runs": runs.map(RunRecord.init)]) }
         let terminal = Terminal()
         let now = Date()
         var table = TextTable([

@@ -23,7 +23,7 @@ struct HookTestCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The hook.")
+    @Argument(help: "The hook.", completion: DeclaredNames.hooks)
     var name: String
 
     @Flag(name: .long, help: "Print a JSON object.")

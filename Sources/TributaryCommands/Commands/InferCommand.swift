@@ -27,7 +27,7 @@ struct InferCommand: ProgramCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The document: a file, or an http:, https: or file: URL. It may be absent with --xsd.",
+            "The document: a file, an http:, https: or file: URL, or - for standard input. It may be absent with --xsd.",
             valueName: "file|url"))
     var location: String?
 
@@ -72,7 +72,10 @@ struct InferCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         do {
-            let proposal = try await proposal(program)
+            let proposal =
+                location == StandardInput.name
+                ? try await StandardInput.asFile { try await self.proposal(program, of: $0) }
+                : try await proposal(program, of: location)
             if json {
                 try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
             } else {
@@ -85,15 +88,20 @@ struct InferCommand: ProgramCommand {
         }
     }
 
-    private func proposal(_ program: Program) async throws -> MappingProposal {
+    private func proposal(_ program: Program, of document: String?) async throws -> MappingProposal {
         let takenTables = program.parsers.tables
-        guard let location else {
+        guard let document else {
             return try await Inference(of: xsd ?? "").proposalOfSchema(
                 root: root, name: name, takenTables: takenTables)
         }
         let parser = "SyndicationParser"
-        return try await Inference(of: location, format: format ?? (xsd == nil ? nil : .xml)).proposal(
-            name: name, takenTables: takenTables,
+        // What standard input brings is at an address that has to be filled in.
+        let isInput = location == StandardInput.name
+        return try await Inference(
+            of: document, format: format ?? (xsd == nil ? nil : .xml),
+            address: isInput ? "https://example.com/\(name ?? "feed")" : nil
+        ).proposal(
+            name: isInput ? name ?? "feed" : name, takenTables: takenTables,
             syndicationParser: program.parsers.names.contains(parser) ? parser : nil, schema: xsd)
     }
 }

@@ -22,7 +22,7 @@ struct MigrateCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source whose tables are to be changed.")
+    @Argument(help: "The source whose tables are to be changed.", completion: DeclaredNames.sources)
     var source: String
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -7,7 +7,7 @@ import TributaryEngine
 
 struct PlanCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan", abstract: "Show what a refresh of a source would change, and commit nothing.",
+        commandName: "plan", abstract: "Show what a refresh of a source will change, and commit nothing.",
         discussion: """
             Fetches and parses as `sync` does and takes the merge back. Where tables would be created first, it works on a copy \
             of the store. Exit status: 0 without a difference, 2 with one, 1 where the run would be discarded.
@@ -15,16 +15,19 @@ struct PlanCommand: ProgramCommand {
             Examples:
               tributary plan shop
               tributary plan shop --body feed=changed.xml
+              curl https://www.example.com/feed.xml | tributary plan shop --body feed=-
             """)
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
     @Option(
         name: .long, parsing: .singleValue,
-        help: ArgumentHelp("Read this file instead of what the request would be answered.", valueName: "key=file"))
+        help: ArgumentHelp(
+            "Read this file, or standard input for -, instead of the response to the request with this key.",
+            valueName: "key=file"))
     var body: [String] = []
 
     @Flag(name: .long, help: "Ignore validators: fetch and parse everything.")
@@ -40,17 +43,27 @@ struct PlanCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
-        let bodies = try files(for: declaration)
-        let full = full
-        let differs = try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
-            .run(program) { (service, onChange) async throws in
-                try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
-            }
+        let plan = PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
+        let differs: Bool
+        if body.contains(where: { $0.hasSuffix("=" + StandardInput.name) }) {
+            differs = try await StandardInput.asFile { try await run(plan, program, input: $0) }
+        } else {
+            differs = try await run(plan, program, input: nil)
+        }
         if differs { throw ExitCode(2) }
     }
 
+    /// - Parameter input: the file with what standard input has brought.
+    private func run(_ plan: PlanRun, _ program: Program, input: String?) async throws -> Bool {
+        let (source, full) = (plan.source, full)
+        let bodies = try files(for: source, input: input)
+        return try await plan.run(program) { (service, onChange) async throws in
+            try await service.plan(source, bodies: bodies, ignoresValidators: full, onChange: onChange)
+        }
+    }
+
     /// Returns the URLs of the files that `--body` gives, by the requests' keys.
-    private func files(for source: SourceDeclaration) throws -> [String: String] {
+    private func files(for source: SourceDeclaration, input: String?) throws -> [String: String] {
         var files: [String: String] = [:]
         for option in body {
             let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
@@ -60,10 +73,11 @@ struct PlanCommand: ProgramCommand {
                     "--body \(option): write KEY=FILE, KEY being a request of '\(source.name)': \(keys.joined(separator: ", "))"
                 )
             }
-            guard FileManager.default.isReadableFile(atPath: parts[1]) else {
-                throw Failure.usage("--body \(option): the file \(parts[1]) cannot be read")
+            let path = parts[1] == StandardInput.name ? input ?? parts[1] : parts[1]
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                throw Failure.usage("--body \(option): the file \(path) cannot be read")
             }
-            files[parts[0]] = URL(fileURLWithPath: parts[1]).absoluteURL.absoluteString
+            files[parts[0]] = URL(fileURLWithPath: path).absoluteURL.absoluteString
         }
         return files
     }

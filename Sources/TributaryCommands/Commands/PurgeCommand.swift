@@ -21,7 +21,7 @@ struct PurgeCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source, declared or not.")
+    @Argument(help: "The source, declared or not.", completion: DeclaredNames.sources)
     var source: String
 
     @Flag(name: .long, help: "Print a JSON object.")

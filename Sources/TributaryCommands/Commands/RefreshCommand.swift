@@ -15,7 +15,7 @@ struct RefreshCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The sources to refresh; every enabled one by default.")
+    @Argument(help: "The sources to refresh; every enabled one by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -21,7 +21,7 @@ struct ReplayCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
     @Flag(name: .long, help: "Show what would change, and commit nothing.")

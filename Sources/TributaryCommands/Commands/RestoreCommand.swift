@@ -21,7 +21,7 @@ struct RestoreCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The copy.")
+    @Argument(help: "The copy.", completion: .file())
     var file: String
 
     @Flag(name: .long, help: "Print a JSON object.")

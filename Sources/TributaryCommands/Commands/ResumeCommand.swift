@@ -16,7 +16,7 @@ struct ResumeCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The sources to resume.")
+    @Argument(help: "The sources to resume.", completion: DeclaredNames.sources)
     var sources: [String]
 
     @Flag(name: .long, help: "Print a JSON object.")

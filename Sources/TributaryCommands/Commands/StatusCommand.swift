@@ -18,7 +18,7 @@ struct StatusCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only these sources; all by default.")
+    @Argument(help: "Only these sources; all by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Flag(name: .long, help: "Show each source, however many there are.")
@@ -30,7 +30,7 @@ struct StatusCommand: ProgramCommand {
     @Flag(name: .long, help: "End with exit status 1 if a source is blocked, paused, failing, gone or stale.")
     var exitCode = false
 
-    @Flag(name: .long, help: "Print a JSON array.")
+    @Flag(name: .long, help: "Print a JSON object.")
     var json = false
 
     func run(_ program: Program) async throws {
@@ -44,11 +44,13 @@ struct StatusCommand: ProgramCommand {
         let status = try configuration.withExistingStore {
             try StoreStatus(configuration, only: sources, in: $0, now: now)
         }
+        // Of a store on a server, the daemons are in the store.
+        let isDaemonRunning = status.daemons.map { !$0.records.isEmpty } ?? DaemonFolder(configuration)?.isDaemonRunning
         if json {
             try Terminal.printJSON(
-                failing ? status.sources.filter(\.isProblem).map { .source($0) } : status.elements)
+                status.output(onlyProblems: failing, isDaemonRunning: isDaemonRunning ?? false))
         } else {
-            try show(status, now: now, DaemonFolder(configuration)?.isDaemonRunning)
+            try show(status, now: now, isDaemonRunning: isDaemonRunning ?? false)
         }
         if exitCode, status.sources.contains(where: \.isProblem) { throw ExitCode(1) }
     }
@@ -57,9 +59,7 @@ struct StatusCommand: ProgramCommand {
     private static let mostShown = 20
 
     /// Shows problems first.
-    ///
-    /// - Parameter isDaemonOnFile: whether a daemon runs on a store in a file; nil for another store.
-    private func show(_ status: StoreStatus, now: Date, _ isDaemonOnFile: Bool?) throws {
+    private func show(_ status: StoreStatus, now: Date, isDaemonRunning: Bool) throws {
         let problems = status.sources.filter(\.isProblem)
         let rest = status.sources.filter { !$0.isProblem }
         let isRestShown = !failing && (all || !sources.isEmpty || rest.count <= Self.mostShown)
@@ -105,7 +105,6 @@ struct StatusCommand: ProgramCommand {
             try Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source.state.source), .yellow))
         }
         try show(status.hooks, on: terminal, now: now)
-        let isDaemonRunning = isDaemonOnFile ?? (status.daemons?.records.isEmpty == false)
         if let daemons = status.daemons, isDaemonRunning { try Terminal.print("Daemons: \(daemons.summary(now: now))") }
         if !isDaemonRunning {
             try Terminal.print(

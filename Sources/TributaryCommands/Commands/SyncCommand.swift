@@ -19,14 +19,17 @@ struct SyncCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The sources to refresh; every enabled one by default.")
+    @Argument(help: "The sources to refresh; every enabled one by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Flag(name: .long, help: "Ignore cache intervals and back-off.")
     var force = false
 
-    @Flag(name: .long, help: "Ignore validators besides: fetch and parse everything.")
+    @Flag(name: .long, help: "Ignore validators, too: fetch and parse everything.")
     var full = false
+
+    @Flag(name: [.customShort("q"), .long], help: "Print only sources that failed or wait after a failure. For cron.")
+    var quiet = false
 
     @Flag(name: .long, help: "Print one JSON object a line for each run.")
     var json = false
@@ -37,25 +40,25 @@ struct SyncCommand: ProgramCommand {
         let terminal = Terminal()
         let display = ProgressDisplay(terminal: terminal)
         let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
-        let isJSON = json
-        let service = try program.service(configuration, logger: logger) { if !isJSON { display.update($0) } }
+        let (isJSON, isQuiet) = (json, quiet)
+        let service = try program.service(configuration, logger: logger) { if !isJSON, !isQuiet { display.update($0) } }
         defer { try? service.close() }
         let mode: RefreshMode = full ? .full : force ? .force : .whenDue
         let names = sources
-        let width = configuration.sources.map(\.name.count).max() ?? 0
+        let width = configuration.sources.map(\.name.displayWidth).max() ?? 0
 
         // Runs under way are then discarded, and report that.
         let reports = try await untilSignalled {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {
                     display.write(report)
-                } else {
+                } else if !isQuiet || report.error != nil {
                     display.finish(report, line: Self.line(report, nameWidth: width, on: terminal))
                 }
             }
         }
         try display.check()
-        if !json, reports.count > 1 {
+        if !json, !quiet, reports.count > 1 {
             do {
                 try Terminal.print(TerminalLine(Self.summary(reports)))
             } catch OutputError.unread {
@@ -67,10 +70,10 @@ struct SyncCommand: ProgramCommand {
     }
 
     static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> TerminalLine {
-        let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
+        let name = report.source.padded(to: nameWidth)
         let waits = report.outcome == .notDue && report.error != nil
         let word = waits ? "waiting" : Figures.word(report.outcome)
-        let outcome = word.padding(toLength: 9, withPad: " ", startingAt: 0)
+        let outcome = word.padded(to: 9)
         return
             "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
     }

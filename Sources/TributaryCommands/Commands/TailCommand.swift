@@ -17,7 +17,7 @@ struct TailCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only these sources; all by default.")
+    @Argument(help: "Only these sources; all by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Option(name: .long, help: ArgumentHelp("Begin behind the row with this id.", valueName: "id"))

@@ -16,14 +16,14 @@ struct UndoCommand: ProgramCommand {
             is taken again once it differs from the one that was undone, or after 'resume'.
 
             Examples:
-              tributary undo shop --plan
+              tributary undo shop --dry-run
               tributary undo shop --to 41
             """)
 
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source.")
+    @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
     @Option(
@@ -33,7 +33,7 @@ struct UndoCommand: ProgramCommand {
             valueName: "run|time"))
     var to: String?
 
-    @Flag(name: .long, help: "Only show what would change.")
+    @Flag(name: .long, help: "Only show what would change, as --dry-run does.")
     var plan = false
 
     @Option(name: .long, help: "Changes to show of a table and kind with --plan; 0 for all.")
@@ -53,7 +53,8 @@ struct UndoCommand: ProgramCommand {
                     return (last, try await show(undo))
                 }
             }
-            guard !plan, let changes else { return }
+            guard let changes else { return }
+            if plan { throw ExitCode(2) }
             try confirmation.ask("Undo these changes of \(source)?")
             shown = (last, changes)
         }

@@ -67,7 +67,7 @@ final class ProgressDisplay: Sendable {
     private func redraw(_ state: inout State) {
         clear(&state)
         let running = state.order.compactMap { state.running[$0] }
-        let width = min(running.map(\.source.count).max() ?? 0, terminal.width / 3)
+        let width = min(running.map(\.source.displayWidth).max() ?? 0, terminal.width / 3)
         let lines = running.map { progress in
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
             return bar(progress, after: seconds, sourceWidth: width)
@@ -95,14 +95,13 @@ final class ProgressDisplay: Sendable {
             let position = progress.bytes / (256 << 10) % width
             bar = String(repeating: "░", count: position) + "█" + String(repeating: "░", count: width - position - 1)
         }
-        let name = progress.source.prefix(sourceWidth)
-        let source = name + String(repeating: " ", count: sourceWidth - name.count)
+        let source = progress.source.prefix(columns: sourceWidth).padded(to: sourceWidth)
         let bytes = Figures.bytes(progress.bytes)
         let text =
             "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
             + pace(progress, after: seconds)
             + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(Figures.count(progress.rows, "row"))"
-        return String(text.prefix(terminal.width - 1))
+        return text.prefix(columns: terminal.width - 1)
     }
 
     /// Returns the speed of a download and, if its size is known, the time that is left at that speed.

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import Locking
 import TributaryEngine
 
 #if canImport(Glibc)
@@ -17,8 +19,18 @@ struct Terminal: Sendable {
 
     init(descriptor: Int32 = STDOUT_FILENO, environment: [String: String] = ProcessInfo.processInfo.environment) {
         isInteractive = isatty(descriptor) != 0 && environment["TERM"] != "dumb"
-        usesColor = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
+        usesColor =
+            switch Self.colorChoice.withLock(\.self) {
+            case .auto: isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
+            case .always: true
+            case .never: false
+            }
     }
+
+    enum ColorChoice: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
+
+    /// What `--color` says, for the process.
+    static let colorChoice = Mutex(ColorChoice.auto)
 
     private let usesColor: Bool
 

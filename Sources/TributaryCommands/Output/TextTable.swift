@@ -28,11 +28,12 @@ struct TextTable {
 
     func lines(on terminal: Terminal) -> [TerminalLine] {
         let titles = headings.map { Cell($0.title) }
-        let widths = headings.indices.map { column in ([titles] + rows).map { $0[column].text.count }.max() ?? 0 }
+        let widths = headings.indices.map { column in ([titles] + rows).map { $0[column].text.displayWidth }.max() ?? 0
+        }
         return ([titles] + rows).map { row in
             row.indices.reduce("") { (line: TerminalLine, column) in
                 let cell = row[column]
-                let padding = String(repeating: " ", count: widths[column] - cell.text.count)
+                let padding = String(repeating: " ", count: widths[column] - cell.text.displayWidth)
                 let text = cell.color.map { terminal.colored(cell.text, $0) } ?? TerminalLine(cell.text)
                 let space = column == 0 ? "" : "  "
                 return headings[column].alignment == .left

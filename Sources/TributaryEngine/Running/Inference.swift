@@ -13,6 +13,8 @@ import XMLStream
 /// An actor on a queue of its own: reading the document blocks that queue's thread only.
 package actor Inference {
     private let url: String
+    /// The address that the proposal has.
+    private let address: String
     private let format: BodyFormat?
     /// How the document is written if it is CSV.
     private var csv = CSVDialect()
@@ -26,10 +28,12 @@ package actor Inference {
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
     ///   - format: the document's format; nil to go by the response.
-    package init(of location: String, format: BodyFormat? = nil) {
+    ///   - address: the address that the proposal has; nil for the document's.
+    package init(of location: String, format: BodyFormat? = nil, address: String? = nil) {
         self.format = format
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
         url = Self.url(location)
+        self.address = address ?? url
         http = HTTPFetcher(now: { [clock] in clock.now() })
         files = FileFetcher(now: { [clock] in clock.now() })
     }
@@ -138,7 +142,7 @@ package actor Inference {
         let draft = try MappingDraft(profile: profile, schema: schema)
         try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
         return MappingProposal(
-            draft, url: url, sourceName: name, takenTables: takenTables, options: options(response))
+            draft, url: address, sourceName: name, takenTables: takenTables, options: options(response))
     }
 
     /// Reads the document once more: from a spool, or else by fetching it again.

@@ -1,7 +1,7 @@
 package import FeedModel
 import Foundation
 
-/// A recorded run in JSON: an element of `history --json`.
+/// A recorded run in JSON: an element of `runs` of `history --json`.
 package struct RunRecord: Encodable {
     private let report: RunReport
 

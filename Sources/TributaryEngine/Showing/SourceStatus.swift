@@ -2,7 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// How a source stands: an element of `status --json`.
+/// How a source stands: an element of `sources` of `status --json`.
 package struct SourceStatus: Sendable, Encodable {
     /// nil for a source that is in the store alone.
     package let declaration: SourceDeclaration?

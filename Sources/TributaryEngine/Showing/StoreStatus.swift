@@ -46,18 +46,27 @@ package struct StoreStatus: Sendable {
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
     }
 
-    /// An element of the array of `status --json`: declared sources come first, then others, then hooks.
-    package enum Element: Encodable {
-        case source(SourceStatus)
-        case hook(HookStatus)
-
-        package func encode(to encoder: any Encoder) throws {
-            switch self {
-            case .source(let status): try status.encode(to: encoder)
-            case .hook(let status): try status.encode(to: encoder)
-            }
+    /// The object that `status --json` prints.
+    package struct Output: Encodable {
+        package struct Daemon: Encodable {
+            var running: Bool
+            /// Where several may share the store: the names of those that run.
+            var names: [String]?
         }
+
+        var sources: [SourceStatus]
+        var hooks: [HookStatus]
+        var daemon: Daemon
     }
 
-    package var elements: [Element] { (sources + undeclared).map(Element.source) + hooks.map(Element.hook) }
+    /// - Parameters:
+    ///   - onlyProblems: true for the sources alone that somebody should look at.
+    ///   - isDaemonRunning: whether a daemon runs on a store that no others share.
+    package func output(onlyProblems: Bool = false, isDaemonRunning: Bool) -> Output {
+        let names = daemons.map { $0.records.map(\.name) }
+        let daemon = Output.Daemon(running: names.map { !$0.isEmpty } ?? isDaemonRunning, names: names)
+        return onlyProblems
+            ? Output(sources: sources.filter(\.isProblem), hooks: [], daemon: daemon)
+            : Output(sources: sources + undeclared, hooks: hooks, daemon: daemon)
+    }
 }

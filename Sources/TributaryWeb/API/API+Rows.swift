@@ -11,7 +11,8 @@ extension API {
 
     var rowOperations: [APIOperation] {
         [
-            .get("/api/tables", "The tables that sources have written.", answers: .array) { _, _ in try await tables()
+            .get("/api/tables", "The tables that sources have written.", answers: .object) { _, _ in
+                try await tables()
             },
             .get(
                 "/api/tables/{name}/rows", "Rows of a table, and the place after which there are more.",
@@ -48,7 +49,8 @@ extension API {
     }
 
     private func tables() async throws -> Response {
-        .json(try await store.browse { store in try JSONOutput.line(store.browsedTables().map(Table.init)) })
+        .json(
+            try await store.browse { store in try JSONOutput.line(["tables": store.browsedTables().map(Table.init)]) })
     }
 
     private func rows(_ request: Request, _ query: Query) async throws -> Response {

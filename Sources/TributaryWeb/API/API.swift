@@ -25,7 +25,7 @@ struct API: Sendable {
         let sources = APIOperation.Parameter(
             "source", "The name of a source, more than once for several.", isRepeated: true)
         let all: [APIOperation] = [
-            .get("/api/status", "How sources and hooks are, as 'status --json'.", [sources], answers: .array) {
+            .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources], answers: .object) {
                 _, query in
                 try await status(query)
             },
@@ -34,7 +34,7 @@ struct API: Sendable {
                 [
                     source, .init("failed", "true for failed runs only.", .boolean),
                     .init("limit", "The most runs: 20; at most 10,000.", .integer),
-                ], answers: .array
+                ], answers: .object
             ) { _, query in try await history(query) },
             .get(
                 "/api/changes", "Changed rows, as 'changes --json'.",
@@ -124,7 +124,8 @@ struct API: Sendable {
         let configuration = service.configuration
         return .json(
             try await store.read { store in
-                try JSONOutput.line(StoreStatus(configuration, only: names, in: store, now: Date()).elements)
+                try JSONOutput.line(
+                    StoreStatus(configuration, only: names, in: store, now: Date()).output(isDaemonRunning: true))
             })
     }
 
@@ -135,7 +136,7 @@ struct API: Sendable {
             try await store.read { store in
                 let runs = try store.runs(of: source, failed: failed, limit: limit)
                 if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
-                return try JSONOutput.line(runs.map(RunRecord.init))
+                return try JSONOutput.line(["runs": runs.map(RunRecord.init)])
             })
     }
 

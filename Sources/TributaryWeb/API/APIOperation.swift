@@ -28,7 +28,7 @@ struct APIOperation: Sendable {
 
     /// What is answered.
     enum Content: Sendable {
-        case object, array
+        case object
         /// Objects, one a line.
         case lines
         /// Server-sent events.

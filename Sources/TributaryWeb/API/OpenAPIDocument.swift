@@ -32,7 +32,6 @@ struct OpenAPIDocument: Encodable {
             let (type, schema) =
                 switch operation.content {
                 case .object: ("application/json", Schema(type: "object"))
-                case .array: ("application/json", Schema(type: "array", items: [:]))
                 case .lines: ("application/jsonl", Schema(type: "object"))
                 case .events: ("text/event-stream", Schema(type: "string"))
                 }

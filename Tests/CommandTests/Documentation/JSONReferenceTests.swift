@@ -30,7 +30,7 @@ import Testing
         try await session.run("tail")
         try await session.run("replay", "shop", "--yes")
         try await session.run("replay", "shop", "--plan", "--all")
-        try await session.run("undo", "shop", "--plan")
+        try await session.run("undo", "shop", "--plan", exits: 2)
         try await session.run("undo", "shop", "--yes")
         try await session.run("hook test", "works")
         try await session.run("hook test", "fails", exits: 1)
