@@ -50,7 +50,7 @@ final class FolderListing: Sendable {
             throw error
         }
         files = walk.files.sorted { $0.path.lexicographicallyPrecedes($1.path) }
-        others = walk.others
+        others = walk.others.sorted()
     }
 
     deinit { close(root) }
