@@ -15,8 +15,8 @@ enum StandardInput {
 
     /// - Throws: ``Failure`` where it cannot be read, or where the file cannot be written.
     private static func copy(to path: String) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
         do {
+            try Data().write(to: URL(fileURLWithPath: path))
             let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             defer { try? file.close() }
             while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20), !piece.isEmpty {
