@@ -28,7 +28,7 @@ struct MeasuredEngine: Sendable {
     func work(at now: Date = Date()) {
         for (number, name) in names.enumerated() {
             let outcome: RunOutcome = [.committed, .unchanged, .discarded, .committed, .unchanged, .blocked][number % 6]
-            var report = RunReport(
+            let report = RunReport(
                 source: name, outcome: outcome, startedAt: now - 60, seconds: Double(number % 7),
                 counts: MergeCounts(inserted: 3, updated: 2, deleted: 1), bytes: 100, nextDue: now + 900)
             metrics.note(report)
