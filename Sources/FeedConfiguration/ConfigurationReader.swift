@@ -57,7 +57,7 @@ package struct ConfigurationReader {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
         if mayHoldNUL {
-            document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+            document.forEachNUL { problems.report($0, "the text has a NUL character (U+0000), which is not allowed") }
         }
         try problems.check(file: file)
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
@@ -189,7 +189,7 @@ package struct ConfigurationReader {
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
             problems.report(
                 table.path,
-                "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
+                "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
         }
         if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, !parsers.names.contains(parser)
@@ -212,7 +212,7 @@ package struct ConfigurationReader {
         guard let url else { return nil }
         if content == .captures {
             for key in table.present(RequestKeys.all.minRows, RequestKeys.all.expect) {
-                table.report(key, "has no meaning for a request that stages no rows")
+                table.report(key, "has no effect on a request that stages no rows")
             }
         }
         var request = RequestDeclaration(
@@ -232,7 +232,7 @@ package struct ConfigurationReader {
         request.resumes = options.resumes ?? keys.resume.standard
         if table[keys.resume] == true, request.safeRetries == 0 {
             table.report(
-                "resume", "has a meaning only with 'retries', the number of times that a transfer may go on")
+                "resume", "requires 'retries', the number of times that a transfer may continue")
         }
         request.captures = captures
         request.window = options.window

@@ -33,7 +33,7 @@ extension Authentication {
     /// The reason why it cannot be used; nil where it can.
     package var problem: String? {
         if texts.contains(where: \.isDynamic) {
-            return "what a response or a row says cannot stand here; write the header 'Authorization' instead"
+            return "values of a response or a row are not allowed here; use the header 'Authorization' instead"
         }
         if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             return "the token has characters that no header can hold, such as a line feed"

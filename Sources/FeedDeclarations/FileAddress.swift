@@ -17,7 +17,7 @@ package struct FileAddress: Sendable {
         }
         guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
             throw WebAddress.Problem(
-                description: "it names another host; write file:///PATH, with three strokes")
+                description: "it names another host; write file:///PATH, with three slashes")
         }
         guard url.path.hasPrefix("/"), !url.path.utf8.contains(0) else {
             throw WebAddress.Problem(description: "it names no absolute path")

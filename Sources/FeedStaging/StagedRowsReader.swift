@@ -81,7 +81,7 @@ final class StagedRowsReader {
 
     private func prepare(_ condition: String) throws -> OpaquePointer {
         let statement = try Self.isQuery(condition) ? compile(condition) : compile("SELECT (\(condition)\n)")
-        guard let statement else { throw StoreError(.schema, "is empty; write what is true where all is well") }
+        guard let statement else { throw StoreError(.schema, "is empty; write a condition that must be true") }
         return statement
     }
 

@@ -242,7 +242,7 @@ import Testing
             try queue.close()
             try await refuse("it was migrated by a newer tributary than this")
             try Data("no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: copy))
-            try await refuse("it is no database of SQLite's")
+            try await refuse("it is not an SQLite database")
             try FileManager.default.removeItem(atPath: copy)
             try await refuse("there is no file", status: 64)
         }

@@ -117,7 +117,7 @@ import Testing
             "20: sources.a.requests[2].headers.Good: expected a string, found a float",
             "21: sources.b: the source has no requests",
             "22: sources.c.requests[1]: the request has no 'url'",
-            "24: sources.d.requests[1]: nothing parses the request",
+            "24: sources.d.requests[1]: the request has no parser",
             "25: sources.d.requests[1].url: the environment variable 'NOT_SET' is not set",
         ]
         for line in expected {

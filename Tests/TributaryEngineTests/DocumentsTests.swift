@@ -200,7 +200,7 @@ import Testing
         let mistakes = [
             ("documents = \"/*.xml\"", "documents: '/*.xml' begins with '/'"),
             ("documents = \"\"", "documents: is empty"),
-            ("documents = \"*\"\npage = { link = true }", "a request of several documents has no 'page'"),
+            ("documents = \"*\"\npage = { link = true }", "a request of several documents cannot have 'page'"),
             ("documents = 1", "documents: expected a string"), ("document = \"*\"", "did you mean 'documents'?"),
         ]
         for (options, message) in mistakes {

@@ -38,7 +38,7 @@ enum ConfigurationFile {
                 throw failure(errno)
             }
         }
-        throw Failure(message: "is larger than \(ByteSize.text(limit)), the most that is read of it")
+        throw Failure(message: "is larger than \(ByteSize.text(limit)), the limit")
     }
 
     /// Returns the bytes of a file that the configuration names.

@@ -82,6 +82,6 @@ package struct CronField {
     }
 
     private func problem(_ part: Substring, _ message: String) -> Problem {
-        Problem("'\(part)' is no \(name): \(message)")
+        Problem("'\(part)' is not a valid \(name): \(message)")
     }
 }

@@ -53,7 +53,7 @@ package struct RunTime: Sendable, Hashable {
             throw Problem(description: "\(error)")
         }
         guard !format.isConstant else {
-            throw Problem(description: "there is no letter of a date; write one such as ${now:yyyy-MM-dd}")
+            throw Problem(description: "it has no letter of a date; write a format such as ${now:yyyy-MM-dd}")
         }
     }
 

@@ -39,8 +39,8 @@ extension CSVReader {
                     state = .quotedEnd
                 } else {
                     throw problem(
-                        "a quoted field has more behind its quote; a quote within a field is written twice, or quote = \"\" "
-                            + "says that no field is quoted",
+                        "a quoted field continues after its closing quote; double a quote within a field, or write quote = \"\" "
+                            + "if no field is quoted",
                         at: line)
                 }
                 index += 1

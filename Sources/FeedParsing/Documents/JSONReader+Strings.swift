@@ -80,7 +80,7 @@ extension JSONReader {
         case UInt8(ascii: "r"): try take("\r", isName)
         case UInt8(ascii: "t"): try take("\t", isName)
         case UInt8(ascii: "u"): state = .unicode(isName: isName, digits: 0, value: 0)
-        default: throw problem("a backslash stands before what is no escape")
+        default: throw problem("a backslash is not followed by an escape")
         }
     }
 

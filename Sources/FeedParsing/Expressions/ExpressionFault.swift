@@ -37,10 +37,10 @@ struct ExpressionFault: Error {
             self.init("SQLite has no function '\(name)'", .function(name), name, known: functions())
         } else if Self.prohibited.contains(where: text.hasPrefix) {
             self.init(
-                "is no expression over the record's own columns: no subquery, aggregate, window function or parameter "
+                "is not an expression over the record's own columns: no subquery, aggregate, window function or parameter "
                     + "is allowed")
         } else {
-            self.init("is no SQL expression: " + text.replacing(" in generated columns", with: ""))
+            self.init("is not an SQL expression: " + text.replacing(" in generated columns", with: ""))
         }
     }
 

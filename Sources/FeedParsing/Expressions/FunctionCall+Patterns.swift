@@ -35,7 +35,7 @@ extension FunctionCall {
             return try functions.patterns.program(pattern)
         } catch {
             let text = String(decoding: pattern.prefix(200), as: UTF8.self)
-            failByDeclaration("'\(text)' is no regular expression: \(error.message)")
+            failByDeclaration("'\(text)' is not a regular expression: \(error.message)")
             return nil
         }
     }

@@ -16,7 +16,7 @@ package struct RowQuery: Sendable, Equatable {
         /// - Parameter limit: the time that there was.
         package static func late(after limit: Duration) -> Problem {
             Problem(
-                "the question took longer than \(limit.components.seconds) s and was ended; filter by a column that has an "
+                "the query took longer than \(limit.components.seconds) s and was cancelled; filter by a column that has an "
                     + "index, or sort by none", isLate: true)
         }
 

@@ -89,7 +89,7 @@ package struct Undo: Sendable {
     package func missing(_ table: String) -> StoreError {
         StoreError(
             .history,
-            "the table '\(table)', which the source '\(source)' has written, is no longer there; nothing is undone")
+            "the table '\(table)', which the source '\(source)' has written, no longer exists; nothing is undone")
     }
 
     /// The error for rows that are not what they were, although everything has been done for it.

@@ -14,7 +14,7 @@ extension PostgresStore: StagingStore {
             do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
                 where error.kind == .statement
             {
-                throw StoreError(.schema, "PostgreSQL does not take the request \"\(stored.sql)\": \(error.message)")
+                throw StoreError(.schema, "PostgreSQL rejects the statement \"\(stored.sql)\": \(error.message)")
             }
             guard let row = result.first else { return nil }
             let types = result.columnTypes

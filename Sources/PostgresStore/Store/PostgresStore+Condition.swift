@@ -8,10 +8,10 @@ extension PostgresStore {
         let why: String? = try ask { connection in
             let row = try connection.execute(
                 "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean")[0]
-            if try row.bool(0) != false { return "its server is a standby, which only reads" }
+            if try row.bool(0) != false { return "its server is a standby, which is read-only" }
             if try row.bool(1) != false {
                 return
-                    "the session only reads; see default_transaction_read_only of the role, the database and the server"
+                    "the session is read-only; see default_transaction_read_only of the role, the database and the server"
             }
             return nil
         }

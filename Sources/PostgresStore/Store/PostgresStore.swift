@@ -101,7 +101,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
                     try OwnTables.exist(connection)
                         ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
                             + "them up to date"
-                        : "it has no tables of Tributary's; check the database's name and the role's search_path, or run "
+                        : "it has no tables of Tributary; check the database's name and the role's search_path, or run "
                             + "'tributary sync' or the daemon once, which creates them")
             }
         }
@@ -200,13 +200,13 @@ extension PostgresStore {
         guard try row.bool(0) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the server is a standby, which only reads; connect to the primary (several hosts with "
+                "the server is a standby, which is read-only; connect to the primary (several hosts with "
                     + "target_session_attrs=read-write find it)")
         }
         guard try row.bool(1) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the session only reads; see default_transaction_read_only of the role, the database and the server")
+                "the session is read-only; see default_transaction_read_only of the role, the database and the server")
         }
         guard row.string(2) != nil else {
             throw StoreError.cannotOpen(

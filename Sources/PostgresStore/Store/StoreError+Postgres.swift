@@ -44,6 +44,6 @@ extension StoreError {
     static func leaseEnded(_ source: String) -> StoreError {
         StoreError(
             .unavailable,
-            "the right to run '\(source)' could not be renewed in time, so that another daemon may run it now")
+            "the lease of '\(source)' could not be renewed in time; another daemon may run it now")
     }
 }

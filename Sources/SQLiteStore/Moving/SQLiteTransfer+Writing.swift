@@ -92,7 +92,7 @@ extension SQLiteTransfer: TransferWriter {
                 throw StoreError(
                     .constraint,
                     "table '\(table.name)': the row \(row.map { "with the rowid \($0) " } ?? "")refers to a row of table "
-                        + "'\(broken["parent"] as String)' that is not there, neither in the old store nor in the new one; "
+                        + "'\(broken["parent"] as String)' that exists neither in the old store nor in the new one; "
                         + "nothing was moved")
             }
         }

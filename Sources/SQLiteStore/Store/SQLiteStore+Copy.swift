@@ -62,7 +62,7 @@ extension SQLiteStore {
             throw failure("it is not a regular file")
         }
         if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: path + $0) }) {
-            throw failure("\(path)\(log) lies beside it, and would be taken for the copy's")
+            throw failure("\(path)\(log) is beside it, and would be taken for the copy's")
         }
         // Unlike `rename`, `link` never replaces a file (link(2)).
         guard (replacing ? rename(partial, path) : link(partial, path)) == 0 else {

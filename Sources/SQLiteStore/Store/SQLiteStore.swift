@@ -85,7 +85,7 @@ package final class SQLiteStore: MainStore {
         } catch let error as DatabaseError {
             let advice =
                 switch error.resultCode {
-                case .SQLITE_NOTADB: "; it is no database of SQLite's, or an encrypted one"
+                case .SQLITE_NOTADB: "; it is not an SQLite database, or it is encrypted"
                 case .SQLITE_CANTOPEN: "; check that its folder exists, and that this user may write there"
                 default: error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""
                 }

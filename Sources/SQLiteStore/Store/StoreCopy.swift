@@ -23,11 +23,11 @@ package struct StoreCopy: Sendable {
             defer { try? queue.close() }
             try queue.read { [migrator] db in
                 guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
-                    throw failure("it is a database of SQLite's, and has no tables of Tributary's")
+                    throw failure("it is an SQLite database without Tributary's tables")
                 }
                 try OwnTables.checkAge(db, failure)
                 guard try !migrator.hasBeenSuperseded(db) else {
-                    throw failure("a later version of this program has written it; use that one")
+                    throw failure("a later version of this program has written it; use that version")
                 }
                 let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
                 guard problems == ["ok"] else {
@@ -37,7 +37,7 @@ package struct StoreCopy: Sendable {
         } catch let error as DatabaseError {
             throw failure(
                 error.resultCode == .SQLITE_NOTADB
-                    ? "it is no database of SQLite's" : error.message ?? error.description)
+                    ? "it is not an SQLite database" : error.message ?? error.description)
         }
     }
 

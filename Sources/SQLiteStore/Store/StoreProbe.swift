@@ -117,9 +117,9 @@ final class StoreProbe: Sendable {
         let advice =
             switch errno {
             case ENOSPC, EDQUOT: "make room on its disk"
-            case EROFS: "its file system only reads; see the kernel's log"
+            case EROFS: "its file system is read-only; see the kernel's log"
             case EACCES, EPERM: "let this user write to its folder"
-            default: "see to its disk"
+            default: "check its disk"
             }
         return StoreError(.database, "the store \(path) cannot be written: \(why); \(advice)")
     }

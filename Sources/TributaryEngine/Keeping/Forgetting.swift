@@ -53,7 +53,7 @@ actor Forgetting {
             isFailing = false
         } catch {
             if !isFailing, !Task.isCancelled {
-                logger.warning("Old runs cannot be forgotten", metadata: ["error": "\(error)"])
+                logger.warning("Old runs cannot be deleted", metadata: ["error": "\(error)"])
             }
             isFailing = true
         }

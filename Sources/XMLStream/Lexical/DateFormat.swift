@@ -28,7 +28,7 @@ package struct DateFormat: Sendable, Hashable {
                     + "%p (AM or PM), %A, %a (day of the week), %z (offset), %s (seconds since 1970), %F, %T and %%"
                 : "y (year), M (month), d (day), H, h (hour), m (minute), s (second), S (fraction), a (AM or PM), "
                     + "E (day of the week) and Z (offset); other letters go between apostrophes, as in yyyy-MM-dd'T'HH:mm"
-            return "'\(letter)' stands for no part of a date; known are \(known)"
+            return "'\(letter)' is not a letter of a date; the letters are \(known)"
         }
     }
 

@@ -145,7 +145,7 @@ struct PatternParser {
         var most = least
         if take(",") { most = number() }
         guard take("}"), let least else {
-            throw PatternError("'{' is no count such as {2} or {2,5}; write '\\{' for the character")
+            throw PatternError("'{' is not a count such as {2} or {2,5}; write '\\{' for the character")
         }
         guard least <= Self.mostRepetitions, most ?? 0 <= Self.mostRepetitions, most.map({ $0 >= least }) ?? true else {
             throw PatternError("a count goes from the smaller to the larger number, up to \(Self.mostRepetitions)")
