@@ -17,7 +17,7 @@ package struct ConfigurationReader {
     private let stateFolder: String?
 
     /// - Parameter bytes: the bytes of the file.
-    /// - Throws: ``ConfigurationError`` where they are not TOML.
+    /// - Throws: ``ConfigurationError`` if they are not TOML.
     init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
         do throws(TOMLError) {
             document = try TOMLParser.parse(bytes)
@@ -279,7 +279,7 @@ package struct ConfigurationReader {
         for conflict in conflicts { problems.report(conflict.place, conflict.message) }
     }
 
-    /// Returns the reason why an address cannot be used; nil where it can.
+    /// Returns the reason why an address cannot be used; nil if it can.
     private func problem(with address: String) -> WebAddress.Problem? {
         do throws(WebAddress.Problem) {
             if FileAddress.isFile(address) {

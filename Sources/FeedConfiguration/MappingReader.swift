@@ -22,7 +22,7 @@ struct MappingReader {
         namespaces = (request[RequestKeys.all.namespaces] ?? [:]).mapValues(\.value)
     }
 
-    /// Reads the mapping; nil where the request declares no tables.
+    /// Reads the mapping; nil if the request declares no tables.
     func read() -> RequestMapping? {
         let keys = RequestKeys.all
         let root = request[keys.root]

@@ -101,7 +101,7 @@ struct RequestOptionsReader {
         }
     }
 
-    /// Reads `format` and `csv`; nil where neither is there.
+    /// Reads `format` and `csv`; nil if neither is there.
     func format() -> (format: BodyFormat, csv: CSVDialect)? {
         let format = table[keys.format]
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
@@ -203,7 +203,7 @@ struct RequestOptionsReader {
         return dialect
     }
 
-    /// Returns the only character of a text; nil where it is not ASCII, or ends a line.
+    /// Returns the only character of a text; nil if it is not ASCII, or ends a line.
     private static func character(_ text: String) -> UInt8? {
         guard text.utf8.count == 1, let byte = text.utf8.first, byte != 0, byte != 0x0A, byte != 0x0D else {
             return nil

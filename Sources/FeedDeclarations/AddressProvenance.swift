@@ -5,7 +5,7 @@ import Foundation
 package struct AddressProvenance: Sendable, Equatable {
     /// What named the address, to be shown.
     package var namer: String
-    /// The origin that answered with the name, and the address it has; nil where somebody else connected to it.
+    /// The origin that answered with the name, and the address it has; nil if somebody else connected to it.
     package var origin: String
     package var from: IPAddress?
 
@@ -34,7 +34,7 @@ package struct AddressProvenance: Sendable, Equatable {
         address.scope.isGlobal || from.map(address.isOfSameHost) ?? false
     }
 
-    /// Returns true where a host may have any address: it is the one that answered, and is not public anyway.
+    /// Returns true if a host may have any address: it is the one that answered, and is not public anyway.
     package func admitsAll(of host: String?) -> Bool {
         from.map { !$0.scope.isGlobal } ?? false && host.map { $0.lowercased() == self.host } ?? false
     }

@@ -9,7 +9,7 @@ public enum Authentication: Sendable, Hashable {
 }
 
 extension Authentication {
-    /// A text that tells whose feed is requested. Secrets are left out, as they may be renewed.
+    /// A text that identifies whose feed is requested. Secrets are left out, because they may be renewed.
     var identity: String {
         switch self {
         case .basic(let user, _): "basic \(user)"
@@ -30,7 +30,7 @@ extension Authentication {
         }
     }
 
-    /// The reason why it cannot be used; nil where it can.
+    /// The reason why it cannot be used; nil if it can.
     package var problem: String? {
         if texts.contains(where: \.isDynamic) {
             return "values of a response or a row are not allowed here; use the header 'Authorization' instead"
@@ -53,7 +53,7 @@ public struct ClientCredentials: Sendable, Hashable {
     package var clientID: InterpolatedText
     package var clientSecret: InterpolatedText
     package var scope: InterpolatedText?
-    /// Further parameters that a server asks for, such as `audience`.
+    /// Further parameters of the token request, such as `audience`.
     package var parameters: [String: InterpolatedText]
     package var place: Place
 

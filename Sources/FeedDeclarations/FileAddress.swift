@@ -28,7 +28,7 @@ package struct FileAddress: Sendable {
         }
     }
 
-    /// Splits a path before its first part with a `*`. One that is percent-encoded stands for itself.
+    /// Splits a path before its first component with a `*`. A percent-encoded `*` is an ordinary character.
     private static func parts(_ url: URL) -> (String, MemberPattern?) {
         let parts = url.path(percentEncoded: true).split(separator: "/")
         guard let first = parts.firstIndex(where: { $0.contains("*") }) else { return (url.path, nil) }

@@ -7,7 +7,7 @@ public struct RequestBody: Sendable, Hashable {
     package enum Escaping: Sendable, Hashable {
         case none, xml, json
 
-        /// Returns the escaped text; nil where it cannot be written.
+        /// Returns the escaped text; nil if it cannot be written.
         package func callAsFunction(_ text: String) -> String? {
             switch self {
             case .none: text

@@ -21,7 +21,7 @@ package final class SubscriptionList: XMLStreamHandler {
         feeds.append(Feed(address: address, title: title ?? address))
     }
 
-    /// Returns a source for each feed with a valid address, each address once; nil where there is none.
+    /// Returns a source for each feed with a valid address, each address once; nil without one.
     ///
     /// - Parameter parser: the name of the parser for the feeds.
     package func toml(parser: String) -> String? {

@@ -42,7 +42,7 @@ package struct JournalRun: Sendable, Equatable {
     package var position: RunPosition
     /// Without the reports of its requests.
     package var report: RunReport
-    /// The ids among which its part of the journal is; nil where it has changed nothing. On a server, rows of other runs
+    /// The ids among which its part of the journal is; nil if it has changed nothing. On a server, rows of other runs
     /// may be among them.
     package var changes: ClosedRange<Int64>?
 

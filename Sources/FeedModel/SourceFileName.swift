@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of a file's name that tells the source to which it belongs.
+/// The part of a file's name that identifies its source.
 package enum SourceFileName {
     /// The longest in bytes. Names of files have 255, and what follows needs some of them.
     private static let longest = 200
@@ -15,7 +15,7 @@ package enum SourceFileName {
         return name.prefix(longest - 17) + String(mark) + Fingerprint.hexadecimal(source)
     }
 
-    /// Returns the fingerprint of the source of a name; nil where it is none.
+    /// Returns the fingerprint of the source in a name; nil without one.
     package static func fingerprint(of name: some StringProtocol) -> UInt64? {
         if let start = name.lastIndex(of: mark) { return UInt64(name[name.index(after: start)...], radix: 16) }
         return String(name).removingPercentEncoding.map(Fingerprint.hash)

@@ -2,14 +2,14 @@ package import XMLStream
 
 /// A parser that turns a response's body into staged rows, piece by piece.
 package protocol BodyParser {
-    /// The XML parsers behind it. They are also told of a body that is not XML.
+    /// The XML parsers of the body. Bodies in other formats are reported to them, too.
     var streams: [XMLStreamParser] { get }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws
 
-    /// Called when the header of a body in CSV is known, before its first record.
+    /// Called with the header of a body in CSV, before the first record.
     ///
-    /// - Throws: where the columns are not those that are expected.
+    /// - Throws: an error if expected columns are missing.
     func begin(columns: [String]) throws
 
     /// Called when the body has ended.

@@ -17,7 +17,7 @@ package struct ReferringValues {
     private var slots = [Int16](repeating: -1, count: 2 * limit)
     private var isOverfull = false
 
-    /// The values; nil where there are too many, or where one cannot be bound in a query.
+    /// The values; nil if there are too many, or where one cannot be bound in a query.
     package var all: [DatabaseValue]? {
         guard !isOverfull else { return nil }
         let values = bytes.withUnsafeBytes { bytes in

@@ -18,7 +18,7 @@ extension StagingTable {
         /// The staged column with the other record's number.
         package var column: String
         package var table: String
-        /// True where the column may also name a record within this one, which has a higher number.
+        /// True if the column may also name a record within this one, which has a higher number.
         package var mayBeWithin = false
     }
 

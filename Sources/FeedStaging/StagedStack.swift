@@ -21,7 +21,7 @@ package struct StagedStack: Sendable {
     /// A stack without any row.
     package static let empty = StagedStack(path: nil, parts: [])
 
-    /// The scratch database's file; nil where all rows have stayed in memory.
+    /// The scratch database's file; nil if all rows have stayed in memory.
     package var path: String?
     /// The parts in the order in which the stack staged them.
     package var parts: [Part]

@@ -206,7 +206,7 @@ package struct StagingTable: Sendable {
 }
 
 extension StagingTable {
-    /// - Throws: ``StoreError`` where the table has no such column, or the key is not unique.
+    /// - Throws: ``StoreError`` if the table has no such column, or the key is not unique.
     package init(
         name: String, table: TableInfo, columns names: [String], references: [StagedReference] = [], rule: MergeRule
     ) throws {
@@ -277,7 +277,7 @@ extension StagingTable {
         }
     }
 
-    /// Leaves out columns that no record of the feed had, and determines the identity of a row anew.
+    /// Leaves out columns that no record of the feed had, and determines the identity of a row again.
     mutating func ignore(_ columns: Set<String>, key: [String]?) throws {
         ignored = columns
         identity = try Self.identity(of: table, among: Set(allColumns.map { $0.name.lowercased() }), key: key)

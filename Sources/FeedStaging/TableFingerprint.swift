@@ -33,8 +33,8 @@ package enum TableFingerprint {
     /// Returns the tables that must have rows, where those of the time of a text can still be there. Every table must have
     /// the columns that it had, perhaps followed by others.
     ///
-    /// - Parameter text: nil where none was made; then the tables must exist.
-    /// - Returns: nil where rows are lost.
+    /// - Parameter text: nil if none was made; then the tables must exist.
+    /// - Returns: nil if rows are lost.
     package static func tablesWithRows(
         _ text: String?, of tables: Set<String>, columns: (String) throws -> [String]
     ) rethrows -> [String]? {

@@ -106,8 +106,8 @@ public final class WorkerContext {
     ///
     /// - Parameters:
     ///   - writer: stages the other records.
-    ///   - key: returns the record's values for columns of the key, given the columns of the writer's rows; nil where one
-    ///     is not known.
+    ///   - key: returns the record's values for columns of the key, given the columns of the writer's rows; nil if
+    ///     one is not known.
     package func noteSkipped(_ writer: RowWriter, key: (_ key: [String], _ columns: [String]) -> [StoredValue]?) {
         let table = writer.staging.table
         guard table.sync == .mirror else { return }
@@ -140,7 +140,7 @@ public final class WorkerContext {
     ///   - number: the record's number.
     ///   - inner: stage the records within records of its table. Whose rows these are is not known, so that a mirror deletes
     ///     none.
-    /// - Throws: ``StoreError`` where there are more than 1,048,576 such records in a request.
+    /// - Throws: ``StoreError`` if there are more than 1,048,576 such records in a request.
     package func noteSkipped(_ number: Int64, _ writer: RowWriter, inner: [RowWriter]) throws {
         let table = writer.staging.table.table.name
         guard skippedNumbers[requestIndex]?[table]?.count ?? 0 < Self.mostSkippedNumbers else {
@@ -157,7 +157,7 @@ public final class WorkerContext {
 
     /// Stages a record for the table that its type names.
     ///
-    /// - Throws: ``StoreError`` where the store has no such table or column; the error of the record's encoding; and an
+    /// - Throws: ``StoreError`` if the store has no such table or column; the error of the record's encoding; and an
     ///   error of the scratch database, some rows later than the row at fault.
     public func insert<Record: FeedRecord>(_ record: Record) throws {
         if let shortcut, ObjectIdentifier(Record.self) == lastType,

@@ -1,9 +1,9 @@
-/// What a store knows of a column by which rows expire.
+/// The properties of a column by which rows expire.
 package struct DateColumn: Sendable, Equatable {
     package var type: String
-    /// True where dates are stored in it, as a mapping's types `date` and `datetime` store them.
+    /// True if dates are stored in it, as a mapping's types `date` and `datetime` store them.
     package var holdsDates: Bool
-    /// True where an index finds the rows with the oldest dates.
+    /// True if an index finds the rows with the oldest dates.
     package var isIndexed: Bool
 
     package init(type: String, holdsDates: Bool, isIndexed: Bool) {
@@ -12,7 +12,7 @@ package struct DateColumn: Sendable, Equatable {
         self.isIndexed = isIndexed
     }
 
-    /// Returns true where an index finds the rows of a scope with the oldest dates.
+    /// Returns true if an index finds the rows of a scope with the oldest dates.
     ///
     /// - Parameters:
     ///   - index: the index's columns.

@@ -10,7 +10,7 @@ package struct Purge: Sendable {
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
-    /// That of what was shown to whoever wants it; nil where nothing was.
+    /// That of what was shown to whoever wants it; nil if nothing was.
     package var shown: ChangeDigest?
 
     package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
@@ -34,7 +34,7 @@ package struct PurgedTable: Sendable, Equatable {
     package var shared = 0
     /// Rows of which the journal does not tell who wrote them.
     package var unknown = 0
-    /// True where no key of the table tells which rows the journal means.
+    /// True if no key of the table tells which rows the journal means.
     package var lacksKey = false
 
     package init(name: String) { self.name = name }
@@ -44,7 +44,7 @@ package struct PurgedTable: Sendable, Equatable {
 package struct PurgeReport: Sendable {
     package var tables: [PurgedTable] = []
     package var run: RunReport
-    /// The source's last commit before; 0 where it has none.
+    /// The source's last commit before; 0 if it has none.
     package var lastCommit: Int64 = 0
 
     package init(run: RunReport) { self.run = run }
@@ -68,7 +68,7 @@ package protocol StorePurges: AnyObject, Sendable {
     /// Deletes the rows that only one source has written, and all that is remembered of it, and journals it as a run: one
     /// transaction. The caller has the source's claim.
     ///
-    /// - Parameter isTrial: true where everything is taken back, and only the report is wanted.
+    /// - Parameter isTrial: true if everything is taken back, and only the report is wanted.
     /// - Throws: ``StoreError`` naming rows that refer to those to be deleted; the store is then unchanged.
     func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport
 }

@@ -12,7 +12,7 @@ extension Retention {
         return UTCText.iso8601(second) ?? second.formatted(.iso8601)
     }
 
-    /// - Throws: ``StoreError`` where a table has no column to mark rows with, or where staged rows fill it themselves.
+    /// - Throws: ``StoreError`` if a table has no column to mark rows with, or where staged rows fill it themselves.
     package func check(_ stack: StagedStack) throws {
         guard !deletionMarks.isEmpty else { return }
         for part in stack.parts {
@@ -28,7 +28,7 @@ extension Retention {
         }
     }
 
-    /// - Throws: ``StoreError`` where a table has no such column to mark rows with.
+    /// - Throws: ``StoreError`` if a table has no such column to mark rows with.
     package func check(_ table: TableInfo, has gone: String) throws {
         guard table.column(gone) == nil else { return }
         throw StoreError(

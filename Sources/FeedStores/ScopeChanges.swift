@@ -36,8 +36,8 @@ package struct ScopeChanges: Sendable {
     ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
     ///     looked at may not be all.
     ///   - unmet: the expectations that the rows do not meet.
-    ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
-    ///   - isAcceptedInAdvance: returns true where the commit may do anything.
+    ///   - accepted: what the blocked run would have done that was accepted; nil if none was.
+    ///   - isAcceptedInAdvance: returns true if the commit may do anything.
     /// - Throws: ``StoreError`` of the code `blocked`, naming the tables, the figures and the limits.
     package func check(
         _ limits: [ScopedRows: ChangeLimits], unmet: [ExceededLimit], accepted: [ExceededLimit]?,
@@ -90,7 +90,7 @@ extension ScopedRows {
                 + ", which is more than \(key) = \(limit) allows")
     }
 
-    /// The scope for people: `shop = 'a', region = 'north'`.
+    /// The scope for users: `shop = 'a', region = 'north'`.
     fileprivate var text: String {
         scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")
     }

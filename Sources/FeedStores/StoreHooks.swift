@@ -25,9 +25,9 @@ package protocol StoreHooks: AnyObject, Sendable {
     /// Returns what a hook knows of sources, by their names.
     func hookMemories(_ name: String) throws -> [String: HookMemory]
 
-    /// - Throws: ``StoreError`` where the right to deliver has gone to another process.
+    /// - Throws: ``StoreError`` if the right to deliver has gone to another process.
     func advanceHook(_ name: String, _ progress: HookProgress) throws
 
-    /// - Throws: ``StoreError`` where the right to deliver has gone to another process.
+    /// - Throws: ``StoreError`` if the right to deliver has gone to another process.
     func noteFailure(ofHook name: String, _ failure: HookFailure) throws
 }

@@ -8,20 +8,20 @@ package protocol StoreJournal: AnyObject, Sendable {
     /// Returns the place behind all runs that can be read.
     func lastPosition() throws -> RunPosition
 
-    /// Returns a run; nil where it is forgotten.
+    /// Returns a run; nil if it is forgotten.
     func run(_ id: Int64) throws -> JournalRun?
 
-    /// True where runs after a place are recorded that cannot be read yet, as an older transaction is under way.
+    /// True if runs after a place are recorded that cannot be read yet, as an older transaction is in progress.
     func isHeldUp(after position: RunPosition) throws -> Bool
 
     /// Returns the first rows of a run's part of the journal, by their ids: up to a number, and fewer where their keys are
     /// long. None is left where there is none.
     func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange]
 
-    /// Returns the ids of the journal's first and last row; nil where it is empty.
+    /// Returns the ids of the journal's first and last row; nil if it is empty.
     func journalBounds() throws -> ClosedRange<Int64>?
 
-    /// Returns the run that wrote a row of the journal; nil where there is no such row any more.
+    /// Returns the run that wrote a row of the journal; nil if there is no such row any more.
     func run(ofChange id: Int64) throws -> Int64?
 
     /// Returns the sources whose last run was not good.

@@ -14,13 +14,13 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Deletes runs that began before a date, a bounded number, with their part of the journal and of the histories, in a
     /// transaction of its own.
     ///
-    /// - Returns: true where there may be more of them.
+    /// - Returns: true if there may be more of them.
     func forgetRuns(before date: Date) throws -> Bool
 
     /// Returns the last runs of one source or of all, the latest first.
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
 
-    /// Returns a run with the reports of its requests; nil where it is forgotten.
+    /// Returns a run with the reports of its requests; nil if it is forgotten.
     func recordedRun(_ number: Int64) throws -> RunReport?
 
     /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
@@ -50,7 +50,7 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]
 
-    /// Returns the run of a source that is blocked and waits to be accepted; nil where none does.
+    /// Returns the run of a source that is blocked and waits to be accepted; nil if none does.
     func blockedRun(of source: String) throws -> RunReport?
 
     /// Stores permissions to exceed the limits, one a source. Each replaces the source's former one.

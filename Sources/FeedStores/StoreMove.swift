@@ -69,7 +69,7 @@ package struct StoreMove {
 
     /// Decides what goes where.
     ///
-    /// - Throws: ``StoreError`` where the new store is not empty, or cannot take everything.
+    /// - Throws: ``StoreError`` if the new store is not empty, or cannot take everything.
     private func plan(
         for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferPlan {

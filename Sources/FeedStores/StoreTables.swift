@@ -32,7 +32,7 @@ package protocol StoreTables: StagingStore {
     /// Returns the names of tables that the store does not have.
     func missingTables(among names: Set<String>) throws -> [String]
 
-    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    /// Returns the columns of a table, in lower case; empty if there is no such table.
     func columns(of table: String) throws -> Set<String>
 
     /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
@@ -42,7 +42,7 @@ package protocol StoreTables: StagingStore {
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
 
-    /// Returns why the store cannot keep the history of a table of this name; nil where it can.
+    /// Returns why the store cannot keep the history of a table of this name; nil if it can.
     func historyProblem(of table: String) -> String?
 
     /// Returns what would make existing tables as declared; none for tables that are so.
@@ -58,7 +58,7 @@ package protocol StoreTables: StagingStore {
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     func checkReferences(_ references: [ReferenceDefinition]) throws
 
-    /// Returns what is known of a column by which rows expire; nil where there is none.
+    /// Returns what is known of a column by which rows expire; nil without one.
     ///
     /// - Parameter scope: the columns whose values are given.
     func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn?
@@ -71,6 +71,6 @@ package protocol StoreTables: StagingStore {
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
     ///
-    /// - Parameter tables: the names of the tables that the run uses; nil where it may use any.
+    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
     func renewTableInfos(of tables: Set<String>?) throws
 }

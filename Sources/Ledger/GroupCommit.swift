@@ -43,7 +43,7 @@ package final class GroupCommit<Body: Sendable>: Sendable {
     /// - Parameters:
     ///   - transaction: makes all of them or none.
     ///   - concernsAll: returns true for errors that every write would meet.
-    /// - Returns: true where others have come meanwhile.
+    /// - Returns: true if others have come meanwhile.
     package func commit(_ transaction: ([Body]) throws -> Void, concernsAll: (any Error) -> Bool) -> Bool {
         let writes = state.withLock { state in
             defer { state.pending = [] }

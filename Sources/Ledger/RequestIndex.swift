@@ -50,12 +50,12 @@ package final class RequestIndex: Sendable {
         }
     }
 
-    /// Returns true where the claims are known as they were in a version, or in a later one of the same server.
+    /// Returns true if the claims are known as they were in a version, or in a later one of the same server.
     package func knows(version: Int64, serverStart: String?) -> Bool {
         state.withLock(\.version).map { $0.serverStart == serverStart && $0.number >= version } ?? false
     }
 
-    /// Returns true where requests of a source are known to claim what they claim in these states.
+    /// Returns true if requests of a source are known to claim what they claim in these states.
     package func claims(are requests: [RequestState], of source: String) -> Bool {
         state.withLock { state in
             requests.allSatisfy {
@@ -91,14 +91,14 @@ package final class RequestIndex: Sendable {
     }
 }
 
-/// What one commit asks of the requests that have written each table.
+/// The claims of the requests that have written each table, for one commit.
 package struct CommitClaims: ClaimIndex {
     private let index: RequestIndex
     /// The tables of the store, inside the commit's transaction.
     private let tables: any ClaimedTables
     private let ledger: Ledger?
 
-    /// - Parameter ledger: renews the index with each question; nil where the commit has renewed it.
+    /// - Parameter ledger: renews the index with each question; nil if the commit has renewed it.
     package init(_ index: RequestIndex, _ tables: any ClaimedTables, renewedFrom ledger: Ledger? = nil) {
         self.index = index
         self.tables = tables

@@ -2,7 +2,7 @@ import FeedStores
 package import Foundation
 import StoreSQL
 
-/// What is kept of runs that are over: their rows, their part of the changelog, and that of the histories.
+/// The retention of old runs: their rows, their part of the changelog, and their before-images.
 package struct RunRetention: LedgerPart {
     let ledger: Ledger
 
@@ -19,7 +19,7 @@ package struct RunRetention: LedgerPart {
     /// what comes for what was.
     ///
     /// - Parameter date: the time before which runs are old.
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date) throws -> Bool {
         let runs = try session.execute(
             """
@@ -34,9 +34,9 @@ package struct RunRetention: LedgerPart {
         return runs == Self.mostRuns || changes > 0
     }
 
-    /// Deletes entries of a history whose runs are forgotten, a bounded number each time.
+    /// Deletes entries of a history whose runs were deleted, a bounded number each time.
     ///
-    /// - Returns: their number; 0 where there are no more.
+    /// - Returns: their number; 0 at the end.
     package func forgetEntries(of history: String) throws -> Int {
         try forgetRows(of: history, id: HistoryTable.id, run: HistoryTable.run)
     }

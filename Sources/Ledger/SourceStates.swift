@@ -74,7 +74,7 @@ package struct SourceStates: LedgerPart {
     ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
     ///   - wait: seconds from `now` until another process runs the source; nil leaves the due time unchanged.
     ///   - declared: the declaration that the run follows.
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func recordAttempt(
         of source: String, number: Int, wait: Double?, declared: String, now: Date
     ) throws {
@@ -161,7 +161,7 @@ package struct SourceStates: LedgerPart {
     /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which
     /// is written under the lease alone.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func checkLease(of source: String) throws {
         guard let lease = ledger.leases?.lease(of: source) else { return }
         let holds = try session.int64(

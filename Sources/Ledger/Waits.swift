@@ -5,7 +5,7 @@ import StoreSQL
 package struct Waits: LedgerPart {
     let ledger: Ledger
 
-    /// The longest wait that a server may ask for, in seconds. A time that is stored without its wait counts as so much.
+    /// The longest wait that a server may ask for, in seconds, and the assumed length of a stored wait without one.
     private static let longest = 604_800
 
     /// Returns the origins that asked for a pause, with the end of each pause.

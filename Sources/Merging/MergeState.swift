@@ -11,7 +11,7 @@ package final class MergeState {
     var counts = MergeCounts()
     /// The rows that differ, by their table, where they have been found along with the missing ones.
     var wholeDifferences: [TableID: WholeDifference] = [:]
-    /// What the merge does to each scope, as it is limited.
+    /// The changes of each limited scope.
     package var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     package var cascadedTables: Set<String> = []

@@ -32,7 +32,7 @@ struct Upserts {
         return counts
     }
 
-    /// Reports and keeps what is about to change, before any statement changes it.
+    /// Reports and keeps the rows before any statement changes them.
     private func note(_ differences: [Difference]) throws {
         let report = ChangeReport(merge: merge)
         let scopes = ScopeTracker(merge: merge)
@@ -61,7 +61,7 @@ struct Upserts {
         }
     }
 
-    /// Inserts every row of a part that need not be compared; returns nil where the rows must be compared.
+    /// Inserts every row of a part that need not be compared; returns nil if the rows must be compared.
     private func insertAll(_ part: StagedStack.Part, _ table: any StoredTable) throws -> Int? {
         let staged = part.table
         let rows = Insertion(

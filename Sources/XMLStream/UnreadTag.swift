@@ -1,5 +1,5 @@
-/// Counts the attributes of a start tag before it is complete. libxml2's work for one element grows with the square of
-/// their number, and nothing can interrupt it.
+/// Counts the attributes of a start tag before it is complete. libxml2's work for one element grows with the square
+/// of their number and cannot be interrupted.
 struct UnreadTag {
     private var position = 0
     private var quote: UInt8?

@@ -8,7 +8,7 @@ struct XMLFrame {
     let attributeValuesStart: Int
     /// The number of namespaces that it declares.
     let namespaces: Int
-    /// True where its own text is known to be more than white space.
+    /// True if its own text is known to be more than white space.
     var hasText = false
 }
 

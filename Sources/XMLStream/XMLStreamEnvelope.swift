@@ -4,7 +4,7 @@ open class XMLStreamEnvelope: XMLStreamHandler {
     // Not retained: the document's handler owns the parser or outlives it, as with the parser's own handler.
     fileprivate var inner: Unmanaged<XMLStreamHandler>?
 
-    /// Tells the document's handler that an element inside the envelope has begun.
+    /// Passes the start of an element inside the envelope to the document's handler.
     public final func tellStart(of stream: XMLStreamParser, within depth: Int) throws {
         try inside(stream, depth) { try $0.didStartElement(in: stream) }
     }

@@ -1,5 +1,5 @@
-/// Support for documents that are not XML. Their reader names the elements and texts, and the handler is told of them
-/// as if they had been parsed. Limits and errors are the same. Nothing is written as markup and read again.
+/// Support for documents that are not XML. Their reader reports elements and texts, and the handler receives them as
+/// if they had been parsed, with the same limits and errors. No markup is written or read.
 extension XMLStreamParser {
     /// An element name that one parser knows.
     package struct ElementName: Sendable, Equatable {
@@ -41,7 +41,7 @@ extension XMLStreamParser {
         if let failure { throw failure }
     }
 
-    /// Tells of an element that has this text and no children.
+    /// Reports an element with this text and no children.
     @inline(__always)
     package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
         toldLine = line

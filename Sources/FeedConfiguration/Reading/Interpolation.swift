@@ -21,7 +21,7 @@ final class Interpolation {
         timeZones = TimeZoneFolder(environment: environment)
     }
 
-    /// - Parameter escape: escapes each value; returns nil where that cannot be done.
+    /// - Parameter escape: escapes each value; returns nil if that cannot be done.
     func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
         guard !template.utf8.contains(0) else {
             throw Failure(message: "the text has a NUL character (U+0000), which is not allowed")

@@ -1,6 +1,6 @@
 /// One of the five fields of a line of cron: which numbers it may have, and how they are written (crontab(5)).
 package struct CronField {
-    /// What is wrong with a schedule, and what to write.
+    /// A mistake in a schedule, with the correction.
     package struct Problem: Error, CustomStringConvertible {
         package var description: String
 

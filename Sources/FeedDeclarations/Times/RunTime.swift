@@ -25,7 +25,7 @@ package struct RunTime: Sendable, Hashable {
             }
         }
 
-        /// True where the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
+        /// True if the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
         var isOfCalendar: Bool { self == .days || self == .weeks }
     }
 

@@ -95,8 +95,8 @@ extension CSVReader {
         return index + 1
     }
 
-    /// Returns the place of the first delimiter or control character, such as a line end; the end where there is none.
-    /// Eight bytes are looked at together.
+    /// Returns the position of the first delimiter or control character, such as a line end; the end without one.
+    /// Checks eight bytes at a time.
     @inline(__always)
     private func firstSpecial(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
         guard let base = text.baseAddress else { return start }

@@ -49,7 +49,7 @@ final class JSONReader: DocumentReader {
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - streams: the parsers that are told of the document. They must get no other input.
+    ///   - streams: the parsers that receive the document. They must get no other input.
     ///   - root: the name of the document's element.
     init(_ streams: [XMLStreamParser], root: String = rootName) throws {
         self.streams = streams
@@ -57,7 +57,7 @@ final class JSONReader: DocumentReader {
         names = [try streams.names(root)]
     }
 
-    /// - Throws: ``DocumentError`` with the line where the bytes are not JSON; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parsers.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = hasBegun ? 0 : try begin(bytes)
@@ -76,7 +76,7 @@ final class JSONReader: DocumentReader {
         }
     }
 
-    /// - Throws: ``DocumentError`` where the document is not complete.
+    /// - Throws: ``DocumentError`` if the document is not complete.
     func finish() throws {
         if case .literal = state, containers.isEmpty { try endLiteral() }
         guard case .end = state else { throw problem("the document ends within its value") }

@@ -48,7 +48,7 @@ struct ExpressionFault: Error {
         "subqueries prohibited", "misuse of aggregate", "misuse of window", "parameters prohibited",
     ]
 
-    /// Returns the name at the end of a message, without the table before it and what newer versions add.
+    /// Returns the name at the end of a message, without a table before it and additions of newer versions.
     private static func rest(of text: String, after start: String) -> String? {
         guard text.hasPrefix(start) else { return nil }
         var name = String(text.dropFirst(start.count))

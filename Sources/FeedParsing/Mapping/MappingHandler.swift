@@ -43,9 +43,9 @@ package final class MappingHandler: XMLStreamHandler {
     let pathTree: PathTreeBuilder
     let context: WorkerContext
     private let expectedRoot: String?
-    /// True where unused parts of the document are counted.
+    /// True if unused parts of the document are counted.
     let notesUnused: Bool
-    /// True where elements that match nothing count as skipped.
+    /// True if elements that match nothing count as skipped.
     private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
 

@@ -16,14 +16,14 @@ package struct UndoChangelog: Sendable {
         self.keys = keys
     }
 
-    /// Returns the column that marks a table's rows as deleted; nil where the source deletes them.
+    /// Returns the column that marks a table's rows as deleted; nil if the source deletes them.
     package func mark(of table: String) -> String? { marks.isEmpty ? nil : marks[table.lowercased()] }
 
     /// Returns the columns by which the changelog names a table's rows.
     ///
     /// - Parameters:
     ///   - known: the columns that the history of the table keeps.
-    ///   - merged: the columns by which the merge tells the rows apart.
+    ///   - merged: the columns by which the merge distinguish the rows.
     package func key(of table: String, among known: [String], merged: [String]) -> [String] {
         guard let declared = keys[table.lowercased()] else { return merged }
         let key = declared.compactMap { name in
@@ -32,7 +32,7 @@ package struct UndoChangelog: Sendable {
         return key.count == declared.count && !key.isEmpty ? key : merged
     }
 
-    /// Returns a planned change as the changelog would tell it; nil where it would not.
+    /// Returns a planned change as in the changelog; nil if the changelog would not have it.
     package func told(_ change: PlannedChange) -> PlannedChange? {
         guard let mark = mark(of: change.table)?.lowercased() else { return change }
         func isMarked(_ row: PlannedChange.Values) -> Bool {

@@ -2,7 +2,7 @@ package import FeedModel
 
 /// What makes a store's content another store's.
 package protocol StoreMoves: AnyObject, Sendable {
-    /// Returns a text that tells this store from every other, by whatever name it was opened.
+    /// Returns a text that identifies this store, by whatever name it was opened.
     func identity() throws -> String
 
     /// Runs a body on the store as it is at one moment.
@@ -19,7 +19,7 @@ package protocol StoreMoves: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - names: the tables. One with rows is refused.
-    ///   - areAll: true where Tributary's own tables are dropped, too.
+    ///   - areAll: true if Tributary's own tables are dropped, too.
     /// - Throws: ``StoreError``
     func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws
 }
@@ -28,7 +28,7 @@ package protocol StoreMoves: AnyObject, Sendable {
 ///
 /// - Throws: each method ``StoreError``.
 package protocol TransferReader {
-    /// Returns those of the tables that there are, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     func tables(named names: Set<String>) throws -> [String: TransferTable]
 
     func hasRows(_ table: TransferTable) throws -> Bool
@@ -38,7 +38,7 @@ package protocol TransferReader {
         of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
     ) throws
 
-    /// Returns the states of all requests. They have validators only as long as these stand for rows that are there.
+    /// Returns the states of all requests. Validators are included only while their rows exist.
     func requests() throws -> [TransferredRequest]
 }
 
@@ -58,7 +58,7 @@ package protocol TransferWriter: TransferReader {
         _ rows: ((TransferRow) throws -> Void) throws -> Void
     ) throws
 
-    /// Writes the states of requests once the rows are there for which they stand.
+    /// Writes the states of requests, after their rows.
     func write(_ requests: [TransferredRequest]) throws
 
     /// Checks the references of the rows that were written, and lets numbers that the store makes go on after theirs.

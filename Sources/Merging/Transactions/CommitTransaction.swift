@@ -5,7 +5,7 @@ import Foundation
 package import Ledger
 import StoreSQL
 
-/// The transaction of a commit: what is done around the merge of the staged rows, and in which order.
+/// The transaction of a commit: the steps around the merge of the staged rows, and their order.
 package struct CommitTransaction {
     private let store: any CommitDriver
     private var ledger: Ledger { store.ledger }
@@ -96,7 +96,7 @@ package struct CommitTransaction {
     }
 }
 
-/// What a store does for a commit.
+/// A store's side of a commit.
 package protocol CommitDriver {
     var driver: any MergeDriver { get }
     var ledger: Ledger { get }
@@ -105,7 +105,7 @@ package protocol CommitDriver {
     /// Brings the staged rows into the transaction, and locks the tables.
     func stage(_ mirrors: [MirroredRows], _ retention: Retention) throws
 
-    /// Checks what the database checks at the end of the transaction only, and removes the staged rows.
+    /// Checks deferred constraints, and removes the staged rows.
     func finish() throws
 
     /// Returns a mark of the tables of each request's rows, by which it is seen later that these were lost.

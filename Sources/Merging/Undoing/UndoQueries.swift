@@ -1,6 +1,6 @@
 import FeedStores
 
-/// What an undo asks the histories of a store's tables, in SQL.
+/// The queries of an undo on the histories of a store's tables.
 struct UndoQueries: Sendable {
     private let undo: Undo
     private let dialect: any SQLDialect
@@ -70,7 +70,7 @@ struct UndoQueries: Sendable {
         """
     }
 
-    /// Rows that are not what they were, once everything is done for it.
+    /// Rows that differ from the wanted ones at the end.
     func notRestored(_ table: HistoryShape, entries: String, width: Int) throws -> String {
         let isOther = dialect.isDistinct(
             table.digest(ofEntry: "h", width: width), from: table.digest(ofStored: "m", width: width))

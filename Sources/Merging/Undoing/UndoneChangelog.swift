@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// The changelog of an undo: it tells what it would tell of a commit of the source that changes the same rows.
+/// The changelog of an undo: the entries of a commit of the source that changes the same rows.
 struct UndoneChangelog {
     let undo: Undo
     let driver: any MergeDriver
@@ -11,7 +11,7 @@ struct UndoneChangelog {
     /// The last id of the changelog before the undo.
     let lastChange: Int64
 
-    /// Writes a table's rows anew, where the source marks rows as deleted, or names them by another key than the merge.
+    /// Rewrites the entries of a table if the source marks rows as deleted, or uses another key than the merge.
     func correct(_ table: HistoryShape, _ counts: inout MergeCounts) throws {
         let stored = table.stored
         let mark = undo.changelog.mark(of: stored.name).flatMap(stored.storedColumn)

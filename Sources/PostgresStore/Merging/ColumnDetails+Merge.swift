@@ -2,7 +2,7 @@ import FeedModel
 import Merging
 import StoreSQL
 
-/// A column for the merge: what a temporary table needs to hold its values, and how they compare.
+/// A column for the merge: the type of a temporary column for its values, and how they compare.
 extension ColumnDetails: StoredColumn {
     /// The type and collation, for a column of a temporary table.
     var definition: String { baseType + (collation.map { " COLLATE " + $0 } ?? "") }

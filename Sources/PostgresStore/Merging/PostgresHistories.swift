@@ -8,7 +8,7 @@ import StoreSQL
 /// The histories of a server's tables, in one transaction.
 struct PostgresHistories: HistoryCatalog {
     let connection: PostgresConnection
-    /// The tables as they are known in the transaction; nil where none is asked for.
+    /// The tables of the transaction; nil if none is needed.
     var tables: MergeTables?
     let dialect: any SQLDialect = PostgresDialect()
 
@@ -74,7 +74,7 @@ struct PostgresHistories: HistoryCatalog {
         return history
     }
 
-    /// Returns why a table can have no history; nil where it can.
+    /// Returns why a table can have no history; nil if it can.
     static func problem(ofKeeping table: String) -> String? {
         guard HistoryTable.name(of: table).utf8.count > 63 else { return nil }
         return "the history of table '\(table)' would need a name of more than 63 bytes, which is PostgreSQL's limit; "

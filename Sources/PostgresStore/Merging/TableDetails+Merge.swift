@@ -8,8 +8,8 @@ extension TableDetails: StoredTable {
     var storedColumns: [any StoredColumn] { columns }
     func storedColumn(_ name: String) -> (any StoredColumn)? { column(name) }
 
-    /// The columns that tell a row from all others of the table: those of a unique index, or else its place, which
-    /// lasts until the row is changed.
+    /// The columns that identify a row of the table: those of a unique index, or else its `ctid`, which is valid
+    /// until the row changes.
     var locator: [RowLocator] {
         for key in (uniquenesses.filter(\.isPrimary) + uniquenesses).filter(\.isPlain).map(\.columns) {
             let columns = key.compactMap { column($0) }

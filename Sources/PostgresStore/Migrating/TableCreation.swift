@@ -8,7 +8,7 @@ import PostgresClient
 struct TableCreation {
     let connection: PostgresConnection
     let definitions: [TableSchema]
-    /// Where a plan makes them; nil where they are to stay.
+    /// The space of a plan's new tables; nil to create them for good.
     var space: PlanSpace?
 
     private var catalog: Catalog { Catalog(connection) }
@@ -128,7 +128,7 @@ extension TableSchema {
         (columns.map(\.name) + scope).first { $0.lowercased() == name.lowercased() } ?? name
     }
 
-    /// Returns true where the key's own index begins with these columns.
+    /// Returns true if the key's own index begins with these columns.
     fileprivate func keyBegins(with columns: [String]) -> Bool {
         columns.count <= key.count && zip(columns, key).allSatisfy { $0.lowercased() == $1.lowercased() }
     }

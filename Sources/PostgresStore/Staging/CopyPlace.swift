@@ -1,7 +1,7 @@
 import Foundation
 
-/// The place at which COPY stopped, as the server's words tell it: `COPY items, line 3, column size: "abc"`. In other
-/// languages than English the words between are others.
+/// The place at which COPY stopped, parsed from the server's message: `COPY items, line 3, column size: "abc"`. In
+/// other languages the words differ.
 struct CopyPlace: Equatable {
     /// The row, from 1.
     var line: Int

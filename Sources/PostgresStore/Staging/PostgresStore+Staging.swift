@@ -96,8 +96,8 @@ extension PostgresStore: StagingStore {
 }
 
 extension PostgresConnection {
-    /// Runs a body in a transaction that is rolled back, or in one that is under way. A connection on which that fails is in
-    /// no state to be used again.
+    /// Runs a body in a transaction that is rolled back, or in one that is in progress. A connection on which that
+    /// fails is in no state to be used again.
     func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
         guard transactionStatus != .inTransaction else { return try body() }
         try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")

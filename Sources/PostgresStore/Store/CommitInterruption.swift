@@ -9,7 +9,7 @@ final class CommitInterruption: Sendable {
     private struct State {
         var isRequested = false
         var cancellation: PostgresCancellation?
-        /// Ends what the commit waits for outside of the server.
+        /// Ends a wait of the commit outside of the server.
         var endWait: (@Sendable () -> Void)?
     }
 

@@ -1,7 +1,7 @@
 import FeedModel
 import PostgresClient
 
-/// What is asked of a store to tell how it is.
+/// The checks of a store's health.
 extension PostgresStore {
     /// Asks the server whether it lets this session write. A disk that is full stops the server itself.
     package func probe() throws {

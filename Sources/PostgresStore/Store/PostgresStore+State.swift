@@ -55,7 +55,7 @@ extension PostgresStore: LedgerStore {
         }
     }
 
-    /// Of several daemons, one delivers what a hook is told: it holds a lease on the hook's row.
+    /// Takes or renews the lease on the hook's row: one of several daemons delivers a hook's events.
     package func holdHook(_ name: String) throws -> Bool {
         try ask { connection in
             try connection.execute(

@@ -30,7 +30,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leaseConnections: ConnectionPool
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration
-    /// The place of all that a plan does whose tables are yet to be made or changed; nil where the store is one to keep.
+    /// The place of all that a plan does whose tables are yet to be made or changed; nil if the store is one to keep.
     let planning: PlanSpace?
 
     /// The connections of a store for which nothing else is declared.
@@ -69,7 +69,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true where the database has tables of Tributary's.
+    /// Returns true if the database has tables of Tributary's.
     ///
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package static func exists(at url: String) throws -> Bool {
@@ -132,7 +132,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes waits for locks that other sessions hold end within three seconds, because the program is to stop.
+    /// Ends waits for locks of other sessions within three seconds. Called when the program stops.
     package func stopWaiting() { lockWaits.end() }
 
     /// Closes every connection, and removes the scratch databases. The store must not be used afterwards.
@@ -147,7 +147,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// a server that does not answer.
     ///
     /// - Parameters:
-    ///   - readsRows: false where only definitions and Tributary's own tables are asked for.
+    ///   - readsRows: false if only definitions and Tributary's own tables are asked for.
     ///   - pool: nil for the store's connections.
     /// - Throws: ``StoreError``
     func ask<Value>(

@@ -8,7 +8,7 @@ struct RewrittenSQL {
         var text: String
         var isQuoted: Bool
 
-        /// The name that the token stands for: folded to lower case, unless it is quoted.
+        /// The name of the token: folded to lower case, unless it is quoted.
         var name: String {
             guard isQuoted, text.hasPrefix("\""), text.utf8.count >= 2 else { return text.lowercased() }
             return String(text.dropFirst().dropLast()).replacing("\"\"", with: "\"")

@@ -7,7 +7,7 @@ import PostgresClient
 struct TableDouble {
     let original: TableDetails
     let schema: String
-    /// False where it was made for a script, and nobody has changed it yet.
+    /// False if it was made for a script that has not changed it.
     var isKept: Bool
     /// The double's own name, which hides the original's.
     var double: String { original.name }
@@ -21,7 +21,7 @@ struct TableDouble {
         try connection.execute("CREATE TABLE \(sql) (LIKE \(original.sql) INCLUDING ALL)")
     }
 
-    /// - Throws: ``StoreError`` where a script has dropped it.
+    /// - Throws: ``StoreError`` if a script has dropped it.
     func details(_ connection: PostgresConnection) throws -> TableDetails {
         guard let details = try Catalog(connection).table(double) else {
             throw StoreError(.schema, "the schema drops the table '\(original.name)', which a mapping writes")

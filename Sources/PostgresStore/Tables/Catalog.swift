@@ -14,7 +14,7 @@ struct Catalog {
     /// - Throws: ``StoreError`` for a schema that the search path has.
     func table(_ name: String) throws -> TableDetails? { try tables(named: [name])[name] }
 
-    /// Returns those of the tables that exist, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     ///
     /// - Throws: ``StoreError`` for a name with a schema that the search path has.
     func tables(named names: [String]) throws -> [String: TableDetails] {

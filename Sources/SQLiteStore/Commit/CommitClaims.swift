@@ -24,6 +24,6 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Returns the id of the changelog's last row; 0 where there is none.
+    /// Returns the id of the changelog's last row; 0 without one.
     func lastChange() throws -> Int64 { try ledger.changelog.lastID() }
 }

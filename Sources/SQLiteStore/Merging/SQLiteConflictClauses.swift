@@ -5,8 +5,8 @@ import GRDB
 import Merging
 import StoreSQL
 
-/// What a conflict clause of the table (`ON CONFLICT REPLACE`, `ON CONFLICT IGNORE`), or a user's trigger that calls
-/// `RAISE(IGNORE)`, makes of a statement.
+/// The effects of a table's conflict clause (`ON CONFLICT REPLACE`, `ON CONFLICT IGNORE`), or of a user's trigger
+/// that calls `RAISE(IGNORE)`.
 extension SQLiteMergeDriver {
     /// Deletes the rows of the store that a statement would replace, as SQLite would, and logs and counts them.
     ///
@@ -49,8 +49,8 @@ extension SQLiteMergeDriver {
         try merge.deleteReplaced(list, by: table, count: count)
     }
 
-    /// Lists the rows of the store that have values of staged rows in columns that are unique; returns nil where there
-    /// are none.
+    /// Lists the rows of the store that have values of staged rows in columns that are unique; returns nil without
+    /// one.
     private func conflictingRows(
         with table: StagingTable, _ stored: any StoredTable, _ rows: String, in merge: MergeContext
     ) throws -> RowList? {

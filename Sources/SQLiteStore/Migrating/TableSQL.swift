@@ -38,7 +38,7 @@ struct TableSQL {
 
     /// Gives a column another type.
     ///
-    /// - Returns: false where the statement has no such column.
+    /// - Returns: false if the statement has no such column.
     mutating func setType(of column: String, to type: String) -> Bool {
         for index in items.indices where !Self.isConstraint(items[index]) {
             let item = items[index]
@@ -71,7 +71,7 @@ struct TableSQL {
 
     /// Replaces the only UNIQUE constraint that is written behind the columns.
     ///
-    /// - Returns: false where there is none, or several.
+    /// - Returns: false without one, or several.
     mutating func replaceUnique(_ columns: String) -> Bool {
         let places = items.indices.filter { Self.kind(of: items[$0]) == "UNIQUE" }
         guard places.count == 1 else { return false }

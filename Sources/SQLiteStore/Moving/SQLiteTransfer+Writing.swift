@@ -6,9 +6,9 @@ import GRDBSQLite
 import Ledger
 import XMLStream
 
-/// What a transaction writes of another store's content.
+/// The writes of a transaction that receives another store's content.
 extension SQLiteTransfer: TransferWriter {
-    /// Does nothing: nobody else writes to the file during the transaction.
+    /// Does nothing: no other program writes to the file during the transaction.
     func lock(_ tables: [TransferTable]) {}
 
     func write(

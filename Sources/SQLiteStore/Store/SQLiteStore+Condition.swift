@@ -2,7 +2,7 @@ import FeedModel
 import Foundation
 import GRDB
 
-/// What is asked of a store to tell how it is.
+/// The checks of a store's health.
 extension SQLiteStore {
     package func probe() throws {
         try checkPlace()

@@ -141,7 +141,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    /// Returns the columns of a table, in lower case; empty if there is no such table.
     package func columns(of table: String) throws -> Set<String> {
         try pool.unsafeRead { db in
             Set(try tableInfos.info(of: table, in: db)?.columns.map { $0.name.lowercased() } ?? [])

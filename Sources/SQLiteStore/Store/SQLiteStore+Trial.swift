@@ -70,7 +70,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns true where a database has Tributary's tables, perhaps those of an earlier version.
+    /// Returns true if a database has Tributary's tables, perhaps those of an earlier version.
     ///
     /// - Throws: ``StoreError``
     package static func exists(at path: String) throws -> Bool {

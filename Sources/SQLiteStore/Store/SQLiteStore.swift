@@ -25,7 +25,7 @@ package final class SQLiteStore: MainStore {
     private let files: StoreFiles
     private let patience: LockPatience
     let writer: SQLiteWriter
-    /// The rights to deliver what hooks are told that this process has, by the hooks' names.
+    /// This process's rights to deliver events, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
 
     let probing: StoreProbe
@@ -192,7 +192,7 @@ package final class SQLiteStore: MainStore {
         try pool.writeWithoutTransaction { try $0.emptyLog(patience: .zero) }
     }
 
-    /// Makes waits for another process's lock end within three seconds, because the program is to stop.
+    /// Ends waits for other processes' locks within three seconds. Called when the program stops.
     package func stopWaiting() { patience.end() }
 
     /// Closes every connection. The store must not be used afterwards. The store's file then has all that was committed, and

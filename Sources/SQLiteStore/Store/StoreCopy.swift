@@ -2,7 +2,7 @@ import FeedModel
 import Foundation
 package import GRDB
 
-/// A copy of a store, as `backup` has written it, that is to become the store again.
+/// A copy of a store, written by `backup`, to be restored.
 package struct StoreCopy: Sendable {
     let path: String
 

@@ -7,10 +7,10 @@ import Locking
     import Glibc
 #endif
 
-/// Tries whether a store can be written, without writing to it.
+/// Checks whether a store can be written, without writing to it.
 ///
-/// It takes the lock of a writer on a connection of its own, gives it back, and writes some bytes beside the
-/// store to a file without a name: a disk that is full, or only reads, refuses them.
+/// It takes the write lock on a connection of its own, releases it, and writes some bytes beside the store to a file
+/// without a name. That fails on a disk that is full or read-only.
 final class StoreProbe: Sendable {
     private struct State {
         var queue: DatabaseQueue?
@@ -63,7 +63,7 @@ final class StoreProbe: Sendable {
         }
     }
 
-    /// - Parameter leavingLog: true where the store's files are not those that were opened.
+    /// - Parameter leavingLog: true if the store's files are not those that were opened.
     func close(leavingLog: Bool = false) throws {
         let queue = state.withLock { state in
             state.isClosed = true
