@@ -66,7 +66,7 @@ extension [String] {
     fileprivate func isRun(on store: String) -> StoreError {
         StoreError(
             .conflict,
-            "sources are run on \(store) at this moment: \(joined(separator: ", ")); wait for the end of their runs, or "
+            "sources are running on \(store): \(joined(separator: ", ")); wait for the end of their runs, or "
                 + "stop the process that runs them")
     }
 }

@@ -26,7 +26,7 @@ import Testing
                 try fixture.rows("SELECT id, name FROM item ORDER BY id")
                     == ["1&2|Fish\u{A0}& Chips", "3|a <b, c<3"])
             let note = report.note ?? ""
-            #expect(note.contains("request '1' was mended: 1 × a character that XML forbids"), "\(note)")
+            #expect(note.contains("request '1' was repaired: 1 × a character that XML forbids"), "\(note)")
             #expect(note.contains("1 × an entity of HTML's, 4 × a bare '&' or '<'"), "\(note)")
             #expect(try await sync(fixture, Self.all).outcome == .unchanged)
             // Another repair is another declaration: a 304 would keep what it was.

@@ -34,7 +34,7 @@ package struct Undo: Sendable {
         guard run >= first - 1 else {
             throw StoreError(
                 .history,
-                "what was before run \(first) is forgotten, so the source '\(source)' cannot be brought back to run \(run); "
+                "runs before \(first) are deleted, so the source '\(source)' cannot be undone to run \(run); "
                     + "history of [store] says how long it is kept")
         }
         guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }

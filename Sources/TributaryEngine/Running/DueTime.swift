@@ -109,13 +109,13 @@ enum DueTime {
                     let due = max(due, now + firstRetry.seconds)
                     state.nextDue = due
                     state.note = join(
-                        state.note, "the server is busy (\(status)) and does not say how long; asked again \(text(due))"
+                        state.note, "the server is busy (\(status)) without a Retry-After; next attempt \(text(due))"
                     )
                 }
             } else {
                 let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
                 state.note = join(
-                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); asked again \(text(due))")
+                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); next attempt \(text(due))")
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(
@@ -172,7 +172,7 @@ enum DueTime {
     private static func movedNote(_ advice: PollAdvice) -> String? {
         guard !advice.moved.isEmpty else { return nil }
         return advice.moved.sorted { $0.key < $1.key }.map {
-            "request '\($0.key)' has moved for good to \($0.value), which is asked now; change its url"
+            "request '\($0.key)' has moved permanently to \($0.value), which is used now; update its url"
         }.joined(separator: "; ")
     }
 

@@ -71,7 +71,7 @@ struct PageSequence {
         guard page < paging.maxPages else {
             throw FetchError(
                 .tooLarge,
-                "\(request.url): there are more than \(paging.maxPages) pages; raise max_pages if that is meant")
+                "\(request.url): there are more than \(paging.maxPages) pages; raise max_pages if that is intended")
         }
         page += 1
         return following
