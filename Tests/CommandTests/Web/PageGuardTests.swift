@@ -173,9 +173,9 @@ struct PageGuardTests {
         ("listen = \"127.0.0.1:8090\"\ntoken = \"short\"", "at least 16 characters"),
         (
             "listen = \"127.0.0.1:8090\"\ntoken = \"0123456789abcdef\"\nread_token = \"0123456789abcdef\"",
-            "it is the same as 'token'"
+            "is the same as 'token'"
         ),
-        ("listen = \"127.0.0.1:8090\"\nread_token = \"0123456789abcdef\"", "declare 'token' too"),
+        ("listen = \"127.0.0.1:8090\"\nread_token = \"0123456789abcdef\"", "requires 'token'"),
         ("token = \"0123456789abcdef\"", "requires 'listen'"),
         ("listen = \"127.0.0.1:99999\"", "is not an IP address and a port"),
     ])
