@@ -122,7 +122,8 @@ import Testing
             ("current_timestamp", "'current_timestamp' must not be used"),
             ("load_extension('x')", "'load_extension' must not be used"), ("date('now')", "'now' is the present"),
             ("id REGEXP '('", "'(' is not a regular expression: '(' without ')'"),
-            ("price +", "is not an SQL expression"), ("1), m AS (2", "is no"), ("1; SELECT 2", "is not an SQL expression"),
+            ("price +", "is not an SQL expression"), ("1), m AS (2", "is no"),
+            ("1; SELECT 2", "is not an SQL expression"),
             ("1) FROM record --", "is no"), ("", "is not an SQL expression"), ("id, price", "is no"),
         ] {
             try await Self.expectMistake(sql: sql, expected)
