@@ -15,7 +15,7 @@ import Testing
     private static let retired = [
         Retired(pattern: "held back|(is|are|was|were) held", instead: "blocked, paused"),
         Retired(pattern: "(tributary |/api/)release", instead: "resume"),
-        Retired(pattern: "`(held|release)", instead: "blocked or paused, resume"),
+        Retired(pattern: "`release|`held` (run|source|event)s?", instead: "resume, blocked or paused"),
         Retired(pattern: "journal(s|led|ed)?", instead: "changelog"),
         Retired(pattern: "twins?", instead: "duplicates"),
         Retired(pattern: "fuse", instead: "change limit"),
