@@ -5,7 +5,7 @@ import Foundation
 package struct AddressProvenance: Sendable, Equatable {
     /// What named the address, to be shown.
     package var namer: String
-    /// The origin that answered with the name, and the address it has; nil if somebody else connected to it.
+    /// The origin that named the address, and its own address; nil if a proxy connected to it.
     package var origin: String
     package var from: IPAddress?
 
@@ -20,8 +20,8 @@ package struct AddressProvenance: Sendable, Equatable {
         AddressProvenance(namer: namer, origin: "", from: nil)
     }
 
-    /// Returns the provenance of what several have named together: where their addresses differ, only public ones are
-    /// admitted.
+    /// Returns the provenance of an address that several responses have named together: if their addresses differ,
+    /// only public addresses are admitted.
     package func combined(with other: AddressProvenance) -> AddressProvenance {
         AddressProvenance(
             namer: namer, origin: origin == other.origin ? origin : "", from: from == other.from ? from : nil)

@@ -34,7 +34,7 @@ public struct CSVDialect: Sendable, Hashable {
     /// An ASCII character; nil if no field is quoted.
     package var quote: UInt8? = UInt8(ascii: "\"")
     package var header = Header.line
-    /// The number of lines before the header, or before the first record where there is no header.
+    /// The number of lines before the header, or before the first record of a body without a header.
     package var skip = 0
     /// The name of the encoding as iconv knows it; nil for the `charset` of the response, or else UTF-8.
     package var encoding: String?

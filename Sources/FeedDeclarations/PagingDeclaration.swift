@@ -25,7 +25,7 @@ public struct PagingDeclaration: Sendable, Hashable {
 
     package static let defaultMaxPages = 100
 
-    /// The path in a page of what leads to the next one; nil if the body does not say it.
+    /// The path of the next page's address or token; nil if the body does not contain it.
     package var path: XMLPath? {
         switch next {
         case .path(let path, _), .token(let path, _, _): path

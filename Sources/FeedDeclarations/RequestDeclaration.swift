@@ -61,7 +61,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var retries = 0
     /// True if a request that is not idempotent is sent again, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
-    /// True if a transfer that breaks off goes on where it stopped, if the server has the same version still.
+    /// True if a broken transfer continues where it stopped, if the server still has the same version.
     public package(set) var resumes = false
 
     /// The operation that the request calls; its headers and body are the request's own.

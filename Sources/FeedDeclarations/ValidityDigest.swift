@@ -3,7 +3,7 @@ import FeedModel
 /// Decides how long a request's validators and kept bodies are valid. Each member is a SHA-256 digest of parts of the
 /// declaration, which are listed here and nowhere else.
 package struct ValidityDigest: Sendable, Equatable {
-    /// Changes when another document would be requested. Kept bodies stand as long as it is the same.
+    /// Changes when another document would be requested. Kept bodies are valid while it stays the same.
     package let question: String
     /// Also changes if the declaration may give other rows for the same document.
     private let rows: String
@@ -24,7 +24,8 @@ package struct ValidityDigest: Sendable, Equatable {
         self.rows = Self.digest(question + rows)
     }
 
-    /// Returns a text that changes when the same document might give other rows. Validators stand as long as it is the same.
+    /// Returns a text that changes when the same document might give other rows. Validators are valid while it stays
+    /// the same.
     ///
     /// - Parameter encryptionKey: the key of encrypted columns; nil if the request has none.
     package func validity(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {

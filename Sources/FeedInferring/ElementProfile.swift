@@ -170,8 +170,8 @@ package final class ElementProfile {
     /// The attributes that hold data.
     var data: [AttributeProfile] { attributes.filter(\.isData) }
 
-    /// True if the elements' content is running text with markup, which columns would tear apart. In most elements
-    /// with children, text of more than a stray word follows a child; or XHTML begins here.
+    /// True if the elements' content is running text with markup, which columns would tear apart: in most elements
+    /// with children, text of more than a stray word follows a child, or XHTML begins here.
     var isProse: Bool {
         if declaration?.isMarkup ?? false { return true }
         guard !children.isEmpty else { return false }

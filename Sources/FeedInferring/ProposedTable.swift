@@ -46,8 +46,8 @@ final class ProposedTable {
         return [ProposedTable(element, shape, parent: parent)]
     }
 
-    /// Returns the tables of a document of which a schema says everything: the root's is the one around all others if it
-    /// has a key, and else holds what the document says of itself.
+    /// Returns the tables of a document with a complete schema: the root's table encloses all others if it has a key;
+    /// otherwise it has the values of the document itself.
     static func tables(ofDocument root: ElementProfile) -> [ProposedTable] {
         let shape = RecordShape(root)
         guard !shape.values.isEmpty else { return shape.records.flatMap { tables(for: $0, parent: nil) } }

@@ -18,7 +18,7 @@ final class RecordCount {
     private var siblingsDiffer: [Bool]
     private(set) var rowsDiffer: Bool
 
-    /// - Parameter isDirect: what is known of it before anything is counted.
+    /// - Parameter isDirect: the result without counting.
     init(
         inDocument: [KeyChoice.Choice], amongSiblings: [KeyChoice.Choice], comparesRows: Bool, isDirect: Bool = true
     ) {

@@ -16,7 +16,7 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case blocked
     /// The runs between the hook's last event and the present have been deleted. Every hook receives it.
     case forgotten
-    /// Somebody tries the hook. Only `hook test` sends it.
+    /// A user tests the hook. Only `hook test` sends it.
     case test
 
     /// The kinds that a hook may declare.

@@ -1,4 +1,4 @@
-/// What makes an existing table as it is declared, and keeps its rows.
+/// The changes that make an existing table match its declaration and keep its rows.
 package struct TableMigration: Sendable, Equatable {
     package struct Column: Sendable, Hashable {
         /// As the table has it.

@@ -51,7 +51,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         }
     }
 
-    /// Removes the records within those that are noted.
+    /// Removes the records within the noted ones.
     mutating func removeWithin(_ table: StagingTable, _ counts: StagedCounts) throws {
         try removeFromOthers(table, counts)
         try removeNested(in: table, counts)

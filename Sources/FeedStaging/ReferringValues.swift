@@ -6,7 +6,7 @@ package import GRDB
 ///
 /// It has a hash table of its own because it is used for each row: a `Set` would need an allocation each time.
 package struct ReferringValues {
-    /// The most values that are told apart. Their total length is limited, too.
+    /// The most distinct values. Their total length is limited, too.
     static let limit = 4096
     private static let capacity = 256 << 10
 

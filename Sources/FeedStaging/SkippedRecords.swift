@@ -27,7 +27,7 @@ package struct SkippedRecords: Sendable {
     /// The number of items of a `for_each` that were left out with all of their records.
     private var items = 0
 
-    /// Creates the records of items that were left out: nobody knows whose rows these are.
+    /// Creates the records of skipped items, whose rows are unknown.
     package init(table: String, scope: [String: String], items: Int) {
         self.init(table: table, scope: scope, key: [])
         self.items = items

@@ -38,7 +38,7 @@ package struct StagedStack: Sendable {
         self.parts = parts
     }
 
-    /// Returns the rows that the parts mirror, together with those that requests are known to mirror.
+    /// Returns the rows that the parts mirror, and those that requests are known to mirror.
     package func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
         parts.reduce(into: Set(mirrors)) { mirrored, part in
             guard part.table.sync == .mirror else { return }

@@ -1,7 +1,7 @@
 package import FeedModel
 package import GRDB
 
-/// What the staging of rows needs of the main store that they are for.
+/// The main store's side of staging.
 ///
 /// Its methods block their thread: none is called from the cooperative pool.
 package protocol StagingStore: AnyObject, Sendable {
@@ -49,7 +49,7 @@ package struct StagedView {
     package var stagings: [StagingTable]
 }
 
-/// What a query has found.
+/// The result of a query.
 package struct QueriedRows {
     /// In lower case.
     package var columns: [String]

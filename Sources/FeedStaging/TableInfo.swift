@@ -41,7 +41,7 @@ package struct TableInfo: Sendable {
     /// SQLite's name for the kind of table: `table`, or `view`, `virtual`, `shadow`.
     package var kind: String
     package var isStrict: Bool
-    /// True if a constraint of the table says what is done with rows that break it (lang_conflict.html).
+    /// True if a constraint of the table has a conflict clause (lang_conflict.html).
     package var hasConflictClause: Bool
     package let columns: [Column]
     /// The columns' positions, by their names in lower case.
@@ -56,7 +56,7 @@ package struct TableInfo: Sendable {
     package var uniqueIndexes: [[(name: String, collation: String)]]
     package var foreignKeys: [ForeignKey]
 
-    /// - Parameter hasRowID: true if rows can be told apart without a primary key.
+    /// - Parameter hasRowID: true if rows can be identified without a primary key.
     package init(
         name: String, kind: String, columns: [Column], primaryKey: [String], generatedKey: String?,
         uniqueIndexes: [[(name: String, collation: String)]], foreignKeys: [ForeignKey], isStrict: Bool = false,

@@ -34,7 +34,7 @@ extension WorkerContext {
         }
     }
 
-    /// Removes the rows that a request has staged, as it is sent once more.
+    /// Removes the staged rows of a request that is sent again.
     package func forgetRequest(_ index: Int) throws {
         try endBatches()
         let rows = Staging.rows(ofRequest: index)

@@ -47,7 +47,8 @@ public final class WorkerContext {
     package var droppedRecords = 0
     /// The records that were left out because of an error, by the positions of their requests.
     var skippedRecords: [Int: [SkippedRecords]] = [:]
-    /// The numbers of those that may enclose others, by the positions of their requests and the names of their tables.
+    /// The numbers of records that may enclose others, by the positions of their requests and the names of their
+    /// tables.
     var skippedNumbers: [Int: [String: [Int64]]] = [:]
     /// The most of them for a request: 8 MiB.
     private static let mostSkippedNumbers = 1 << 20
@@ -280,7 +281,7 @@ public final class WorkerContext {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
-    /// Starts a document: its records have numbers that tell them from those of other documents.
+    /// Starts a document: the numbers of its records differ from those of other documents.
     package func beginDocument() { recordCount = StagedRecords.first(after: recordCount) }
 
     /// Returns a number that no other record of the run has. A record's number is higher than those of the records

@@ -26,7 +26,7 @@ extension Retention.Expiry {
 
     /// Creates the error for a column that has no dates.
     ///
-    /// - Parameter type: the column's type; nil if there is no such column.
+    /// - Parameter type: the column's type; nil if the column does not exist.
     package func problem(type: String?) -> StoreError {
         let found = type.map { "is \($0.isEmpty ? "of no type" : $0), which holds no dates" } ?? "does not exist"
         return StoreError(

@@ -1,16 +1,16 @@
 package import FeedModel
 
-/// What a store is to forget of a source, and what is known of its rows besides the journal.
+/// The purge of a source, with the identity of its rows beyond the changelog.
 package struct Purge: Sendable {
     package var source: String
-    /// The columns by which the source's rows are told apart, as it is declared, by table in lower case. Without any, the
-    /// store's keys are tried.
+    /// The columns that identify the source's rows according to its declaration, by table in lower case. Without any,
+    /// the store's keys are tried.
     package var keys: [String: [String]]
     /// The rows that the source mirrors alone: they are its own, whatever the journal still knows.
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
-    /// That of what was shown to whoever wants it; nil if nothing was.
+    /// The digest of the deletions that the user confirmed; nil without one.
     package var shown: ChangeDigest?
 
     package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
@@ -26,21 +26,21 @@ package struct Purge: Sendable {
     }
 }
 
-/// What a purge has deleted of a table, and what it has left.
+/// The rows of a table that a purge has deleted, and those that it has left.
 package struct PurgedTable: Sendable, Equatable {
     package var name: String
     package var deleted = 0
     /// Rows that other sources have written, too.
     package var shared = 0
-    /// Rows of which the journal does not tell who wrote them.
+    /// Rows whose writer is not in the changelog.
     package var unknown = 0
-    /// True if no key of the table tells which rows the journal means.
+    /// True if no key of the table identifies the rows in the changelog.
     package var lacksKey = false
 
     package init(name: String) { self.name = name }
 }
 
-/// What a purge has done, or would do.
+/// The result of a purge, or of its dry run.
 package struct PurgeReport: Sendable {
     package var tables: [PurgedTable] = []
     package var run: RunReport
@@ -49,7 +49,7 @@ package struct PurgeReport: Sendable {
 
     package init(run: RunReport) { self.run = run }
 
-    /// What tells whether another purge would delete the same rows.
+    /// Identifies the deletions, to compare two purges.
     package var digest: ChangeDigest {
         var digest = ChangeDigest()
         digest.add("\(lastCommit)")

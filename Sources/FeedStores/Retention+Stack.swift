@@ -37,7 +37,7 @@ extension Retention {
         )
     }
 
-    /// What the error for a value that must be unique says besides, where a row that is gone may hold the value.
+    /// The addition to a unique constraint's error if a marked row may hold the value.
     package func hint(on table: TableInfo) -> String? {
         deletionMark(of: table.name).map { gone in
             "; a row that is gone keeps its values, so let the constraint hold for the others only: CREATE UNIQUE INDEX … "

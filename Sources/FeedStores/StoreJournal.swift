@@ -1,11 +1,11 @@
 package import FeedModel
 
-/// The runs of a main store in the order in which they are told, and what they have changed.
+/// The runs of a main store in the order of their positions, and their row changes.
 package protocol StoreJournal: AnyObject, Sendable {
     /// Returns the first runs after a place.
     func runs(after position: RunPosition, limit: Int) throws -> [JournalRun]
 
-    /// Returns the place behind all runs that can be read.
+    /// Returns the position after all readable runs.
     func lastPosition() throws -> RunPosition
 
     /// Returns a run; nil if it is forgotten.
@@ -21,7 +21,7 @@ package protocol StoreJournal: AnyObject, Sendable {
     /// Returns the ids of the journal's first and last row; nil if it is empty.
     func journalBounds() throws -> ClosedRange<Int64>?
 
-    /// Returns the run that wrote a row of the journal; nil if there is no such row any more.
+    /// Returns the run that wrote a row of the changelog; nil if the row no longer exists.
     func run(ofChange id: Int64) throws -> Int64?
 
     /// Returns the sources whose last run was not good.
@@ -32,11 +32,11 @@ extension StoreJournal {
     /// The bytes of keys, about, after which no further row is read at once.
     package static var mostBytesAtOnce: Int { 1 << 20 }
 
-    /// Returns the first runs after a place, and whether others between the two have been forgotten.
+    /// Returns the first runs after a position, and whether others between the two have been deleted.
     ///
-    /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
-    /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,
-    /// numbers are lost without anything being forgotten.
+    /// The oldest runs are deleted first, and the last of the old ones stays. So nothing after the position has been
+    /// deleted while the store has a run that is not after it. Gaps between numbers mean nothing: on a server,
+    /// numbers are lost without any deletion.
     package func page(after position: RunPosition, limit: Int) throws -> (runs: [JournalRun], hasForgotten: Bool) {
         let runs = try runs(after: position, limit: limit)
         // A run whose number follows at once needs no look.

@@ -1,7 +1,7 @@
 package import FeedModel
 package import Foundation
 
-/// What a main store remembers of sources, requests and runs.
+/// The state of sources, requests and runs in a main store.
 package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the states of all sources that ever ran, by name.
     func sourceStates() throws -> [String: SourceState]
@@ -23,8 +23,8 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns a run with the reports of its requests; nil if it is forgotten.
     func recordedRun(_ number: Int64) throws -> RunReport?
 
-    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
-    /// a run are left out.
+    /// Returns the sums of a source's runs since a time, in consecutive spans of time. Spans without a run are left
+    /// out.
     ///
     /// - Parameter seconds: the length of a span.
     func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures]
@@ -44,8 +44,7 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Notes the reason for which a source is not run any more.
     func notePause(_ source: String, error: String, note: String) async throws
 
-    /// Allows sources to run again that are paused because processes died during their runs, and sources that were undone
-    /// to take their feeds as they are.
+    /// Ends the pause of sources: after deaths of the process during their runs, and after an undo.
     ///
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]

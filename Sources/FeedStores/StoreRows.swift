@@ -10,9 +10,9 @@ package protocol StoreRows: AnyObject, Sendable {
     /// - Throws: ``StoreError`` for a column without dates.
     func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool
 
-    /// Copies tables with all their rows into a new SQLite file, as they are at one moment.
+    /// Copies a snapshot of tables with all their rows into a new SQLite file.
     ///
-    /// - Parameter tables: the names of existing tables; nil for every table and all else that the store holds.
+    /// - Parameter tables: the names of existing tables; nil for every table and all other content of the store.
     /// - Throws: ``StoreError`` naming a table or file.
     func copy(_ tables: [String]?, to path: String) throws
 }

@@ -41,7 +41,7 @@ package final class BeforeImages {
 
     package init(_ driver: any MergeDriver) { self.driver = driver }
 
-    /// Keeps rows as they are now, unless they are kept already.
+    /// Copies rows in their present state, unless they have been copied.
     ///
     /// - Parameter rows: a FROM clause, with the table's rows as `m`.
     func add(_ table: any StoredTable, from rows: String) throws {

@@ -30,7 +30,7 @@ package struct Difference {
         MergeCounts(inserted: new + restored + restoredWhole, updated: updated - restored, unchanged: unchanged)
     }
 
-    /// The columns that known rows get from the staged ones. Of rows that are kept as they are, only marks are cleared.
+    /// The columns that existing rows get from the staged ones. In unchanged rows, only marks are cleared.
     package var updatedColumns: [String] { table.updatesKnownRows ? table.comparedColumns : [] }
 
     /// Returns a FROM clause with this difference as `d` and the staged rows as `s`.

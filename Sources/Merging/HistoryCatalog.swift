@@ -17,9 +17,9 @@ package protocol HistoryCatalog {
     /// Returns a table of the store in this transaction; nil if it does not exist.
     func table(_ name: String) throws -> (any StoredTable)?
 
-    /// Returns a history and its columns for those of a table; nil if there is no such history.
+    /// Returns a history and its columns for those of a table; nil if it does not exist.
     ///
-    /// - Returns: for each column whether it takes the values that the table now has in it.
+    /// - Returns: for each column, whether it accepts the table's present values.
     func columns(of history: String, for table: any StoredTable) throws
         -> (history: HistoryName, columns: [(name: String, fits: Bool)])?
 
@@ -31,7 +31,7 @@ package protocol HistoryCatalog {
 
     func rename(_ history: HistoryName, to name: String) throws
 
-    /// Drops a history that is empty, unless somebody uses it.
+    /// Drops an empty history, unless an object depends on it.
     func drop(_ history: HistoryName) throws
 
     /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
@@ -93,6 +93,6 @@ package struct HistoryName: Sendable {
         name.hasPrefix(HistoryTable.prefix) ? String(name.dropFirst(HistoryTable.prefix.count)) : nil
     }
 
-    /// The table whose rows it has kept; nil if it goes on.
+    /// The table whose rows it has kept; nil if it is in use.
     package var formerTable: String? { HistoryTable.table(ofFormer: name) }
 }

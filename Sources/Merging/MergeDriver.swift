@@ -107,10 +107,10 @@ package protocol MergeDriver: AnyObject, SQLSession {
 
     // MARK: Unique values
 
-    /// True if a statement that writes these rows may meet a value that must be unique, apart from the key.
+    /// True if a statement that writes these rows may violate a unique constraint other than the key.
     func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool
 
-    /// The columns, in lower case, that take part in what must be unique.
+    /// The columns of unique constraints, in lower case.
     func uniqueColumns(of table: any StoredTable) throws -> Set<String>
 
     /// Runs a body that gives rows values which they have for a moment, whatever the table's checks say.

@@ -17,7 +17,7 @@ package final class MergeState {
     package var cascadedTables: Set<String> = []
     /// Those of these tables some of whose rows may have been merged before.
     var cascadedTablesAfterMerge: Set<String> = []
-    /// Tables and scopes of staged rows some of which another part of the stack has taken.
+    /// Tables and scopes of staged rows that another part of the stack has partly taken.
     package var outOfScopeRows: Set<MirroredRows> = []
     /// The tables of all keys that are staged for a table.
     var stagedKeys: [TableID: String] = [:]

@@ -11,7 +11,7 @@ import StoreSQL
 struct References {
     let merge: MergeContext
 
-    /// Looks up the records of the same run that the store already has, where they tell rows apart.
+    /// Looks up the records of the same run that the store already has, if they identify rows.
     func prepare(_ part: StagedStack.Part, late: Set<String>) throws {
         let table = part.table
         let tree = table.isTree ? Tree(merge: merge, part: part) : nil

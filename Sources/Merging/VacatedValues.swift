@@ -11,8 +11,8 @@ struct VacatedValues {
 
     /// Gives rows values that no other row has, in some of their columns.
     ///
-    /// - Parameter asNull: true to give NULL where the column takes it.
-    /// - Returns: false if there is no row, or where the columns take no such values.
+    /// - Parameter asNull: true to write NULL if the column allows it.
+    /// - Returns: false without rows, or if the columns accept no such values.
     func give(_ columns: [any StoredColumn], of table: any StoredTable, _ rows: Vacating, asNull: Bool) throws -> Bool {
         let list = try merge.makeList("vacated", of: table, .update)
         return try driver.vacating {

@@ -89,7 +89,7 @@ package final class TextDecoder {
 
     private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
 
-    /// - Returns: the number of bytes read. Those that follow are the beginning of a character.
+    /// - Returns: the number of bytes read. Further bytes are the beginning of a character.
     private func convert(
         _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws -> Int {

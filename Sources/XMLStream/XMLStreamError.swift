@@ -5,7 +5,7 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
         case notWellFormed
         /// The document ended within its root element.
         case truncated
-        /// There is no document: the input is empty, or only white space.
+        /// The input is empty, or only white space.
         case empty
         /// The bytes are not in the encoding that the document or its transport declares.
         case encoding

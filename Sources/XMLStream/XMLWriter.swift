@@ -50,7 +50,7 @@ package struct XMLWriter {
         }
     }
 
-    /// Writes markup as it is.
+    /// Writes markup unescaped.
     package mutating func markup(_ value: some Sequence<UInt8>) {
         closeTag()
         bytes.append(contentsOf: value)

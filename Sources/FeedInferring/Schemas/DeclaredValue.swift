@@ -48,7 +48,7 @@ struct ElementDeclaration {
     var isMarkup = false
     /// True if it is markup only because it lies within another element of its type, or would have too many columns.
     var isCut = false
-    /// True if the element is declared as an element around it is, so that it is a further level of that one.
+    /// True if the element has the declaration of an enclosing element, so that it is a further level of that one.
     var isLevel = false
     /// True if elements of any name may be below it, in addition to the declared ones.
     var isOpen = false

@@ -52,7 +52,7 @@ struct SchemaContent {
         children.append(child)
     }
 
-    /// Adds what a part of a model holds.
+    /// Adds the content of a part of a model.
     ///
     /// - Parameter isAlternative: true for a part of a choice.
     mutating func add(_ part: SchemaContent, isAlternative: Bool, isRequired: Bool, repeats: Bool) {

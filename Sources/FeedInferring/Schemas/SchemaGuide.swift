@@ -64,7 +64,7 @@ final class SchemaGuide {
         return root
     }
 
-    /// Adds what the schema declares to the profile of a document.
+    /// Adds the schema's declarations to the profile of a document.
     ///
     /// - Throws: ``InferenceError`` if the schema does not declare the document's root.
     func describe(_ root: ElementProfile) throws {

@@ -16,7 +16,7 @@ public struct Parser: Sendable {
     public let version: Int
     /// The tables that the parser writes.
     public let tables: [String]
-    /// Idempotent SQL that creates the tables; empty if nothing is to be run.
+    /// Idempotent SQL that creates the tables; empty for none.
     package let schema: String
     /// The tables that are derived from record types.
     package private(set) var tableSchemas: [TableSchema] = []

@@ -12,7 +12,7 @@ final class RecordExpressions {
     /// What becomes of a result.
     enum Appending {
         case appended
-        /// There is no value.
+        /// No value.
         case empty
         /// The text of a result that is no value of the column's type.
         case unconverted(String)

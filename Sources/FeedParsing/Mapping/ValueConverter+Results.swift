@@ -16,7 +16,7 @@ extension ValueConverter {
         return true
     }
 
-    /// Appends a number. Returns false if it is none of the column's type, and nil if its digits are to be converted
+    /// Appends a number. Returns false if it is not of the column's type, and nil if its digits must be converted
     /// instead.
     ///
     /// - Parameter written: the number as SQLite writes it, with at most 15 digits.

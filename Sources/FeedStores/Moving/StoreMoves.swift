@@ -5,12 +5,13 @@ package protocol StoreMoves: AnyObject, Sendable {
     /// Returns a text that identifies this store, by whatever name it was opened.
     func identity() throws -> String
 
-    /// Runs a body on the store as it is at one moment.
+    /// Runs a body on a snapshot of the store.
     ///
     /// - Throws: ``StoreError``, and the errors of the body.
     func read(_ body: (any TransferReader) throws -> Void) throws
 
-    /// Runs a body in one transaction, which is committed at its end, while nobody else writes to Tributary's tables.
+    /// Runs a body in one transaction, which is committed at its end, while no other session writes to Tributary's
+    /// tables.
     ///
     /// - Throws: ``StoreError``, and the errors of the body; the store is then unchanged.
     func receive(_ body: (any TransferWriter) throws -> Void) throws
@@ -24,7 +25,7 @@ package protocol StoreMoves: AnyObject, Sendable {
     func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws
 }
 
-/// A store that is read as it is at one moment.
+/// A snapshot of a store.
 ///
 /// - Throws: each method ``StoreError``.
 package protocol TransferReader {
@@ -42,7 +43,7 @@ package protocol TransferReader {
     func requests() throws -> [TransferredRequest]
 }
 
-/// The transaction in which a store receives what another one has.
+/// The transaction in which a store receives another one's content.
 package protocol TransferWriter: TransferReader {
     /// Keeps all others from writing to tables until the transaction ends.
     func lock(_ tables: [TransferTable]) throws
@@ -61,7 +62,7 @@ package protocol TransferWriter: TransferReader {
     /// Writes the states of requests, after their rows.
     func write(_ requests: [TransferredRequest]) throws
 
-    /// Checks the references of the rows that were written, and lets numbers that the store makes go on after theirs.
+    /// Checks the references of the written rows, and sets generated numbers to continue after theirs.
     func finish(_ tables: [TransferTable]) throws
 }
 

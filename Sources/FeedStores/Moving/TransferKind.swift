@@ -19,7 +19,7 @@ package enum TransferKind: Sendable, Equatable {
     /// Texts, and all other types by the server's text of them.
     case text
 
-    /// Returns the kind by which the values of two columns are compared, the second of which takes those of the first.
+    /// Returns the kind by which the values of two columns are compared; the second receives those of the first.
     package static func common(_ from: TransferKind, _ to: TransferKind) -> TransferKind {
         to == .dynamic ? from : to
     }

@@ -15,8 +15,9 @@ package struct CommitTransaction {
 
     /// Merges the rows, and records the run.
     ///
-    /// - Parameter seconds: the run's duration so far, called when the rows have been merged.
-    /// - Returns: the commit as it is in the store, and the requests of others that now claim everything in their tables.
+    /// - Parameter seconds: the run's duration so far, called after the merge.
+    /// - Returns: the recorded commit, and the requests of other sources whose claims now cover all rows of their
+    ///   tables.
     /// - Throws: ``StoreError`` for a run that is discarded, and the errors of the database.
     package func record(
         _ planned: Commit, as run: RecordedRun, seconds: () -> Double

@@ -18,11 +18,11 @@ package struct UndoMerge {
         queries = UndoQueries(undo, store.driver.dialect)
     }
 
-    /// Merges the rows, and records that as a run.
+    /// Merges the rows, and records the undo as a run.
     ///
-    /// - Parameter seconds: the duration so far, called when the rows are as they were.
-    /// - Returns: the commit as it is in the store.
-    /// - Throws: ``StoreError`` of the code `history` for rows that cannot be brought back.
+    /// - Parameter seconds: the duration so far, called after the merge.
+    /// - Returns: the recorded commit.
+    /// - Throws: ``StoreError`` of the code `history` for rows that cannot be restored.
     package func record(
         as run: RecordedRun, _ ledger: Ledger, _ claims: CommitClaims, seconds: () -> Double
     ) throws -> Commit {

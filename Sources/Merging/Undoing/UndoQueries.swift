@@ -45,9 +45,9 @@ struct UndoQueries: Sendable {
 
     // MARK: - What prevents it: FROM clauses with the entry as h
 
-    /// Rows that are not as the source's last run has left them.
+    /// Rows that have changed since the source's last run.
     ///
-    /// - Parameter entries: the table of what ``entries(of:)`` selects.
+    /// - Parameter entries: the table of the result of ``entries(of:)``.
     func changedSince(_ table: HistoryShape, entries: String, width: Int) -> String {
         """
         FROM \(entries) u \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = u.last
@@ -81,9 +81,9 @@ struct UndoQueries: Sendable {
             """
     }
 
-    /// Rows that the undo has changed, and that are not to be brought back.
+    /// Rows that the undo has changed unintentionally.
     ///
-    /// - Parameter entries: the table of what ``entries(of:)`` selects; nil for a table without any.
+    /// - Parameter entries: the table of the result of ``entries(of:)``; nil for a table without any.
     func others(_ table: HistoryShape, entries: String?, run: Int64) -> String {
         let isOwn = entries.map { entries in
             let isSame = table.groupColumns.map { "p.\($0) = h.\($0)" }.joined(separator: " AND ")

@@ -38,7 +38,7 @@ struct UndoneChangelog {
         return MergeCounts(changes: try driver.all(sql) { ($0.string(0) ?? "", try $0.int(1) ?? 0) })
     }
 
-    /// Selects what the run has changed of a table from the table's history, as `key` and `operation`.
+    /// Selects the run's changes of a table from the table's history, as `key` and `operation`.
     ///
     /// - Parameters:
     ///   - mark: the column that marks the table's rows, as SQL names it.

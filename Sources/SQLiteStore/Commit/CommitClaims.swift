@@ -17,7 +17,7 @@ struct SQLiteClaimedTables: ClaimedTables {
 }
 
 extension SQLiteStore {
-    /// Returns the claims of the requests, as they are in a transaction.
+    /// Returns the claims of the requests in a transaction.
     func claims(_ db: Database) -> CommitClaims {
         CommitClaims(requestIndex, SQLiteClaimedTables(tableInfos: tableInfos, db: db), renewedFrom: db.ledger)
     }

@@ -10,8 +10,8 @@ import StoreSQL
 extension SQLiteMergeDriver {
     /// Deletes the rows of the store that a statement would replace, as SQLite would, and logs and counts them.
     ///
-    /// Which rows these are, the statement itself tells, in a savepoint that is rolled back. Only tables with a conflict
-    /// clause some of whose rows are in the way pay for it.
+    /// The statement itself shows these rows, in a savepoint that is rolled back. Only tables with a conflict clause
+    /// and conflicting rows pay for it.
     ///
     /// - Parameters:
     ///   - rows: the FROM clause of the rows that the statement writes, the staged ones as `s`, without an order.

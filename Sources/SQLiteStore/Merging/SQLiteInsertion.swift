@@ -86,9 +86,9 @@ extension SQLiteMergeDriver {
 
     // MARK: - Row ids
 
-    /// Returns a condition that a row of the table, `m`, is one of the next insertion.
+    /// Returns a condition that a row of the table, `m`, belongs to the next insertion.
     ///
-    /// - Parameter number: tells two insertions from one another that are in progress at once.
+    /// - Parameter number: distinguishes two simultaneous insertions.
     func newRows(of table: StagingTable, rowID: String, number: Int = 0) throws -> SQLText {
         let last = try db.int64("SELECT max(\(rowID)) FROM \(table.qualifiedTable)")
         // Row ids that SQLite gives are above all others, until the largest is taken: then they are any that are free
@@ -99,7 +99,7 @@ extension SQLiteMergeDriver {
         return "m.\(rowID) NOT IN (SELECT id FROM \(known))"
     }
 
-    /// Notes the largest row id of each table whose new rows get one from SQLite, as it is before the commit.
+    /// Notes the largest row id before the commit, for each table whose new rows get one from SQLite.
     func noteLastRowIDs() throws {
         for part in stack.parts where part.counts.rows > 0 {
             let table = part.table

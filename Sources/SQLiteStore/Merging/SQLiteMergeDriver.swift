@@ -29,9 +29,8 @@ final class SQLiteMergeDriver: MergeDriver {
 
     /// - Parameters:
     ///   - run: the number of the run.
-    ///   - keepsHistory: true if what is replaced is kept in the tables' histories.
-    ///   - isExact: true if known rows are to become their former values, in their types as well: 1 and 1.0 are equal
-    ///     numbers.
+    ///   - keepsHistory: true to keep before-images in the tables' histories.
+    ///   - isExact: true to restore rows exactly, including their types: 1 and 1.0 are equal numbers.
     init(
         _ db: Database, _ memory: StagingMemory, _ stack: StagedStack, run: Int64, defersForeignKeys: Bool = true,
         keepsHistory: Bool = false, isExact: Bool = false, partsWithPlaces: Set<String> = []

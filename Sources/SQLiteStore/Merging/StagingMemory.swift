@@ -15,7 +15,7 @@ final class StagingMemory: @unchecked Sendable {
     private var names: [Key: String] = [:]
     /// Tables that were mirrored: they have prepared statements even without a staged row.
     private var mirrored: Set<String> = []
-    /// The merge's own tables: the existing ones, and those that the current transaction has made.
+    /// The merge's own tables: existing ones, and those of the current transaction.
     private var workTables: Set<String> = []
     private var newWorkTables: Set<String> = []
 

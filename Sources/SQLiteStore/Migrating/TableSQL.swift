@@ -1,5 +1,5 @@
-/// The text of a CREATE TABLE statement, of which single parts are replaced. All else stays as it was written: checks,
-/// defaults, collations, foreign keys, comments.
+/// The text of a CREATE TABLE statement whose parts can be replaced. The rest stays as written: checks, defaults,
+/// collations, foreign keys, comments.
 struct TableSQL {
     /// Up to the parenthesis before the first column.
     private var head: [Token]

@@ -72,7 +72,7 @@ struct ElementName: BitwiseCopyable, Hashable {
 
     /// - Parameters:
     ///   - written: nil if only the namespace counts.
-    ///   - expanded: nil if there is no namespace.
+    ///   - expanded: nil without a namespace.
     init(written: Int32?, expanded: Int32?) {
         self.init(written: written ?? -2, expanded: expanded ?? -3)
     }

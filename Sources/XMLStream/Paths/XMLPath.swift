@@ -38,7 +38,7 @@ package struct XMLPath: Sendable, Hashable {
         package var attribute: NameTest
         package var condition: Condition
 
-        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false if there is no such attribute.
+        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false without the attribute.
         package func accepts(_ value: String?) -> Bool {
             guard let value else { return false }
             switch condition {

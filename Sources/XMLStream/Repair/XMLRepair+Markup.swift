@@ -5,7 +5,7 @@ extension XMLRepair {
 
     // MARK: - Tags
 
-    /// Takes a byte after `<`, and decides what that opens.
+    /// Takes a byte after `<`, and decides which construct it opens.
     func open(_ byte: UInt8) {
         let isName = held.count == 1 ? nil : held[1]
         switch (isName, byte) {
@@ -48,7 +48,7 @@ extension XMLRepair {
         state = next
     }
 
-    /// Takes the `<` that is held for a character of the text, and goes on with what follows it.
+    /// Takes the held `<` as a character of the text, and continues after it.
     private func refuse(_ byte: UInt8) {
         let rest = held.dropFirst()
         held = []

@@ -24,7 +24,7 @@ package final class XMLRepair {
         /// Within a start or end tag, outside of attribute values.
         case tag
         case value(quote: UInt8)
-        /// Until this text; what was there before begins it. With a depth, within the document type declaration.
+        /// Until this text. With a depth, within the document type declaration.
         case section(end: [UInt8], depth: Int? = nil)
         case declaration(quote: UInt8, depth: Int)
     }

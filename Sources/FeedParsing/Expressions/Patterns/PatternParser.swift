@@ -17,8 +17,8 @@ struct PatternParser {
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
-    /// Returns the pattern's parts. None is within another but ``PatternNode/empty`` that makes no instruction, so that the
-    /// number of instructions bounds what is compiled.
+    /// Returns the pattern's parts. Only ``PatternNode/empty`` parts produce no instruction, so the number of
+    /// instructions bounds the compiled program.
     mutating func parse() throws(PatternError) -> PatternNode {
         let node = try choice()
         guard position == scalars.count else { throw PatternError("')' without '('") }

@@ -5,7 +5,7 @@ struct PatternProgram {
         case any(includesLineEnd: Bool)
         case set(Int)
         case assertion(PatternNode.Assertion)
-        /// Goes on at the first place, or else at the second.
+        /// Continues at the first place, or else at the second.
         case split(Int, Int)
         case jump(Int)
         /// Notes the position in the text.

@@ -10,9 +10,9 @@ final class PatternThreads {
         }
 
         var kind: Kind
-        /// A scalar, the number of a set, a slot, or the instruction to go on at.
+        /// A scalar, the number of a set, a slot, or the next instruction.
         var first: Int32 = 0
-        /// Where a split goes on else.
+        /// The second instruction of a split.
         var second: Int32 = 0
         /// The ASCII characters of a set.
         var ascii: (low: UInt64, high: UInt64) = (0, 0)

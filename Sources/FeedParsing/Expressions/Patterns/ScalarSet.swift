@@ -18,7 +18,7 @@ struct ScalarSet {
         }
     }
 
-    /// In their order and apart from each other, once the set is complete.
+    /// In order and without overlaps, once the set is complete.
     private var ranges: [ClosedRange<UInt32>] = []
     private var classes: [(kind: Class, isNegated: Bool)] = []
     var isNegated = false
