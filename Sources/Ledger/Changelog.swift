@@ -2,11 +2,11 @@ package import FeedModel
 package import FeedStores
 package import StoreSQL
 
-/// The runs in the order in which they are read, and the row changes that they made: `tributary_change`.
+/// The runs in the order in which they are read, and their row changes: `tributary_change`.
 ///
-/// The order is that of the transactions that recorded the runs. Of a server, only those are read that are older than
-/// every transaction in progress, so that none comes before them later. A transaction elsewhere on the server that
-/// writes for an hour delays what is read by that hour.
+/// The order is that of the recording transactions. On a server, only transactions older than every open one are
+/// read, so that none appears before them later. A writing transaction that is open for an hour delays readers by an
+/// hour.
 package struct Changelog: LedgerPart {
     let ledger: Ledger
 
@@ -122,7 +122,7 @@ package struct Changelog: LedgerPart {
         }
     }
 
-    /// Returns the run that made a change; nil if there is no such change any more.
+    /// Returns the run that made a change; nil if the change no longer exists.
     package func run(ofChange id: Int64) throws -> Int64? {
         try session.int64("SELECT run FROM \(dialect.change) WHERE id = \(bind: id)")
     }

@@ -23,9 +23,8 @@ package final class GroupCommit<Body: Sendable>: Sendable {
     /// Returns when the write is in the store.
     ///
     /// - Parameters:
-    ///   - body: what is written inside a transaction, and once more in another one if the first fails.
-    ///   - start: called where no group is being written. It lets ``commit(_:concernsAll:)`` be called until that returns
-    ///     false.
+    ///   - body: the writes inside a transaction. They run again in another transaction if the first one fails.
+    ///   - start: called if no group is being written. It calls ``commit(_:concernsAll:)`` until that returns false.
     /// - Throws: the error of `body` or of the transaction.
     package func write(_ body: Body, start: () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

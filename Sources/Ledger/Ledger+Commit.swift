@@ -4,10 +4,10 @@ package import StoreSQL
 
 /// A commit's writes to Tributary's own tables.
 extension Ledger {
-    /// Writes everything that a run leaves apart from its rows.
+    /// Writes the records of a run, without its rows.
     ///
     /// - Parameter drawn: nil if no id has been drawn before.
-    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if another process has taken over the source's lease.
     @discardableResult
     package func write(_ commit: Commit, run drawn: RecordedRun? = nil) throws -> RecordedRun {
         let run = try record(commit, drawn: drawn)

@@ -2,8 +2,8 @@ package import FeedModel
 package import Foundation
 package import StoreSQL
 
-/// What the statements of ``Ledger`` need to know of a database's SQL. Fragments are SQL themselves, unless they are
-/// ``SQLText``, which binds its values.
+/// A database's SQL for the statements of ``Ledger``. Fragments are SQL, except for ``SQLText``, which binds its
+/// values.
 package protocol LedgerDialect: Sendable {
     /// Returns the name of one of Tributary's own tables, as a statement writes it.
     func table(_ name: String) -> String

@@ -20,12 +20,12 @@ package final class RequestIndex: Sendable {
     /// How often all claims have been read.
     package var loads: Int { state.withLock(\.loads) }
 
-    /// Reads what has changed. Called by a commit once it holds its tables' locks, and before it changes any claim.
+    /// Reads the changes. Called by a commit once it holds its tables' locks, and before it changes any claim.
     ///
-    /// Nobody waits for the server under the lock: what another thread knows already is not read, and where two read the
-    /// same, the later version stays.
+    /// The lock is not held during queries. Changes that another thread has read are not read again, and if two
+    /// threads read the same, the later version stays.
     ///
-    /// - Throws: the errors of the session; what was known before is known still.
+    /// - Throws: the errors of the session; the index is then unchanged.
     package func renew(_ ledger: Ledger) throws {
         // Looked at before the store is asked, which can then only have the same version or a later one.
         let known = state.withLock(\.version)
@@ -55,7 +55,7 @@ package final class RequestIndex: Sendable {
         state.withLock(\.version).map { $0.serverStart == serverStart && $0.number >= version } ?? false
     }
 
-    /// Returns true if requests of a source are known to claim what they claim in these states.
+    /// Returns true if the known claims of a source's requests match these states.
     package func claims(are requests: [RequestState], of source: String) -> Bool {
         state.withLock { state in
             requests.allSatisfy {

@@ -112,8 +112,8 @@ package struct RunRecords: LedgerPart {
         ) { try $0.date(0) }
     }
 
-    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
-    /// a run are left out.
+    /// Returns the sums of a source's runs since a time, in consecutive spans of time. Spans without a run are left
+    /// out.
     ///
     /// - Parameter seconds: the length of a span.
     package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {

@@ -11,12 +11,12 @@ package struct RunRetention: LedgerPart {
     /// The most ids of changes, or of a history's entries, that are deleted at once.
     private static let mostIDs = 10_000
 
-    /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another transaction
-    /// has locked.
+    /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another
+    /// transaction has locked.
     ///
-    /// The last of the old runs stays: a reader that has read up to it knows so that nothing after it is forgotten. The
-    /// last run and the last change of all stay, as ids are given after theirs: a reader that has read so far would take
-    /// what comes for what was.
+    /// The last of the old runs stays: it shows a reader that has read up to it that nothing after it was deleted.
+    /// The last run and the last change of all stay, because new ids follow theirs: otherwise a reader would take new
+    /// ones for those that it has read.
     ///
     /// - Parameter date: the time before which runs are old.
     /// - Returns: true if there may be more.

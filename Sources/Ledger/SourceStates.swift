@@ -30,8 +30,9 @@ package struct SourceStates: LedgerPart {
 
     /// Returns the states of a source and of its requests, the latter by key, with one statement.
     ///
-    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a table or a column that
-    ///   somebody has dropped. Its validators are left out.
+    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a dropped table or column.
+    ///   Its
+    ///   validators are left out.
     package func states(
         of source: String, standsForItsRows: (RequestState) throws -> Bool
     ) throws -> (source: SourceState, requests: [String: RequestState]) {
@@ -216,6 +217,6 @@ extension StoreError {
 }
 
 extension String {
-    /// The text without U+0000, which no text of PostgreSQL's can hold: for messages about what others sent.
+    /// The text without U+0000, which PostgreSQL cannot store: for messages with texts from servers.
     package var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
 }

@@ -10,8 +10,8 @@ struct StackCommit {
     let interruption: CommitInterruption
     /// The same in two round trips, which is tried first; nil if the stack is not one for it.
     var small: SmallCommit?
-    /// The tables that are written, as far as they are known before the transaction begins; nil if that only the
-    /// transaction finds out, which then takes no turn.
+    /// The tables to write, as far as they are known before the transaction; nil if only the transaction finds out.
+    /// It then takes no turn.
     var tables: Set<String>?
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.

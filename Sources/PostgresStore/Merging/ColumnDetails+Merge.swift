@@ -20,7 +20,7 @@ extension ColumnDetails: StoredColumn {
         }
     }
 
-    /// Returns an expression for the value by which different values are told apart, texts byte by byte.
+    /// Returns an expression that distinguishes all values, texts byte by byte.
     func exact(_ alias: String) -> String { exact(of: "\(alias).\(sql)") }
 
     /// Does the same for a value of the column that is elsewhere.

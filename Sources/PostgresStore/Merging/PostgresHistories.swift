@@ -14,9 +14,9 @@ struct PostgresHistories: HistoryCatalog {
 
     var session: any SQLSession { connection }
 
-    /// A FROM clause of the tables that may be the store's histories, as `c`, with their schemas, `n`: those beside its own
-    /// tables, and those that earlier versions made beside the users' tables. Another store's, which the search path may
-    /// lead to as well, are beside its own tables.
+    /// A FROM clause of the tables that may be the store's histories, as `c`, with their schemas, `n`: those beside
+    /// its own tables, and those that earlier versions created beside the users' tables. Histories of another store
+    /// on the search path are beside that store's own tables.
     private static let all = """
         pg_catalog.pg_class own JOIN pg_catalog.pg_class c ON own.oid = to_regclass('tributary_run')
             AND c.relkind = 'r' AND c.relpersistence <> 't' AND pg_table_is_visible(c.oid)

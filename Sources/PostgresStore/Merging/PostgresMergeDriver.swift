@@ -23,9 +23,8 @@ final class PostgresMergeDriver: MergeDriver {
     private var workTables: Set<String> = []
 
     /// - Parameters:
-    ///   - keepsHistory: true if what is replaced is kept in the tables' histories.
-    ///   - isExact: true if known rows are to become their former values, in their spelling as well: `1.0` and `1.00`
-    ///     are equal numbers.
+    ///   - keepsHistory: true to keep before-images in the tables' histories.
+    ///   - isExact: true to restore rows exactly, including their spelling: `1.0` and `1.00` are equal numbers.
     init(
         _ connection: PostgresConnection, _ store: PostgresStore, _ stack: StagedStack, run: Int64,
         keepsHistory: Bool = false, isExact: Bool = false

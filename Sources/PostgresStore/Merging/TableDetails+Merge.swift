@@ -55,7 +55,7 @@ extension TableDetails: StoredTable {
     /// True if rows refer to others of the table, by a key that is checked with each statement.
     var checksOwnRows: Bool { foreignKeys.contains { $0.parent == oid && !$0.isDeferrable } }
 
-    /// The columns, in lower case, that take part in what must be unique.
+    /// The columns of unique constraints, in lower case.
     var uniqueColumns: Set<String> {
         var names = Set(uniquenesses.flatMap { $0.columns + $0.mentioned }.map { $0.lowercased() })
         if columns.contains(where: { $0.isComputed && names.contains($0.name.lowercased()) }) {

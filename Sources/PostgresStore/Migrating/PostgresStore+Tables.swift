@@ -69,8 +69,8 @@ extension PostgresStore {
         return names.sorted().filter { found[$0].map { !$0.kind.isTable } ?? true }
     }
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
-    /// table.
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
+    /// not exist.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         guard let details = try reread(table) else { return true }
         return details.info.foreignKeys.contains { key in
@@ -92,7 +92,7 @@ extension PostgresStore {
         }
     }
 
-    /// Returns the columns of a table, in lower case; empty if there is no such table.
+    /// Returns the columns of a table, in lower case; empty if the table does not exist.
     package func columns(of table: String) throws -> Set<String> {
         Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
     }

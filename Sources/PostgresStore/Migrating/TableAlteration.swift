@@ -4,7 +4,7 @@ import FeedStores
 import Merging
 import PostgresClient
 
-/// The statements that make a table as it is declared, with its rows.
+/// The statements that make a table match its declaration, and keep its rows.
 struct TableAlteration {
     let migration: TableMigration
     private let table: TableDetails

@@ -102,7 +102,7 @@ struct TableCreation {
         try ColumnType(column)?.sql ?? keyType(of: column.references)
     }
 
-    /// Returns the type of a table's primary key, as it is or as it will be created.
+    /// Returns the present or future type of a table's primary key.
     private func keyType(of table: String?) throws -> String {
         guard let table else { return "text" }
         if let details = try catalog.table(table) {

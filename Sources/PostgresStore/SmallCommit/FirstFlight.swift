@@ -12,7 +12,7 @@ struct FirstFlight {
     private let commit: SmallCommit
     private let connection: PostgresConnection
     private let ledger: Ledger
-    /// The tables of the commit's requests, apart from those of staged rows.
+    /// The tables of the commit's requests, except those of staged rows.
     private let asked: [TableDetails]
 
     init(_ commit: SmallCommit, _ connection: PostgresConnection) {

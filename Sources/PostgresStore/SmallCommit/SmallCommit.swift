@@ -147,7 +147,7 @@ struct SmallCommit {
 }
 
 extension Commit {
-    /// The requests with changed rows, as they are after the commit.
+    /// The requests with changed rows, in their state after the commit.
     var changedStates: [RequestState] { requests.filter { revalidated[$0.key] == nil } }
 }
 

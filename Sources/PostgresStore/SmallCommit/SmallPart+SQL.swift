@@ -115,7 +115,7 @@ extension SmallPart {
         """
     }
 
-    /// A condition that a stored row, `m`, is not as it is staged, `s`; nil if it stays as it is.
+    /// A condition that a stored row, `m`, differs from the staged one, `s`; nil if it cannot.
     private var differs: String? {
         let columns = updatedColumns.compactMap { details.column($0) }
         return columns.isEmpty

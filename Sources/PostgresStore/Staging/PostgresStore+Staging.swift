@@ -4,7 +4,7 @@ import FeedStores
 package import GRDB
 import PostgresClient
 
-/// Stored rows beside those that a run stages.
+/// Queries over stored and staged rows.
 extension PostgresStore: StagingStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {

@@ -82,7 +82,7 @@ struct StoredCopy {
         }
     }
 
-    /// Copies the rows whose columns have these values, in place of those that were copied for them before.
+    /// Copies the rows whose columns have these values, replacing an earlier copy of them.
     func copy(
         _ table: TableDetails, matching values: [(column: ColumnDetails, value: DatabaseValue)],
         from connection: PostgresConnection

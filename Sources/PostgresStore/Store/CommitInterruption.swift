@@ -4,7 +4,7 @@ import Foundation
 import PostgresClient
 import Locking
 
-/// Stops a commit from another thread. Commits of other runs go on.
+/// Stops a commit from another thread. Commits of other runs continue.
 final class CommitInterruption: Sendable {
     private struct State {
         var isRequested = false

@@ -3,12 +3,12 @@ package import FeedStores
 import Foundation
 import PostgresClient
 
-/// The place in which a run is planned whose tables are yet to be made or changed: a schema of its own, before all others
-/// of the search path, within transactions that are rolled back. Nobody else ever sees it, and nothing of it is left
-/// behind, however the process ends.
+/// The space for the plan of a run that would create or change tables: a schema of its own, first in the search path,
+/// within transactions that are rolled back. No other session sees it, and nothing of it remains, however the process
+/// ends.
 ///
-/// New tables are made there. A table that gets columns has a double there, with its rows; all others are the store's
-/// own, and nothing is done to them that a reader would have to wait for.
+/// New tables are created there. A table that gets columns has a double there, with its rows. All other tables are
+/// the store's own; the plan takes no lock on them that a reader would wait for.
 ///
 /// `@unchecked Sendable`: all is used under the lock.
 package final class PlanSpace: @unchecked Sendable {

@@ -44,10 +44,10 @@ extension PostgresStore {
 
     /// Runs the SQL in one transaction, after all others that change the schema.
     ///
-    /// A session that waits for a lock which a reader must leave first holds up all readers who come after it. So each
-    /// attempt waits for some milliseconds only, and gives way in between.
+    /// A session that waits for a reader's lock delays all later readers. So each attempt waits for some milliseconds
+    /// only, and pauses in between.
     ///
-    /// - Parameter isNeeded: called before, in the same transaction; false if the SQL need not be run.
+    /// - Parameter isNeeded: called before, in the same transaction; false to skip the SQL.
     /// - Throws: `PostgresError`
     static func run(
         schema: String, _ connection: PostgresConnection, isNeeded: (PostgresConnection) throws -> Bool

@@ -10,7 +10,7 @@ import PostgresClient
 /// Its methods block their thread: none is called from the cooperative pool. A connection is held for a commit or a
 /// short question, never while a feed is downloaded or parsed.
 package final class PostgresStore: Sendable, CustomStringConvertible {
-    /// The connection string, which goes to libpq as it is. It may hold a password: never shown.
+    /// The connection string for libpq, unchanged. It may contain a password, so it is never shown.
     let connectionString: String
     let connections: ConnectionPool
     /// The store's address for messages, without a password: `postgresql://user@host/database`.
@@ -42,8 +42,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - limit: the most connections, apart from one that listens and one that renews leases.
-    ///   - settlingTime: the time in which a server that went away during a COMMIT is expected back.
+    ///   - limit: the most connections, except one that listens and one that renews leases.
+    ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(
         url: String, workFolder: String, schema: String? = nil, connections limit: Int = defaultConnections,
@@ -81,9 +81,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         return exists
     }
 
-    /// Opens an existing store as it is, for reading: creates nothing, and may be connected to a standby.
+    /// Opens an existing store for reading: creates nothing, and may connect to a standby.
     ///
-    /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.
+    /// - Throws: ``StoreError``, also if the database lacks Tributary's tables.
     package init(readingAt url: String, workFolder: String) throws {
         connectionString = url
         settlingTime = .zero

@@ -4,7 +4,7 @@ import PostgresClient
 struct RewrittenSQL {
     struct Token {
         var range: Range<Int>
-        /// The token as it is written.
+        /// The token as written.
         var text: String
         var isQuoted: Bool
 

@@ -2,9 +2,9 @@ import PostgresClient
 
 /// The lock under which tables are created: several daemons may prepare one store at once.
 enum SchemaLock {
-    /// Locks for the rest of the transaction, once no other session holds it.
+    /// Locks for the rest of the transaction, once no other session holds the lock.
     ///
-    /// Whoever waits to change a table holds up all who come later, even to read it; so such waits are short.
+    /// A session that waits to change a table delays all later ones, even readers; so such waits are short.
     static func take(_ connection: PostgresConnection) throws {
         try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('tributary.tables', 0))")
         // Waiting for an advisory lock does not make the session notice tables that others have created meanwhile: names

@@ -62,7 +62,7 @@ struct RelationGuard {
             try connection.execute("SELECT c.oid::bigint FROM pg_catalog.pg_class c").compactMap { try $0.int64(0) })
     }
 
-    /// Returns the name of something that was there before and is locked now.
+    /// Returns the name of an object that existed before and is locked now.
     func changed(_ connection: PostgresConnection) throws -> String? {
         try connection.execute(
             """

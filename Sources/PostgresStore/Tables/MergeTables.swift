@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import PostgresClient
 
-/// The tables that a merge meets, as they are within the merge's transaction.
+/// The tables of a merge, as defined within its transaction.
 ///
 /// A class because the merge's steps share it; one merge uses it, on the thread of its connection.
 final class MergeTables {
@@ -34,7 +34,7 @@ final class MergeTables {
         return wanted.reduce(into: [:]) { tables, name in tables[name] = (names[name] ?? nil).flatMap { known[$0] } }
     }
 
-    /// Returns nil if there is no such table.
+    /// Returns nil if the table does not exist.
     func table(_ name: String) throws -> TableDetails? {
         try load([name])
         return (names[name] ?? nil).flatMap { known[$0] }

@@ -15,9 +15,9 @@ struct QualifiedName {
         relation = String(name[name.index(after: dot)...])
     }
 
-    /// Returns a table that is to be created as SQL names it.
+    /// Returns the SQL name of a new table.
     ///
-    /// - Throws: ``StoreError`` if there is no such schema, or the search path has it.
+    /// - Throws: ``StoreError`` if the schema does not exist, or the search path has it.
     static func sql(ofNew definition: TableSchema, _ connection: PostgresConnection) throws -> String {
         guard let name = QualifiedName(definition.name) else { return definition.name.postgresIdentifier }
         let schemas = try connection.execute(

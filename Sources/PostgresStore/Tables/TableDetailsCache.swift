@@ -5,11 +5,11 @@ import GRDB
 import PostgresClient
 import Locking
 
-/// The definitions of the store's tables, kept as long as they are unchanged. Reading them again for each run would
-/// take longer than many runs.
+/// The definitions of the store's tables, kept while they are unchanged. Reading them for each run would take longer
+/// than many runs.
 ///
-/// PostgreSQL has no version of its schema. Each table has a mark instead (``Catalog``), and one query compares the marks
-/// of all tables that are known here.
+/// PostgreSQL has no version of its schema. Each table has a mark instead (``Catalog``), and one query compares the
+/// marks of all known tables.
 final class TableDetailsCache: Sendable {
     fileprivate struct State {
         /// Grows with each change that has been noticed.
@@ -93,7 +93,7 @@ final class TableDetailsCache: Sendable {
         state.withLock { if $0.version == before { $0.suitable.insert(requirement) } }
     }
 
-    /// - Returns: nil if there is no such table.
+    /// - Returns: nil if the table does not exist.
     func details(of name: String, in connection: PostgresConnection) throws -> TableDetails? {
         try details(of: [name], in: connection)[name]
     }
@@ -116,7 +116,7 @@ final class TableDetailsCache: Sendable {
         return found
     }
 
-    /// Returns those of the tables that exist, in whatever schema.
+    /// Returns the existing tables, in any schema.
     func details(of ids: [UInt32], in connection: PostgresConnection) throws -> [TableDetails] {
         let (found, version) = state.withLock { state in (ids.compactMap { state.tables[$0] }, state.version) }
         let missing = Set(ids).subtracting(found.map(\.oid))
@@ -129,7 +129,7 @@ final class TableDetailsCache: Sendable {
         return found + read
     }
 
-    /// Returns those of the tables that exist, as they are at this moment.
+    /// Returns the existing tables with their present definitions.
     func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
         try renew(names.compactMap { known($0)?.oid }, connection)
         return try details(of: names, in: connection)
@@ -172,7 +172,7 @@ final class TableDetailsCache: Sendable {
     /// Returns a mark of the tables of each request's rows: the present columns of each table, and whether it has any
     /// row.
     ///
-    /// - Parameter details: the tables as they are at this moment, by the names that the requests have.
+    /// - Parameter details: the present tables, by the names in the requests.
     func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], in connection: PostgresConnection
     ) throws -> [String] {

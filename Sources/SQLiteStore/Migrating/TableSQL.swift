@@ -5,7 +5,7 @@ struct TableSQL {
     private var head: [Token]
     /// Columns and constraints.
     private var items: [[Token]]
-    /// From the parenthesis behind the last one.
+    /// From the parenthesis after the last one.
     private var tail: [Token]
 
     /// - Parameter sql: as SQLite keeps it in its schema.
@@ -69,9 +69,9 @@ struct TableSQL {
         items.append([Token(text: " PRIMARY KEY (\(columns))")])
     }
 
-    /// Replaces the only UNIQUE constraint that is written behind the columns.
+    /// Replaces the only UNIQUE constraint after the columns.
     ///
-    /// - Returns: false without one, or several.
+    /// - Returns: false without one, or with several.
     mutating func replaceUnique(_ columns: String) -> Bool {
         let places = items.indices.filter { Self.kind(of: items[$0]) == "UNIQUE" }
         guard places.count == 1 else { return false }
@@ -88,7 +88,7 @@ struct TableSQL {
 
     private static func isConstraint(_ item: [Token]) -> Bool { kind(of: item) != nil }
 
-    /// Returns the first word of a table's constraint, behind its name; nil for a column.
+    /// Returns the first word of a table's constraint, after its name; nil for a column.
     private static func kind(of item: [Token]) -> String? {
         let tokens = item.filter { !$0.isSpace }
         guard let first = tokens.first, first.isWord else { return nil }

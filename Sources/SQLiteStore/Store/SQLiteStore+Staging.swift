@@ -3,7 +3,7 @@ package import FeedStaging
 import Foundation
 package import GRDB
 
-/// Stored rows beside those that a run stages.
+/// Queries over stored and staged rows.
 extension SQLiteStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {

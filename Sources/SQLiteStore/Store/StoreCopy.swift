@@ -6,10 +6,10 @@ package import GRDB
 package struct StoreCopy: Sendable {
     let path: String
 
-    /// Checks that a file is a whole copy of a store of Tributary's, and not of a later version.
+    /// Checks that a file is a complete copy of a store, and not of a later version.
     ///
     /// - Parameter registerMigrations: adds the program's own migrations after Tributary's.
-    /// - Throws: ``StoreError`` saying what it is instead.
+    /// - Throws: ``StoreError`` saying what the file is instead.
     package init(path: String, registerMigrations: (inout DatabaseMigrator) -> Void) throws {
         self.path = path
         var migrator = DatabaseMigrator()
@@ -41,13 +41,13 @@ package struct StoreCopy: Sendable {
         }
     }
 
-    /// Puts the copy in the place of a store that nobody has open. The former store keeps its files under another name, from
-    /// the moment on at which the copy has its name.
+    /// Replaces a store that is not open by the copy. The old store's files get another name at the moment when the
+    /// copy gets the store's name.
     ///
     /// - Parameters:
-    ///   - store: the store's path, where a store may be or not.
-    ///   - aside: the new path of the former store.
-    /// - Throws: ``StoreError``; the store is then what it was.
+    ///   - store: the store's path. A store need not exist.
+    ///   - aside: the new path of the old store.
+    /// - Throws: ``StoreError``; the store is then unchanged.
     package func replace(store: String, aside: String) throws {
         let failure = { (why: String) in StoreError(.unavailable, "\(store) cannot be replaced: \(why)") }
         let new = store + ".restoring-\(ProcessInfo.processInfo.processIdentifier)"

@@ -63,7 +63,7 @@ final class TableInfoCache: Sendable {
         keep(before) { $0.suitable.insert(requirement) }
     }
 
-    /// - Returns: nil if there is no such table.
+    /// - Returns: nil if the table does not exist.
     func info(of table: String, in db: Database) throws -> TableInfo? {
         let version = try version(in: db)
         if let info = cached(version, { $0.tables[table] }) { return info }
@@ -108,7 +108,7 @@ final class TableInfoCache: Sendable {
         return try needed?.allSatisfy(db.hasRows) ?? false
     }
 
-    /// Returns the marks of a table's columns; empty if there is no such table.
+    /// Returns the marks of a table's columns; empty if the table does not exist.
     private func columnMarks(of table: String, _ version: Int, _ db: Database) throws -> [String] {
         if let marks = cached(version, { $0.columnMarks[table] }) { return marks }
         let marks = try info(of: table, in: db).map(TableFingerprint.columns) ?? []
