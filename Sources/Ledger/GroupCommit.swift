@@ -24,7 +24,8 @@ package final class GroupCommit<Body: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - body: the writes inside a transaction. They run again in another transaction if the first one fails.
-    ///   - start: called if no group is being written. It calls ``commit(_:concernsAll:)`` until that returns false.
+    ///   - start: called if no group is being written. It arranges calls of ``commit(_:concernsAll:)`` until one returns
+    ///     false.
     /// - Throws: the error of `body` or of the transaction.
     package func write(_ body: Body, start: () -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
