@@ -180,7 +180,7 @@ package struct ConfigurationReader {
         if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
-            table.report("url", "'\(shown)' cannot be asked: \(problem)")
+            table.report("url", "'\(shown)' cannot be used: \(problem)")
         }
         if hasTables, table.has(RequestKeys.all.parser) {
             table.report("parser", "a request has 'tables' or a 'parser', not both")

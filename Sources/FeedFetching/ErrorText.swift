@@ -45,7 +45,7 @@ package enum ErrorText {
         case .uncleanShutdown: "the connection broke off before the response was complete"
         case .cancelled, .requestStreamCancelled, .alreadyShutdown: "the request was cancelled"
         case .bodyLengthMismatch: "the request's body does not match its Content-Length; remove that header"
-        case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be asked"
+        case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be used"
         default:
             // Its description would show the header's value.
             error.shortDescription.contains("header field")

@@ -51,7 +51,7 @@ package struct HTTPTarget {
         do {
             return try request.address()
         } catch {
-            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+            throw FetchError(.address, "\(request.url) cannot be used: \(error)")
         }
     }
 
@@ -78,7 +78,7 @@ package struct HTTPTarget {
         do {
             address = try WebAddress(location, relativeTo: url)
         } catch {
-            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be asked: \(error)")
+            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be used: \(error)")
         }
         if url.scheme?.lowercased() == "https", address.url.scheme?.lowercased() == "http" {
             throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")

@@ -48,7 +48,7 @@ package final class SubscriptionList: XMLStreamHandler {
         guard !blocks.isEmpty else { return nil }
         let head =
             "# The \(blocks.count) feeds of an OPML document."
-            + (refused > 0 ? " \(refused) more have an address that cannot be asked." : "") + "\n"
+            + (refused > 0 ? " \(refused) more have an address that cannot be used." : "") + "\n"
         return head + blocks.joined(separator: "\n")
     }
 }

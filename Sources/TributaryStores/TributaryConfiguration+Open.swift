@@ -30,7 +30,7 @@ extension TributaryConfiguration {
 
     /// Returns true if there is a store, perhaps of an earlier version.
     ///
-    /// - Throws: `StoreError` where the server cannot be asked.
+    /// - Throws: `StoreError` where the server cannot be used.
     package func hasStore() throws -> Bool {
         switch store {
         case .file(let path): try SQLiteStore.exists(at: path)

@@ -109,6 +109,6 @@ import Testing
 
     @Test func aTimeIsNoWholeAddress() async throws {
         try await EngineFixture.expectMistake(
-            "[[sources.s.requests]]\nurl = \"${now:yyyy}\"\nparser = \"ItemsParser\"\n", "cannot be asked")
+            "[[sources.s.requests]]\nurl = \"${now:yyyy}\"\nparser = \"ItemsParser\"\n", "cannot be used")
     }
 }

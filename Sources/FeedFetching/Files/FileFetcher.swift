@@ -28,7 +28,7 @@ package struct FileFetcher: Fetcher {
             return response.status == 304
                 ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
         } catch let error as WebAddress.Problem {
-            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+            throw FetchError(.address, "\(request.url) cannot be used: \(error)")
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
             throw FetchError(.file, "the file \(request.url) \(error)\(advice)")

@@ -36,7 +36,7 @@ struct SmallCommit {
     /// The written tables, and those of the commit's requests, by their names.
     let tables: [String: TableDetails]
 
-    /// - Throws: ``Unsuitable``; ``StoreError`` where the store cannot be asked.
+    /// - Throws: ``Unsuitable``; ``StoreError`` where the store cannot be used.
     init(
         _ stack: StagedStack, _ commit: Commit, _ store: PostgresStore, seconds: @escaping () -> Double = { 0 }
     ) throws {

@@ -72,7 +72,7 @@ actor MetricsSampler {
         timer.set(nil)
     }
 
-    /// What cannot be read keeps its last value: that the store cannot be asked is told by its health.
+    /// What cannot be read keeps its last value: that the store cannot be used is told by its health.
     private func look() {
         let now = environment.clock.now()
         metrics.own(environment.ownership?.sources ?? declared.withLock(\.names))

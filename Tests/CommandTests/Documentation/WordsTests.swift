@@ -44,6 +44,7 @@ import Testing
         Retired(pattern: "(for good|is declared), which is asked", instead: "permanently, is used"),
         Retired(pattern: "(is|are) told apart", instead: "distinguished"),
         Retired(pattern: "wants? it", instead: "requires, expects"),
+        Retired(pattern: "cannot be asked", instead: "cannot be used"),
     ]
 
     @Test func pagesDoNotHaveThem() throws {
