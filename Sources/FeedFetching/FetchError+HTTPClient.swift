@@ -29,8 +29,8 @@ extension FetchError {
             self.init(
                 .timeout, "\(subject): no connection within \(connectTimeout) (connect_timeout)")
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            let lateness = progress?.lateness(after: timeout) ?? "no response within \(timeout)"
-            self.init(.timeout, "\(subject): \(lateness)")
+            let timeoutDetail = progress?.timeoutDetail(after: timeout) ?? "no response within \(timeout)"
+            self.init(.timeout, "\(subject): \(timeoutDetail)")
         case let error as AnswerError:
             let code: Code =
                 switch error {

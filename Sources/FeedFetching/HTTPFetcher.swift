@@ -17,7 +17,7 @@ package final class HTTPFetcher: Fetcher {
     private let network: (any Network)?
     let clients = HTTPClients()
     package let tokens = TokenStore()
-    private let tickets = SendTickets()
+    private let correlation = RequestCorrelation()
 
     /// - Parameters:
     ///   - hosts: limits the requests to each host; nil where nothing does.
@@ -117,23 +117,23 @@ package final class HTTPFetcher: Fetcher {
         var resends = Resends(method: message.method.rawValue)
         while true {
             progress?.isConnecting()
-            let ticket = tickets.issue(for: progress, to: url?.origin ?? "", provenance: isProxied ? nil : provenance)
-            defer { tickets.drop(ticket) }
+            let entry = correlation.add(for: progress, to: url?.origin ?? "", provenance: isProxied ? nil : provenance)
+            defer { correlation.remove(entry) }
             var message = message
-            message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
+            message.headers.replaceOrAdd(name: RequestCorrelation.header, value: String(entry.number))
             var isAnswered = false
             do {
                 let response = try await connections.send(message, within: request.timeout + .seconds(1))
                 progress?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
-                guard isProxied, let url else { return (response, ticket.address) }
+                guard isProxied, let url else { return (response, entry.address) }
                 return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
                 if !isAnswered { onAnswer(nil) }
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
-                guard resends.isAllowed(after: Resends.Failure(error), isSent: ticket.isSent) else {
+                guard resends.isAllowed(after: Resends.Failure(error), isSent: entry.isSent) else {
                     throw FetchError(client: error, request: request, progress: progress)
                 }
             }
@@ -181,7 +181,7 @@ package final class HTTPFetcher: Fetcher {
         if let network { return network }
         do {
             let client = try clients.client(request.transport) {
-                try request.transport.makeClient(Connections(tickets: tickets))
+                try request.transport.makeClient(Connections(correlation: correlation))
             }
             return ClientConnections(client: client)
         } catch {

@@ -2,7 +2,7 @@ package import XMLStream
 
 /// A parser that turns a response's body into staged rows, piece by piece.
 package protocol BodyParser {
-    /// The XML parsers behind it. They are also told of a body that is not XML.
+    /// The XML parsers behind it. They also receive a body that is not XML.
     var streams: [XMLStreamParser] { get }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws

@@ -40,7 +40,7 @@ public final class SyncService: Service {
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
     private let hooks: Hooks
-    private let forgetting: Forgetting
+    private let pruning: RunPruning
     private let sampler: MetricsSampler
     /// Whether this service does its work.
     package let health: Health
@@ -104,8 +104,8 @@ public final class SyncService: Service {
         daemonEnvironment.recordWindow = RecordWindow(clock)
         storeWatch = StoreWatch(store, clock: clock, executor: environment.serialExecutor("store-watch"))
         hooks = Hooks(environment)
-        forgetting = Forgetting(
-            store, history: configuration.history, clock: clock, executor: environment.serialExecutor("forgetting"),
+        pruning = RunPruning(
+            store, history: configuration.history, clock: clock, executor: environment.serialExecutor("pruning"),
             logger: logger)
         onReport = { [storeWatch, hooks] report in
             continuation.yield(report)
@@ -145,12 +145,12 @@ public final class SyncService: Service {
                 async let sharing: Void? = self.group?.run()
                 async let telling: Void = self.hooks.run()
                 async let measuring: Void = self.sampler.run()
-                async let forgetting: Void = self.forgetting.run()
+                async let pruning: Void = self.pruning.run()
                 try await self.scheduler.run()
                 await sharing
                 await telling
                 await measuring
-                await forgetting
+                await pruning
             }
         } catch is CancellationError {
         }
@@ -179,7 +179,7 @@ public final class SyncService: Service {
         let (reports, continuation) = AsyncStream<RunReport>.makeStream()
         // Whoever is called may block, as a terminal does, and runs are not to wait for that. Awaited below, also after a
         // cancellation, of which the last reports tell.
-        let told = Task {
+        let delivery = Task {
             await reports.reduce(into: [RunReport]()) { all, report in
                 all.append(report)
                 onReport(report)
@@ -200,8 +200,8 @@ public final class SyncService: Service {
             store.stopWaiting()
         }
         continuation.finish()
-        let ended = await told.value
-        if !Task.isCancelled { await forgetting.pass(transactions: Self.forgettingTransactions) }
+        let ended = await delivery.value
+        if !Task.isCancelled { await pruning.pass(transactions: Self.forgettingTransactions) }
         outcomeContinuation.finish()
         try await environment.http.shutdown()
         let names = Set(ended.map(\.source))

@@ -5,11 +5,11 @@ open class XMLStreamEnvelope: XMLStreamHandler {
     fileprivate var inner: Unmanaged<XMLStreamHandler>?
 
     /// Tells the document's handler that an element inside the envelope has begun.
-    public final func tellStart(of stream: XMLStreamParser, within depth: Int) throws {
+    public final func reportStart(of stream: XMLStreamParser, within depth: Int) throws {
         try inside(stream, depth) { try $0.didStartElement(in: stream) }
     }
 
-    public final func tellEnd(of stream: XMLStreamParser, within depth: Int) throws {
+    public final func reportEnd(of stream: XMLStreamParser, within depth: Int) throws {
         try inside(stream, depth) { try $0.didEndElement(in: stream) }
     }
 

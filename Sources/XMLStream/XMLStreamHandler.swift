@@ -1,4 +1,4 @@
-/// The base class of all handlers, which are told of a document's elements while an ``XMLStreamParser`` reads it.
+/// The base class of all handlers, which receive a document's elements while an ``XMLStreamParser`` reads it.
 ///
 /// The stream's `name`, `text`, `attributes` and so on describe the element in question during the call. An error
 /// thrown ends the document: ``XMLStreamParser/parse(_:)`` throws it to its caller.

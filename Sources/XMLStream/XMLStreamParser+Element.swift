@@ -1,6 +1,6 @@
 import CLibXML2
 
-/// The element that a handler is being told of.
+/// The element that a handler receives.
 extension XMLStreamParser {
     /// The element's name. Traps where no element is open.
     public var name: XMLName { names[frames[frames.count - 1].name] }
@@ -66,7 +66,7 @@ extension XMLStreamParser {
     }
 
     /// The line that the parser has reached, counted from 1.
-    public var line: Int { toldLine ?? Int(xmlSAX2GetLineNumber(context)) }
+    public var line: Int { reportedLine ?? Int(xmlSAX2GetLineNumber(context)) }
 
     /// The name, as written, of the innermost open element; nil outside the root.
     var openElement: String? { frames.count > 0 ? qualifiedName : nil }
@@ -87,8 +87,8 @@ extension XMLStreamParser {
     }
 
     @inline(__always)
-    func tellStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
+    func reportStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
 
     @inline(__always)
-    func tellEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
+    func reportEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
 }

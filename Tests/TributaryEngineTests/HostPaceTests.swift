@@ -459,10 +459,10 @@ import Testing
             let sources = ["a", "b"].map { EngineFixture.request("/a", of: $0) }.joined()
             let configuration = try fixture.configuration(Self.hosts("pace = \"60s\"") + sources)
             let now = fixture.clock.now()
-            let turns = HostTurns(configuration, states: ["b": SourceState(source: "b", nextDue: now + 60)], now: now)
-            let notes = configuration.sources.map(turns.note)
+            let notes = HostPaceNotes(configuration, states: ["b": SourceState(source: "b", nextDue: now + 60)], now: now)
+            let texts = configuration.sources.map(notes.note)
             #expect(
-                notes == [
+                texts == [
                     "due: waits for its turn at 127.0.0.1, which is asked once in 60.0 seconds ([hosts] pace); 1 source is due there",
                     nil,
                 ])

@@ -21,7 +21,7 @@ package final class DocumentProfile: XMLStreamHandler {
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
         open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
-        guard stream.isTold || !stream.name.local.contains(":") else {
+        guard stream.isSynthetic || !stream.name.local.contains(":") else {
             throw InferenceError(
                 description: "the element <\(stream.name.qualified)> has a name that no path can name "
                     + "(Namespaces in XML 1.0, section 7)")

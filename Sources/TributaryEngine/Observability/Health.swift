@@ -8,8 +8,8 @@ package final class Health: Sendable {
     private let scheduler: HealthProbe
     private let store: HealthProbe
     private let logger: Logger
-    /// What was last said in the log.
-    private let said = Mutex<[String]>([])
+    /// The checks that were last logged as failing.
+    private let logged = Mutex<[String]>([])
 
     /// - Parameters:
     ///   - heartbeat: returns once the scheduler's loop has gone round.
@@ -43,17 +43,17 @@ package final class Health: Sendable {
         async let scheduler = scheduler.finding()
         async let store = store.finding()
         let report = await HealthReport(scheduler: scheduler, store: store)
-        tell(report)
+        log(report)
         return report
     }
 
     /// Logs a change once, whoever asks.
-    private func tell(_ report: HealthReport) {
+    private func log(_ report: HealthReport) {
         // Of what stands still, the seconds grow.
         let kinds = [("scheduler", report.scheduler), ("store", report.store)].filter { $0.1 != .good }.map(\.0)
-        let former = said.withLock { said in
-            defer { said = kinds }
-            return said
+        let former = logged.withLock { logged in
+            defer { logged = kinds }
+            return logged
         }
         guard kinds != former else { return }
         if kinds.isEmpty {

@@ -44,7 +44,7 @@ struct ExchangeTime: Sendable {
             request.timeout - spent, clock: clock, paused: { progress.paused(until: clock.uptime) - pausedBefore }
         ) { [request] in
             let error = FetchError(
-                .timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
+                .timeout, "\(request.method) \(request.url): \(progress.timeoutDetail(after: request.timeout))")
             return progress.page.map(error.on) ?? error
         } _: {
             try await operation(progress)

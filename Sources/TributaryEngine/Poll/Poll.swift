@@ -94,9 +94,9 @@ struct Poll {
             let permit = try await active.waiting { try await permits.permit(at: request.origin()) }
             var isFound = false
             defer { if !isFound { permit.release() } }
-            if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
+            if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
             let time = ExchangeTime(request, active, clock: environment.clock)
-            let (exchange, repetitions) = try await permits.lendingSlot(worked: { .zero }) {
+            let (exchange, repetitions) = try await permits.parkingWhileIdle(worked: { .zero }) {
                 try await time.limiting { progress in
                     try await head(of: request, conditions, ExchangeContext(permit, progress))
                 }

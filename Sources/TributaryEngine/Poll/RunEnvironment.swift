@@ -52,7 +52,7 @@ struct RunEnvironment: Sendable {
     private(set) var executor = EngineExecutor(SystemThreads())
 
     /// Asks the store for little. A store that is a file answers at once; a server may not.
-    func asking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func queryStore<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         guard store is any SharedStore else { return try body() }
         return try await threads.run(body)
     }

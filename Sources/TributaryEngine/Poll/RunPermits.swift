@@ -113,22 +113,22 @@ final class RunPermits: Sendable {
         parked?.release()
     }
 
-    /// Runs an exchange with a server, and lends the slot to another run while it stalls. Otherwise servers that hang,
+    /// Runs an exchange with a server, and parks the run while it stalls: its slot is then free for another. Otherwise servers that hang,
     /// or send a byte now and then, would soon hold every slot.
     ///
     /// - Parameter worked: the time that the run has worked so far.
-    func lendingSlot<Value>(
+    func parkingWhileIdle<Value>(
         isolation: isolated (any Actor)? = #isolation, worked: @escaping @Sendable () -> Duration,
         _ exchange: () async throws -> Value
     ) async throws -> Value {
         guard isCounted else { return try await exchange() }
         // With its data received, the run does not wait for a slot: others may wait for its permit at the host.
         defer { resumeSlot() }
-        async let _ = lendSlotWhileIdle(worked)
+        async let _ = parkWhileIdle(worked)
         return try await exchange()
     }
 
-    @concurrent private func lendSlotWhileIdle(_ worked: @Sendable () -> Duration) async {
+    @concurrent private func parkWhileIdle(_ worked: @Sendable () -> Duration) async {
         var watch = StallWatch(worked: worked(), bytes: state.withLock(\.received))
         var interval = StallWatch.firstInterval
         while (try? await environment.clock.sleep(for: interval)) != nil {

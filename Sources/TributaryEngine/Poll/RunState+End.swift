@@ -79,7 +79,7 @@ extension RunState {
             ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)
             : DueTime.state(
                 after: ending.outcome, error: ending.error, source: source, last: stored,
-                startedAt: startedAt, now: now, advice: advice, jitter: environment.random.fraction())
+                startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())
         // Rows that expire are committed while the feed is the one that was undone.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
         if let feed = UndoneFeed(next.undone) {
@@ -108,7 +108,7 @@ extension RunState {
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
-        if let origin = advice.busyOrigin, let until = advice.retryAt {
+        if let origin = hints.busyOrigin, let until = hints.retryAt {
             commit.busyHost = (origin, until, max(0, until.timeIntervalSince(now)))
         }
         return commit

@@ -32,8 +32,8 @@ struct RunState: Sendable {
     /// The reason why documents that were accepted cannot be committed any more.
     var unusable: String?
     var results: [RequestResult]
-    /// The responses' advice on the time of the next run.
-    var advice = PollAdvice()
+    /// The responses' hints about the time of the next run.
+    var hints = PollHints()
     /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
     /// The lines about what the commit has not done, and why.
@@ -135,8 +135,8 @@ extension RunState {
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
         let now = environment.clock.now()
-        advice.note(exchange.response, origin: exchange.origin, at: now)
-        if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
+        hints.note(exchange.response, origin: exchange.origin, at: now)
+        if hints.busyOrigin == exchange.origin, exchange.response.status == 429, let until = hints.retryAt {
             environment.busyHosts.leaveAlone(exchange.origin, until: until, now: now)
         }
     }

@@ -176,7 +176,7 @@ extension Refresh {
         if let spool {
             try spool.forEachPiece { piece in
                 try reader.read(piece)
-                tellProgress(index, exchange, received: reader.received)
+                reportProgress(index, exchange, received: reader.received)
             }
         } else {
             try await receive(exchange, of: request, index, progress) { piece in
@@ -251,7 +251,7 @@ extension Refresh {
                     counter?.increment(by: piece.count)
                     permits.received(piece.count)
                     received = try take(piece)
-                    tellProgress(index, exchange, received: received)
+                    reportProgress(index, exchange, received: received)
                 }
                 guard let size, received != size else { return }
                 throw FetchError(.truncated, "\(request.url): \(received) bytes came, and the server said \(size)")
@@ -293,7 +293,7 @@ extension Refresh {
         throw failure
     }
 
-    func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
+    func reportProgress(_ index: Int, _ exchange: Exchange, received: Int) {
         environment.onProgress(
             RunProgress(
                 source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,

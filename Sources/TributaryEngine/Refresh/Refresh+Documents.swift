@@ -43,7 +43,7 @@ extension Refresh {
             total.add(body)
             // Documents that are compressed in the archive grow once more.
             guard total.bytes <= limit else { throw ArchiveReader.tooLarge(limit) }
-            tellProgress(index, exchange, received: spool.received)
+            reportProgress(index, exchange, received: spool.received)
         }
         if let shortage = archive.shortage, !request.allowsEmpty { throw shortage }
         try checkDocuments(total, of: request)

@@ -71,7 +71,7 @@ extension Refresh {
             }
             if let forEach = request.forEach {
                 let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
-                return try await lendingSlot { try await items.send(on: self) }
+                return try await parkingWhileIdle { try await items.send(on: self) }
             }
             let resolved = try resolver().resolve(request)
             let permit =
@@ -83,7 +83,7 @@ extension Refresh {
                 }
             defer { permit.release() }
             let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
-            try await lendingSlot {
+            try await parkingWhileIdle {
                 try await time.limiting { progress in
                     try await self.exchange(
                         resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
@@ -104,8 +104,8 @@ extension Refresh {
     }
 
     /// Runs an exchange with a server, and lends the run's slot while it waits for the network.
-    private func lendingSlot<Value>(_ exchange: () async throws -> Value) async throws -> Value {
-        try await permits.lendingSlot(worked: { [executor] in executor.timeWorked }, exchange)
+    private func parkingWhileIdle<Value>(_ exchange: () async throws -> Value) async throws -> Value {
+        try await permits.parkingWhileIdle(worked: { [executor] in executor.timeWorked }, exchange)
     }
 
     func resolver() -> RequestResolver {
@@ -155,7 +155,7 @@ extension Refresh {
         let conditions = try run.conditions(
             of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
         beginKeeping(index)
-        if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
+        if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
         run.forgetDocuments(index)
         let exchange: Exchange

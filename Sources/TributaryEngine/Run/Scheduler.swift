@@ -94,7 +94,7 @@ final class Scheduler: SourceScheduling {
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.due) }
         environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
-        var told = Set<String>()
+        var logged = Set<String>()
         // The results of runs are not needed. A group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
@@ -112,7 +112,7 @@ final class Scheduler: SourceScheduling {
                         onReport(report)
                     }
                 }
-                tellWaits(schedule, environment, &told)
+                logWaits(schedule, environment, &logged)
                 timer.set(schedule.nextWake)
                 environment.metrics.note(schedule.load)
             }
@@ -174,10 +174,10 @@ final class Scheduler: SourceScheduling {
     }
 
     /// Logs that sources wait for their hosts' rate limits: once a host, until none waits any more.
-    private func tellWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ told: inout Set<String>) {
+    private func logWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ logged: inout Set<String>) {
         guard environment.configuration.hosts.havePace else { return }
         let waiting = environment.hosts.limited.filter { schedule.waiting(at: $0) > 0 }
-        for origin in waiting.subtracting(told).sorted() {
+        for origin in waiting.subtracting(logged).sorted() {
             let rules = environment.configuration.hosts
             let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"
             environment.logger.info(
@@ -186,7 +186,7 @@ final class Scheduler: SourceScheduling {
                     "host": "\(origin)", "pace": "\(pace)", "sources": "\(schedule.waiting(at: origin))",
                 ])
         }
-        told = waiting
+        logged = waiting
     }
 
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {

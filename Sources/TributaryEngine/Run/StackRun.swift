@@ -47,10 +47,10 @@ struct StackRun: Sendable {
         defer { environment.http.end(source.requests) }
         return await withTaskExecutorPreference(environment.executor) {
             do {
-                guard environment.mayRun(source.name) else { return notOurs() }
+                guard environment.mayRun(source.name) else { return notOwned() }
                 return try await claimed { run, deaths in
                     // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
-                    guard environment.mayRun(source.name) else { return notOurs() }
+                    guard environment.mayRun(source.name) else { return notOwned() }
                     return await self.run(run, after: deaths)
                 }
             } catch {
@@ -101,7 +101,7 @@ struct StackRun: Sendable {
         }
         permits.claim = nil
         // Also after a cancellation.
-        try? await environment.asking { claim.unlock() }
+        try? await environment.queryStore { claim.unlock() }
         return try result.get()
     }
 
@@ -113,7 +113,7 @@ struct StackRun: Sendable {
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
         while true {
-            let claimed = try await environment.asking { [source, store = environment.store] () throws -> Claimed? in
+            let claimed = try await environment.queryStore { [source, store = environment.store] () throws -> Claimed? in
                 guard let claim = try store.claim(source.name) else { return nil }
                 do {
                     let (stored, known) = try store.states(of: source.name)
@@ -202,7 +202,7 @@ struct StackRun: Sendable {
     }
 
     /// Reports a source that another daemon runs.
-    private func notOurs() -> RunReport {
+    private func notOwned() -> RunReport {
         let now = environment.clock.now()
         return RunReport(source: source.name, outcome: .notDue, startedAt: now, nextDue: now)
     }

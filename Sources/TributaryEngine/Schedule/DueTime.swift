@@ -10,7 +10,7 @@ import XMLStream
 enum DueTime {
     /// The delay before the first retry after a failure, unless the cache interval is shorter.
     static let firstRetry = Duration.seconds(60)
-    /// The same for a source, in seconds.
+    /// The delay before a source's first retry, in seconds: a minute, or `cache` if shorter; at least one second.
     static func firstRetry(of source: SourceDeclaration) -> Double { firstRetry(cache: source.cache) }
 
     private static func firstRetry(cache: Duration) -> Double { max(1, min(cache.seconds, firstRetry.seconds)) }
@@ -21,19 +21,19 @@ enum DueTime {
     /// Returns the state of a source after a run.
     ///
     /// - Parameters:
-    ///   - advice: the responses' advice on the time of the next run.
+    ///   - hints: the responses' hints about the time of the next run.
     ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
         after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState,
-        startedAt: Date, now: Date, advice: PollAdvice = PollAdvice(), jitter: Double
+        startedAt: Date, now: Date, hints: PollHints = PollHints(), jitter: Double
     ) -> SourceState {
-        var state = decided(outcome, error, source, last, startedAt, now, advice, jitter)
+        var state = decided(outcome, error, source, last, startedAt, now, hints, jitter)
         state.declared = source.identity
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
         // A server that is busy, and does not say how long, is left alone as after a first failure, however the source is
         // declared by then.
-        state.askedUntil = advice.retryAt ?? advice.retryStatus.map { _ in now + firstRetry.seconds }
+        state.askedUntil = hints.retryAt ?? hints.retryStatus.map { _ in now + firstRetry.seconds }
         return state
     }
 
@@ -59,11 +59,11 @@ enum DueTime {
 
     private static func decided(
         _ outcome: RunOutcome, _ error: String?, _ source: SourceDeclaration, _ last: SourceState,
-        _ startedAt: Date, _ now: Date, _ advice: PollAdvice, _ jitter: Double
+        _ startedAt: Date, _ now: Date, _ hints: PollHints, _ jitter: Double
     ) -> SourceState {
         var state = last
         state.source = source.name
-        state.note = movedNote(advice)
+        state.note = movedNote(hints)
         switch outcome {
         case .notDue:
             break
@@ -72,10 +72,10 @@ enum DueTime {
             state.lastRun = startedAt
             state.lastGood = now
             if outcome == .committed { state.lastCommit = now }
-            let due = source.schedule?.next(after: startedAt) ?? now + interval(source, advice).seconds
+            let due = source.schedule?.next(after: startedAt) ?? now + interval(source, hints).seconds
             state.nextDue = due
             // A schedule says when, whatever a server says of its answer.
-            if source.schedule == nil, source.honorsMaxAge, let fresh = advice.freshUntil, fresh > due {
+            if source.schedule == nil, source.honorsMaxAge, let fresh = hints.freshUntil, fresh > due {
                 state.nextDue = fresh
                 state.note = join(state.note, "the server says its answer is good until \(text(fresh)) (max-age)")
             }
@@ -94,15 +94,15 @@ enum DueTime {
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
             state.error = error
-            if let gone = advice.gone {
+            if let gone = hints.gone {
                 state.gone = source.validity
                 state.nextDue = .distantFuture
                 state.note = join(
                     state.note,
                     "the server says that \(gone) is gone for good (410): nothing is sent until the source is declared "
                         + "differently, or switched off and on")
-            } else if let status = advice.retryStatus {
-                if let asked = advice.retryAt {
+            } else if let status = hints.retryStatus {
+                if let asked = hints.retryAt {
                     state.nextDue = max(due, asked)
                     state.note = join(state.note, "server asked to wait until \(text(asked)) (\(status))")
                 } else {
@@ -143,9 +143,9 @@ enum DueTime {
 
     /// Returns the time for which a good run's rows are fresh. Without a declared `cache`, a server that gives neither
     /// validators nor freshness is asked once a day, and one that gives validators once an hour.
-    static func interval(_ source: SourceDeclaration, _ advice: PollAdvice) -> Duration {
-        guard !source.hasOwnCache, advice.isHTTP, advice.freshUntil == nil else { return source.cache }
-        return advice.haveValidators ? .seconds(3600) : .seconds(86_400)
+    static func interval(_ source: SourceDeclaration, _ hints: PollHints) -> Duration {
+        guard !source.hasOwnCache, hints.isHTTP, hints.freshUntil == nil else { return source.cache }
+        return hints.haveValidators ? .seconds(3600) : .seconds(86_400)
     }
 
     /// Returns the time at which the scheduler starts a source, given its state.
@@ -169,9 +169,9 @@ enum DueTime {
         return min(due, now + wait)
     }
 
-    private static func movedNote(_ advice: PollAdvice) -> String? {
-        guard !advice.moved.isEmpty else { return nil }
-        return advice.moved.sorted { $0.key < $1.key }.map {
+    private static func movedNote(_ hints: PollHints) -> String? {
+        guard !hints.moved.isEmpty else { return nil }
+        return hints.moved.sorted { $0.key < $1.key }.map {
             "request '\($0.key)' has moved for good to \($0.value), which is asked now; change its url"
         }.joined(separator: "; ")
     }

@@ -23,7 +23,7 @@ struct Schedule {
 
     private var sources: [String: SourceDeclaration] = [:]
     /// The sources that are this daemon's to run; nil where no other daemon shares them.
-    private var own: Set<String>?
+    private var owned: Set<String>?
     private var queue = DueQueue()
     /// Sources that are due.
     private var ready = StartQueue()
@@ -59,7 +59,7 @@ struct Schedule {
     /// Creates a schedule of a daemon that shares the sources with others. None is its own yet.
     init(sharing configuration: TributaryConfiguration) {
         suspects = []
-        own = []
+        owned = []
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
     }
 
@@ -104,15 +104,15 @@ struct Schedule {
     /// ended. One that is not this daemon's is run if it becomes so soon, and nobody else has run it meanwhile.
     mutating func refresh(_ names: [String]?, now: Date) {
         for name in names ?? sources.keys.sorted() where sources[name] != nil {
-            if isOurs(name) { request(name) } else { requestedWhileUnowned[name] = now }
+            if isOwned(name) { request(name) } else { requestedWhileUnowned[name] = now }
         }
     }
 
-    private func isOurs(_ name: String) -> Bool { sources[name] != nil && own?.contains(name) ?? true }
+    private func isOwned(_ name: String) -> Bool { sources[name] != nil && owned?.contains(name) ?? true }
 
     /// Takes sources that another daemon may have run before.
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
-        own?.formUnion(names)
+        owned?.formUnion(names)
         noteLanes(states.filter { names.contains($0.key) })
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
         for name in names {
@@ -125,7 +125,7 @@ struct Schedule {
 
     /// Leaves sources to another daemon. Those that are running end.
     mutating func release(_ names: Set<String>, now: Date) {
-        own?.subtract(names)
+        owned?.subtract(names)
         for name in names {
             queue.remove(name)
             if requested.remove(name) != nil { requestedWhileUnowned[name] = now }
@@ -136,7 +136,7 @@ struct Schedule {
     /// Takes over when sources are due that another process has run. One that the other process declares differently is not
     /// due for that: only a change of this daemon's own declarations is one.
     mutating func updateDueTimes(from states: [String: SourceState], now: Date) {
-        for (name, var state) in states where isOurs(name) && !requested.contains(name) {
+        for (name, var state) in states where isOwned(name) && !requested.contains(name) {
             state.declared = nil
             wait(for: name, state, now: now)
         }
@@ -171,7 +171,7 @@ struct Schedule {
             lanes[name] = nil
         }
         for (name, source) in sources where former[name] != source {
-            guard isOurs(name) else { continue }
+            guard isOwned(name) else { continue }
             if running.contains(name) { changed.insert(name) } else { queue.schedule(name, at: now) }
         }
     }
@@ -202,7 +202,7 @@ struct Schedule {
         suspects.remove(name)
         ready.finished(name)
         let isChanged = changed.remove(name) != nil
-        guard once == nil, let source = sources[name], isOurs(name) else { return }
+        guard once == nil, let source = sources[name], isOwned(name) else { return }
         // Never again within the same second, however short the cache interval.
         let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
         // Who says when a source is run has said whether it is together with others.
@@ -224,7 +224,7 @@ struct Schedule {
     ) -> [Start] {
         while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
-            if let source = sources[name], isOurs(name), !running.contains(name) {
+            if let source = sources[name], isOwned(name), !running.contains(name) {
                 ready(source)
                 waits.add(name, since: due == .distantPast ? now : due)
             }
@@ -232,7 +232,7 @@ struct Schedule {
         var starts: [Start] = []
         while let (name, permit) = ready.next(admit) {
             waits.remove(name)
-            guard let source = sources[name], isOurs(name) else {
+            guard let source = sources[name], isOwned(name) else {
                 permit.release()
                 ready.finished(name)
                 continue

@@ -18,17 +18,17 @@ struct StartQueue {
         case slow
     }
 
-    private struct Turn: Hashable {
+    private struct Line: Hashable {
         var lane: Lane
         /// nil if it is not known.
         var origin: String?
     }
 
     /// The names of waiting sources, by the first origin that they ask.
-    private var waiting: [Turn: Deque<String>] = [:]
-    /// Origins that may have a free place, in turn.
-    private var turns: [Lane: Deque<Turn>] = [:]
-    private var inTurn: Set<Turn> = []
+    private var waiting: [Line: Deque<String>] = [:]
+    /// Origins that may have a free permit, in rotation.
+    private var rotation: [Lane: Deque<Line>] = [:]
+    private var inRotation: Set<Line> = []
     /// The starts of prompt sources in a row.
     private var promptStarts = 0
     private static let mostPromptStarts = 3
@@ -45,32 +45,32 @@ struct StartQueue {
         if isSuspect {
             suspects.append((name, origin))
         } else {
-            let turn = Turn(lane: lane, origin: origin)
-            if waiting[turn] == nil { take(turn) }
+            let line = Line(lane: lane, origin: origin)
+            if waiting[line] == nil { rotate(line) }
             waiting[turn, default: []].append(name)
         }
     }
 
     /// Returns how many sources wait for this origin.
     func waiting(at origin: String) -> Int {
-        Lane.allCases.reduce(0) { $0 + (waiting[Turn(lane: $1, origin: origin)]?.count ?? 0) }
+        Lane.allCases.reduce(0) { $0 + (waiting[Line(lane: $1, origin: origin)]?.count ?? 0) }
     }
 
     /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) {
         for lane in Lane.allCases {
-            let turn = Turn(lane: lane, origin: origin)
-            if waiting[turn] != nil { take(turn) }
+            let line = Line(lane: lane, origin: origin)
+            if waiting[line] != nil { rotate(line) }
         }
     }
 
-    private mutating func take(_ turn: Turn) {
-        if inTurn.insert(turn).inserted { turns[turn.lane, default: []].append(turn) }
+    private mutating func rotate(_ line: Line) {
+        if inRotation.insert(line).inserted { rotation[line.lane, default: []].append(line) }
     }
 
-    private mutating func end(_ turn: Turn) {
-        inTurn.remove(turn)
-        turns[turn.lane]?.removeFirst()
+    private mutating func end(_ line: Line) {
+        inRotation.remove(line)
+        rotation[line.lane]?.removeFirst()
     }
 
     mutating func finished(_ name: String) {
@@ -103,15 +103,15 @@ struct StartQueue {
     private mutating func next(
         in lane: Lane, _ admit: (_ origin: String?, _ lane: Lane) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
-        while let turn = turns[lane]?.first {
-            switch admit(turn.origin, lane) {
+        while let line = rotation[lane]?.first {
+            switch admit(line.origin, lane) {
             case .admitted(let permit):
-                end(turn)
-                guard let name = waiting[turn]?.popFirst() else { continue }
-                if waiting[turn]?.isEmpty ?? true { waiting[turn] = nil } else { take(turn) }
+                end(line)
+                guard let name = waiting[line]?.popFirst() else { continue }
+                if waiting[line]?.isEmpty ?? true { waiting[line] = nil } else { rotate(line) }
                 queued.remove(name)
                 return (name, permit)
-            case .hostIsFull: end(turn)
+            case .hostIsFull: end(line)
             case .noSlot: return nil
             }
         }

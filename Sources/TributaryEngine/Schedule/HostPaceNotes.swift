@@ -3,7 +3,7 @@ package import FeedModel
 package import Foundation
 
 /// Says of sources that are due why they may not be run yet: their host has a pace, and others are due there, too.
-package struct HostTurns {
+package struct HostPaceNotes {
     private let rules: HostRules
     /// The number of sources that are due, by the rules' keys.
     private var due: [String: Int] = [:]

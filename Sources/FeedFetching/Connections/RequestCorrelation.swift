@@ -2,11 +2,11 @@ import FeedDeclarations
 import NIOCore
 import Locking
 
-/// Tells which request a connection was given, as async-http-client does not. A request carries its ticket's number in
-/// a header, which the connection's handler removes before anything is sent.
-final class SendTickets: Sendable {
+/// Correlates requests with the connections that send them, which async-http-client does not name. A request carries the
+/// number of its entry in a header, which the connection's handler removes before anything is sent.
+final class RequestCorrelation: Sendable {
     /// A request on its way to a connection.
-    final class Ticket: Sendable {
+    final class Entry: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
         /// The origin that is asked, and who named it; nil where its address may be any.
@@ -38,33 +38,33 @@ final class SendTickets: Sendable {
         }
     }
 
-    static let header = "tributary-ticket"
+    static let header = "tributary-correlation"
 
     private struct State {
-        var issued: [Int: Ticket] = [:]
+        var entries: [Int: Entry] = [:]
         var last = 0
     }
 
     private let state = Mutex(State())
 
-    func issue(for progress: ExchangeProgress?, to origin: String, provenance: AddressProvenance?) -> Ticket {
+    func add(for progress: ExchangeProgress?, to origin: String, provenance: AddressProvenance?) -> Entry {
         state.withLock { state in
             state.last &+= 1
-            let ticket = Ticket(state.last, progress, origin, provenance)
-            state.issued[ticket.number] = ticket
-            return ticket
+            let entry = Entry(state.last, progress, origin, provenance)
+            state.entries[entry.number] = entry
+            return entry
         }
     }
 
-    /// Forgets a ticket whose request was answered or never will be.
-    func drop(_ ticket: Ticket) { state.withLock { $0.issued[ticket.number] = nil } }
+    /// Removes the entry of a request that was answered or never will be.
+    func remove(_ entry: Entry) { state.withLock { $0.entries[entry.number] = nil } }
 
-    /// Notes that a connection is about to send the request with this ticket number.
+    /// Notes that a connection is about to send the request with this number.
     ///
     /// - Throws: ``AddressGuard/Refusal`` where the request must not go to the connection's address. Nothing of it has been
     ///   sent then, and nothing may be.
     func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
-        guard let number = Int(number), let ticket = state.withLock({ $0.issued[number] }) else { return }
-        try ticket.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
+        guard let number = Int(number), let entry = state.withLock({ $0.entries[number] }) else { return }
+        try entry.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
     }
 }

@@ -1,4 +1,4 @@
-/// Support for documents that are not XML. Their reader names the elements and texts, and the handler is told of them
+/// Support for documents that are not XML. Their reader names the elements and texts, and the handler receives them
 /// as if they had been parsed. Limits and errors are the same. Nothing is written as markup and read again.
 extension XMLStreamParser {
     /// An element name that one parser knows.
@@ -8,7 +8,7 @@ extension XMLStreamParser {
     }
 
     /// True for a document that is not XML. The names of its elements may be any text.
-    package var isTold: Bool { toldLine != nil }
+    package var isSynthetic: Bool { reportedLine != nil }
 
     /// - Parameter name: a local name, as in XML where markup is made of it; this is not checked.
     package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
@@ -29,22 +29,22 @@ extension XMLStreamParser {
 
     /// - Parameter line: the line of the document, counted from 1.
     package func start(_ name: ElementName, line: Int) throws {
-        toldLine = line
+        reportedLine = line
         startElement(name.local)
         if let failure { throw failure }
     }
 
     /// Adds to the text of the innermost element, which must be open.
     package func text(_ bytes: UnsafeBufferPointer<UInt8>, line: Int) throws {
-        toldLine = line
+        reportedLine = line
         if let base = bytes.baseAddress { characters(base, bytes.count, rootContext) }
         if let failure { throw failure }
     }
 
-    /// Tells of an element that has this text and no children.
+    /// Reports an element that has this text and no children.
     @inline(__always)
     package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
-        toldLine = line
+        reportedLine = line
         startElement(name.local)
         if let base = text.baseAddress { characters(base, text.count, rootContext) }
         endElement()
@@ -52,7 +52,7 @@ extension XMLStreamParser {
     }
 
     package func end(line: Int) throws {
-        toldLine = line
+        reportedLine = line
         endElement()
         if let failure { throw failure }
     }

@@ -7,7 +7,7 @@ import Logging
 /// Forgets runs that are older than `[store] history`, with all that the store keeps of them, once a minute.
 ///
 /// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
-actor Forgetting {
+actor RunPruning {
     private static let secondsBetweenPasses = 60.0
 
     private let store: any MainStore

@@ -1,8 +1,8 @@
 package import FeedModel
 package import Foundation
 
-/// Advice from one run's responses about the time of the next run.
-package struct PollAdvice: Sendable, Equatable {
+/// Hints of one run's responses about the time of the next run.
+package struct PollHints: Sendable, Equatable {
     /// The earliest end of the freshness that the responses claim; nil as soon as one of them claims none.
     package var freshUntil: Date? { saysNothing ? nil : leastFresh }
     private var leastFresh: Date?
