@@ -15,6 +15,13 @@ extension FetchError {
             timeout: request.timeout, progress: progress)
     }
 
+    init(client error: any Error, request: PreparedRequest, progress: ExchangeProgress?) {
+        self.init(
+            client: error, subject: "\(request.method) \(request.url)",
+            connectTimeout: request.transport.connectTimeout,
+            timeout: request.timeout, progress: progress)
+    }
+
     /// - Parameter subject: the method and the address, to be shown.
     init(
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,

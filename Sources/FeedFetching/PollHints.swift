@@ -1,3 +1,4 @@
+package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
@@ -16,7 +17,7 @@ package struct PollHints: Sendable, Equatable {
     package var retryAt: Date?
     package var retryStatus: Int?
     /// The origin that answered 429. No request goes there until `retryAt`.
-    package var busyOrigin: String?
+    package var busyOrigin: Origin?
     /// The address of a feed that is gone (410).
     package var gone: String?
     /// The new addresses of requests that have moved for good, by key.
@@ -25,8 +26,8 @@ package struct PollHints: Sendable, Equatable {
     package init() {}
 
     /// Takes a response's head into account.
-    package mutating func note(_ response: FeedResponse, origin: String, at now: Date) {
-        isHTTP = isHTTP || !origin.hasPrefix("file:")
+    package mutating func note(_ response: FeedResponse, origin: Origin, at now: Date) {
+        isHTTP = isHTTP || !origin.isFile
         switch response.status {
         case 200..<300, 304:
             if let end = Freshness.end(of: response, at: now) {

@@ -10,12 +10,12 @@ final class RequestCorrelation: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
         /// The origin that is asked, and who named it; nil where its address may be any.
-        private let origin: String
+        private let origin: Origin
         private let provenance: AddressProvenance?
         private let sent = Mutex((isSent: false, address: IPAddress?.none))
 
         fileprivate init(
-            _ number: Int, _ progress: ExchangeProgress?, _ origin: String, _ provenance: AddressProvenance?
+            _ number: Int, _ progress: ExchangeProgress?, _ origin: Origin, _ provenance: AddressProvenance?
         ) {
             self.number = number
             self.progress = progress
@@ -47,7 +47,7 @@ final class RequestCorrelation: Sendable {
 
     private let state = Mutex(State())
 
-    func add(for progress: ExchangeProgress?, to origin: String, provenance: AddressProvenance?) -> Entry {
+    func add(for progress: ExchangeProgress?, to origin: Origin, provenance: AddressProvenance?) -> Entry {
         state.withLock { state in
             state.last &+= 1
             let entry = Entry(state.last, progress, origin, provenance)

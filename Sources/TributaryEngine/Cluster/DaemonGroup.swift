@@ -216,7 +216,8 @@ actor DaemonGroup {
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
         let now = clock.now()
-        for (origin, end) in try store.busyHosts() where end > now {
+        for (text, end) in try store.busyHosts() where end > now {
+            guard let origin = Origin(text) else { continue }
             busyHosts.leaveAlone(origin, until: end, now: now)
         }
         ownership.add(free)
@@ -232,10 +233,8 @@ extension DeclaredSources {
     init(_ configuration: TributaryConfiguration) {
         self.init(
             configuration.enabledSources.reduce(into: [:]) { groups, source in
-                let origin = source.firstOrigin
-                let isFile = origin.map { $0.isEmpty || $0.lowercased().hasPrefix("file") } ?? true
-                groups[source.name] = Fingerprint.hexadecimal(
-                    isFile ? "source " + source.name : origin.map(configuration.hosts.key) ?? "")
+                let server = source.firstOrigin.flatMap { $0.isFile ? nil : configuration.hosts.key(of: $0) }
+                groups[source.name] = Fingerprint.hexadecimal(server ?? "source " + source.name)
             })
     }
 }

@@ -123,7 +123,7 @@ package actor Inference {
         let exchange = try await fetch(request)
         let response = exchange.response
         // A file can be read again.
-        let isFile = url.lowercased().hasPrefix("file:")
+        let isFile = exchange.origin.isFile
         let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
         let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
         if format ?? DocumentFormat.format(of: response) == .csv {
@@ -167,11 +167,11 @@ package actor Inference {
     }
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
-        let address = request.url.value
-        let fetcher: any Fetcher = address.lowercased().hasPrefix("file:") ? files : http
-        let exchange = try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
+        let prepared = try request.prepare()
+        let fetcher: any Fetcher = prepared.origin.isFile ? files : http
+        let exchange = try await fetcher.fetch(prepared, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
-            throw FetchError(.status, "GET \(address): \(StackDecision.refusal(exchange.response.status))")
+            throw FetchError(.status, "GET \(request.url.value): \(StackDecision.refusal(exchange.response.status))")
         }
         return exchange
     }

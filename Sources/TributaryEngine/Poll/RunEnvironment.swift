@@ -73,9 +73,9 @@ struct RunEnvironment: Sendable {
         _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators = Validators(),
         movedTo: String? = nil
     ) async throws -> Exchange {
-        let isFile = request.url.value.lowercased().hasPrefix("file:")
-        let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
-        var exchange = try await fetcher.fetch(request, context, validators: validators, movedTo: movedTo)
+        let prepared = try request.prepare()
+        let fetcher: any Fetcher = prepared.origin.isFile ? FileFetcher(now: { clock.now() }) : http
+        var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
         // Validators are stored, so those with a secret are dropped.

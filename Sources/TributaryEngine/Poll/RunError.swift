@@ -67,7 +67,7 @@ struct RunError: Error, CustomStringConvertible {
     /// - Parameter declared: the request as it is declared.
     static func name(ofPage page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration) -> String {
         // The query of an address that a response has named as a whole may be a secret.
-        let address = try? HTTPTarget(request).shown(withQuery: !declared.url.isReference)
+        let address = try? request.prepare().shown(withQuery: !declared.url.isReference)
         return "page \(page) (\(address ?? request.url.description))"
     }
 

@@ -161,7 +161,7 @@ final class RunPermits: Sendable {
     /// own sources.
     ///
     /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
-    func permit(at host: String) async throws -> HostPermit {
+    func permit(at host: Origin) async throws -> HostPermit {
         let permit = try await freePermit(at: host)
         do {
             try claim?.check()
@@ -172,7 +172,7 @@ final class RunPermits: Sendable {
         return permit
     }
 
-    private func freePermit(at host: String) async throws -> HostPermit {
+    private func freePermit(at host: Origin) async throws -> HostPermit {
         if let reserved = takeHost() {
             if reserved.origin == host { return reserved }
             reserved.release()
@@ -188,7 +188,7 @@ final class RunPermits: Sendable {
 
 extension RunEnvironment {
     /// - Parameter origin: the origin of the first request; nil if it is not known yet.
-    func admission(to origin: String?, in lane: StartQueue.Lane) -> RunPermit.Admission {
+    func admission(to origin: Origin?, in lane: StartQueue.Lane) -> RunPermit.Admission {
         let host = origin.flatMap(hosts.start)
         guard origin == nil || host != nil else { return .hostIsFull }
         let slots = lane == .slow ? slowRuns : slots

@@ -109,7 +109,7 @@ extension RunState {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
         if let origin = hints.busyOrigin, let until = hints.retryAt {
-            commit.busyHost = (origin, until, max(0, until.timeIntervalSince(now)))
+            commit.busyHost = (origin.description, until, max(0, until.timeIntervalSince(now)))
         }
         return commit
     }

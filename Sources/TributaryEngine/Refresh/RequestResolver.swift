@@ -85,10 +85,10 @@ struct RequestResolver {
         } catch {
             throw FetchError(.redirect, "\(declared.url): what it stands for cannot be asked: \(error)")
         }
-        func origin(_ reference: Reference, _ replacement: String) -> String? {
+        func origin(_ reference: Reference, _ replacement: String) -> Origin? {
             var probe = declared
             probe.url = declared.url.resolved { $0 == reference ? replacement : values[$0] ?? "" }
-            return try? probe.origin()
+            return try? probe.address().origin
         }
         let actual = try resolved.origin()
         return values.keys.filter { !$0.isTime }.sorted { $0.description < $1.description }.filter {

@@ -9,14 +9,14 @@ struct RequestedWaits: Sendable {
     /// next one is due when the server says.
     static let (longest, mostTogether) = (300.0, 900.0)
 
-    private var ends: [String: Date] = [:]
+    private var ends: [Origin: Date] = [:]
     private var together = 0.0
 
     /// Notes a server's wish.
     ///
     /// - Parameter origin: the origin that was asked.
     /// - Returns: false where the run does not wait that long.
-    mutating func note(_ end: Date, at origin: String, now: Date) -> Bool {
+    mutating func note(_ end: Date, at origin: Origin, now: Date) -> Bool {
         let more = end.timeIntervalSince(max(now, ends[origin] ?? now))
         guard end.timeIntervalSince(now) <= Self.longest, together + max(0, more) <= Self.mostTogether else {
             return false
@@ -27,7 +27,7 @@ struct RequestedWaits: Sendable {
     }
 
     /// Returns when an origin may be asked again; nil where it may be asked now.
-    func end(at origin: String, now: Date) -> Date? { ends[origin].flatMap { $0 > now ? $0 : nil } }
+    func end(at origin: Origin, now: Date) -> Date? { ends[origin].flatMap { $0 > now ? $0 : nil } }
 }
 
 extension Refresh {

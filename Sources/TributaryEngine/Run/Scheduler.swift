@@ -94,7 +94,7 @@ final class Scheduler: SourceScheduling {
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.due) }
         environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
-        var logged = Set<String>()
+        var logged = Set<Origin>()
         // The results of runs are not needed. A group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
@@ -174,7 +174,7 @@ final class Scheduler: SourceScheduling {
     }
 
     /// Logs that sources wait for their hosts' rate limits: once a host, until none waits any more.
-    private func logWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ logged: inout Set<String>) {
+    private func logWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ logged: inout Set<Origin>) {
         guard environment.configuration.hosts.havePace else { return }
         let waiting = environment.hosts.limited.filter { schedule.waiting(at: $0) > 0 }
         for origin in waiting.subtracting(logged).sorted() {

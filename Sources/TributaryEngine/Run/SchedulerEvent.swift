@@ -20,7 +20,7 @@ enum SchedulerEvent: Sendable {
     /// A request for a sign that the loop still runs.
     case heartbeat
     /// Permits have become free at these origins, of which each host's come together: of several, none comes first each time.
-    case free([String])
+    case free([Origin])
     /// A run has ended, at this time by the clock.
     ///
     /// - Parameter wasSlow: true where a server sent next to nothing for seconds.

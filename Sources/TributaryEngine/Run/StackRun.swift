@@ -113,7 +113,8 @@ struct StackRun: Sendable {
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
         while true {
-            let claimed = try await environment.queryStore { [source, store = environment.store] () throws -> Claimed? in
+            let claimed = try await environment.queryStore {
+                [source, store = environment.store] () throws -> Claimed? in
                 guard let claim = try store.claim(source.name) else { return nil }
                 do {
                     let (stored, known) = try store.states(of: source.name)

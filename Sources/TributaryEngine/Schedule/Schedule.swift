@@ -186,10 +186,10 @@ struct Schedule {
     }
 
     /// Returns how many sources are due and wait for this origin.
-    func waiting(at origin: String) -> Int { ready.waiting(at: origin) }
+    func waiting(at origin: Origin) -> Int { ready.waiting(at: origin) }
 
     /// Notes that this origin has a free place again.
-    mutating func free(_ origin: String) { ready.free(origin) }
+    mutating func free(_ origin: Origin) { ready.free(origin) }
 
     /// - Parameters:
     ///   - wasSlow: true where a server sent next to nothing for seconds.
@@ -220,7 +220,7 @@ struct Schedule {
     ///
     /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
     mutating func takeStarts(
-        now: Date, admit: (_ origin: String?, _ lane: StartQueue.Lane) -> RunPermit.Admission
+        now: Date, admit: (_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission
     ) -> [Start] {
         while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
@@ -247,7 +247,7 @@ struct Schedule {
 
 extension SourceDeclaration {
     /// The origin of the first request; nil if it depends on a response or the store.
-    var firstOrigin: String? {
+    var firstOrigin: Origin? {
         guard let first = requests.first, !first.url.isDynamic else { return nil }
         return try? first.origin()
     }

@@ -1,4 +1,5 @@
 import DequeModule
+import FeedDeclarations
 
 /// Due sources that wait for a slot for their run, and for a place at the first host that they ask.
 ///
@@ -21,7 +22,7 @@ struct StartQueue {
     private struct Line: Hashable {
         var lane: Lane
         /// nil if it is not known.
-        var origin: String?
+        var origin: Origin?
     }
 
     /// The names of waiting sources, by the first origin that they ask.
@@ -33,31 +34,31 @@ struct StartQueue {
     private var promptStarts = 0
     private static let mostPromptStarts = 3
     /// Sources during whose last run a process died. They run one at a time, to show which of them is the cause.
-    private var suspects: Deque<(name: String, origin: String?)> = []
+    private var suspects: Deque<(name: String, origin: Origin?)> = []
     private var runningSuspect: String?
     private var queued: Set<String> = []
 
     var isEmpty: Bool { queued.isEmpty }
 
     /// Adds a source, unless it is already waiting.
-    mutating func add(_ name: String, origin: String?, lane: Lane = .new, isSuspect: Bool) {
+    mutating func add(_ name: String, origin: Origin?, lane: Lane = .new, isSuspect: Bool) {
         guard queued.insert(name).inserted else { return }
         if isSuspect {
             suspects.append((name, origin))
         } else {
             let line = Line(lane: lane, origin: origin)
             if waiting[line] == nil { rotate(line) }
-            waiting[turn, default: []].append(name)
+            waiting[line, default: []].append(name)
         }
     }
 
     /// Returns how many sources wait for this origin.
-    func waiting(at origin: String) -> Int {
+    func waiting(at origin: Origin) -> Int {
         Lane.allCases.reduce(0) { $0 + (waiting[Line(lane: $1, origin: origin)]?.count ?? 0) }
     }
 
     /// Notes that this origin has a free place again.
-    mutating func free(_ origin: String) {
+    mutating func free(_ origin: Origin) {
         for lane in Lane.allCases {
             let line = Line(lane: lane, origin: origin)
             if waiting[line] != nil { rotate(line) }
@@ -79,7 +80,7 @@ struct StartQueue {
 
     /// Returns the next source that may run, with its permit; nil if none may run now.
     mutating func next(
-        _ admit: (_ origin: String?, _ lane: Lane) -> RunPermit.Admission
+        _ admit: (_ origin: Origin?, _ lane: Lane) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
         if runningSuspect == nil, let suspect = suspects.first {
             switch admit(suspect.origin, .new) {
@@ -101,7 +102,7 @@ struct StartQueue {
     }
 
     private mutating func next(
-        in lane: Lane, _ admit: (_ origin: String?, _ lane: Lane) -> RunPermit.Admission
+        in lane: Lane, _ admit: (_ origin: Origin?, _ lane: Lane) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
         while let line = rotation[lane]?.first {
             switch admit(line.origin, lane) {

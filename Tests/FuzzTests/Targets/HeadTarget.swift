@@ -34,7 +34,7 @@ final class HeadTarget: FuzzTarget {
         try check(Freshness.end(of: response, at: Self.now), days: 366, "fresh")
         try check(RetryAfter.end(of: response, at: Self.now), days: 7, "left alone")
         var hints = PollHints()
-        hints.note(response, origin: "http://feeds.test:80", at: Self.now)
+        hints.note(response, origin: Origin(scheme: "http", host: "feeds.test", port: 80), at: Self.now)
         for outcome in [RunOutcome.committed, .unchanged, .discarded, .blocked, .cancelled] {
             let state = DueTime.state(
                 after: outcome, error: nil, source: source, last: SourceState(source: "s"), startedAt: Self.now,

@@ -1,4 +1,4 @@
-import FeedDeclarations
+package import FeedDeclarations
 
 extension RequestDeclaration {
     /// Removes what was declared for the source's own hosts, for a host that a response has named.
@@ -14,11 +14,23 @@ extension RequestDeclaration {
         authentication = nil
     }
 
-    /// Returns the origin of the request's address, `scheme://host:port`.
+    /// Returns what is sent for the request.
     ///
     /// - Throws: ``FetchError`` if the request has no valid address, as while it refers to a response not yet received.
-    package func origin() throws -> String {
-        if let declaredOrigin { return declaredOrigin }
+    package func prepare() throws(FetchError) -> PreparedRequest {
+        if let prepared { return prepared }
+        do {
+            return try PreparedRequest(self)
+        } catch {
+            throw FetchError(.address, "\(url) cannot be asked: \(error)")
+        }
+    }
+
+    /// Returns the origin of the request's address.
+    ///
+    /// - Throws: ``FetchError`` if the request has no valid address.
+    package func origin() throws(FetchError) -> Origin {
+        if let prepared { return prepared.origin }
         do {
             return try address().origin
         } catch {
