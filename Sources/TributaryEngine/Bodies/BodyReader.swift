@@ -6,6 +6,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import XMLRecords
 import XMLStream
 
 /// Passes a response's body from the network to the reader of its format: decompressed, limited and counted.
@@ -93,5 +94,20 @@ final class BodyReader {
         guard let document else { return }
         try start.withUnsafeBytes { try document.read($0) }
         start = []
+    }
+}
+
+extension FetchError {
+    /// Returns the error to report for one thrown while the body was read. Ours, the parser's and the store's stay as
+    /// they are; the client's is put in our words.
+    static func reading(
+        _ error: any Error, request: RequestDeclaration, _ progress: ExchangeProgress?
+    ) -> any Error {
+        switch error {
+        case is FetchError, is DocumentError, is SOAPFault, is XMLStreamError, is BindingError, is ParserError,
+            is MappingError, is XMLRecordError, is StoreError, is CancellationError:
+            error
+        default: FetchError(client: error, request: request, progress: progress)
+        }
     }
 }

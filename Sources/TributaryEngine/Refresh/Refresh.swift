@@ -151,6 +151,26 @@ actor Refresh {
         return reviewer.review(of: run.startedAt)
     }
 
+    /// Looks at the expectations of the requests that were parsed. The rows of one that was unchanged have been looked at
+    /// before they were committed.
+    ///
+    /// - Throws: ``RunError`` for the first that discards the run, or that cannot be evaluated.
+    private func unmetExpectations() throws -> ExpectationCheck.Unmet {
+        var unmet = ExpectationCheck.Unmet()
+        for (index, request) in run.source.requests.enumerated()
+        where run.results[index].report.outcome == .parsed && ExpectationCheck.concerns(request) {
+            do {
+                try ExpectationCheck(context: workerContext(), clock: environment.clock).check(request, index, &unmet)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                run.results[index].report.outcome = .failed
+                throw RunError(error, in: request)
+            }
+        }
+        return unmet
+    }
+
     private func record(_ ending: RunState.Ending) async -> RunReport {
         await run.record(ending) { tidyBodies(ending) }
     }

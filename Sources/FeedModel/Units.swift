@@ -19,3 +19,9 @@ package enum ByteSize {
         return "\(size) bytes"
     }
 }
+
+extension Duration {
+    package var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
