@@ -29,7 +29,7 @@ enum HookDecision {
     /// - Parameters:
     ///   - first: the first step that is not dealt with.
     ///   - memory: what the hook knows of the source.
-    static func next(of run: JournalRun, from first: Int, _ memory: HookMemory, _ hook: HookDeclaration) -> Next? {
+    static func next(of run: ChangelogRun, from first: Int, _ memory: HookMemory, _ hook: HookDeclaration) -> Next? {
         for step in Step.allCases where step.rawValue >= first {
             if let next = next(step, of: run, memory, hook) { return next }
         }
@@ -37,7 +37,7 @@ enum HookDecision {
     }
 
     private static func next(
-        _ step: Step, of run: JournalRun, _ memory: HookMemory, _ hook: HookDeclaration
+        _ step: Step, of run: ChangelogRun, _ memory: HookMemory, _ hook: HookDeclaration
     ) -> Next? {
         let report = run.report
         var after = memory

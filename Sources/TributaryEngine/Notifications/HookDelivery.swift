@@ -211,7 +211,7 @@ actor HookDelivery {
     }
 
     /// Adds the first of the changed rows, fewer where their keys are long, and counts the others.
-    private func add(_ run: JournalRun, to event: inout HookEvent) throws {
+    private func add(_ run: ChangelogRun, to event: inout HookEvent) throws {
         let counts = run.report.counts
         event.changes = try store.changes(of: run, after: 0, limit: hook.rows)
         event.changesOmitted = max(0, counts.inserted + counts.updated + counts.deleted - event.changes.count)

@@ -12,7 +12,7 @@ struct HookQueue {
         /// What the store is told afterwards.
         var progress: HookProgress
         /// The run whose changed rows go with the event.
-        var changesOf: JournalRun?
+        var changesOf: ChangelogRun?
     }
 
     /// The runs that are read at once.
@@ -24,7 +24,7 @@ struct HookQueue {
     private var state: HookState
     private var memories: [String: HookMemory]
     /// Runs that were read and not dealt with, and the place up to which they were read.
-    private var runs: ArraySlice<JournalRun> = []
+    private var runs: ArraySlice<ChangelogRun> = []
     private(set) var readTo: RunPosition
     /// The run that was told in part, where it is forgotten.
     private var lostRun: RunPosition?
@@ -103,9 +103,9 @@ struct HookQueue {
     /// else.
     ///
     /// - Parameter limit: the most runs that are looked at.
-    mutating func countUntold(limit: Int) throws -> (count: Int, first: JournalRun?) {
+    mutating func countUntold(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
         var (count, looked) = (0, 0)
-        var first: JournalRun?
+        var first: ChangelogRun?
         while true {
             for run in runs where isTold(run) {
                 count += 1
@@ -121,7 +121,7 @@ struct HookQueue {
     }
 
     /// Returns true where the hook has to be told of a run, and goes on to what is known after it.
-    private mutating func isTold(_ run: JournalRun) -> Bool {
+    private mutating func isTold(_ run: ChangelogRun) -> Bool {
         var step = run.position == state.position ? state.step : 1
         guard step > 0 else { return false }
         var memory = memories[run.report.source] ?? HookMemory()
@@ -135,7 +135,7 @@ struct HookQueue {
         return isTold
     }
 
-    private func item(of run: JournalRun) throws -> Item? {
+    private func item(of run: ChangelogRun) throws -> Item? {
         let source = run.report.source
         let first = run.position == state.position ? state.step : 1
         let memory = memories[source] ?? HookMemory()
@@ -165,13 +165,13 @@ struct HookQueue {
     }
 
     /// Returns the last run of a run's source that failed before it; nil where it is forgotten, or long ago.
-    private func lastFailure(before run: JournalRun) throws -> RunReport? {
+    private func lastFailure(before run: ChangelogRun) throws -> RunReport? {
         try store.runs(of: run.report.source, failed: true, limit: Self.pageSize).first { failed in
             failed.number.map { $0 < run.position.run } ?? false
         }
     }
 
-    private func event(_ kind: HookEventKind, _ run: JournalRun) -> HookEvent {
+    private func event(_ kind: HookEventKind, _ run: ChangelogRun) -> HookEvent {
         let report = run.report
         let started = Int(report.startedAt.timeIntervalSince1970 * 1000)
         var event = HookEvent(
@@ -230,7 +230,7 @@ struct HookQueue {
     }
 
     /// The runs after the hook's place are forgotten up to this one, or what was left to tell of the run at its place.
-    private func forgotten(before run: JournalRun, others: Bool) -> Item {
+    private func forgotten(before run: ChangelogRun, others: Bool) -> Item {
         let place = others ? RunPosition(transaction: run.position.transaction, run: run.position.run - 1) : readTo
         let occasion = "\(state.position.run)" + (lostRun == nil ? "" : " \(state.step)")
         var event = HookEvent(

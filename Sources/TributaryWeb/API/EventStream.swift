@@ -41,7 +41,7 @@ struct EventStream: Sendable {
     @concurrent
     private func send(after position: inout RunPosition, to writer: inout any ResponseBodyWriter) async throws {
         while true {
-            let page: (runs: [JournalRun], hasForgotten: Bool)
+            let page: (runs: [ChangelogRun], hasForgotten: Bool)
             do {
                 page = try await store.read { [position] in try $0.page(after: position, limit: Self.mostRuns) }
             } catch is StoreError {

@@ -7,7 +7,7 @@ import TributaryEngine
 /// Writes the changelog as lines, and goes on as commits come.
 ///
 /// Blocks its thread.
-final class JournalTail: Sendable {
+final class ChangelogTail: Sendable {
     /// The seconds for which commits are waited for that an older transaction holds up.
     private static let patience = 10.0
 
@@ -36,7 +36,7 @@ final class JournalTail: Sendable {
         wake.signal()
     }
 
-    /// - Throws: ``StoreError``, ``Failure`` where the journal does not reach so far, or an error of the output.
+    /// - Throws: ``StoreError``, ``Failure`` where the changelog does not reach so far, or an error of the output.
     func run() throws {
         let output = TailOutput()
         let listening = follows ? (store as? any SharedStore)?.listen { [wake] _ in wake.signal() } : nil

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A row of the journal.
-package struct JournalChange: Sendable, Equatable {
+/// A row of the changelog.
+package struct ChangelogEntry: Sendable, Equatable {
     package var id: Int64
     package var table: String
     /// The changed row's key: a value, or a JSON array of several as text.
@@ -25,7 +25,7 @@ package struct JournalChange: Sendable, Equatable {
     }
 }
 
-extension JournalChange: Encodable {
+extension ChangelogEntry: Encodable {
     package enum CodingKeys: String, CodingKey { case id, table, key, operation }
 
     package func encode(to encoder: any Encoder) throws {
@@ -37,12 +37,12 @@ extension JournalChange: Encodable {
     }
 }
 
-/// A recorded run, as those see it who follow the journal.
-package struct JournalRun: Sendable, Equatable {
+/// A recorded run, as those see it who follow the changelog.
+package struct ChangelogRun: Sendable, Equatable {
     package var position: RunPosition
     /// Without the reports of its requests.
     package var report: RunReport
-    /// The ids among which its part of the journal is; nil where it has changed nothing. On a server, rows of other runs
+    /// The ids among which its part of the changelog is; nil where it has changed nothing. On a server, rows of other runs
     /// may be among them.
     package var changes: ClosedRange<Int64>?
 
