@@ -49,7 +49,7 @@ final class JSONReader: DocumentReader {
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - streams: the parsers that are told of the document. They must get no other input.
+    ///   - streams: the parsers that receive the document. They must get no other input.
     ///   - root: the name of the document's element.
     init(_ streams: [XMLStreamParser], root: String = rootName) throws {
         self.streams = streams
@@ -201,7 +201,7 @@ final class JSONReader: DocumentReader {
         for stream in streams { try stream.end(line: line) }
     }
 
-    func tell(_ text: UnsafeBufferPointer<UInt8>) throws {
+    func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         for stream in streams { try stream.text(text, line: line) }
     }
 
@@ -229,7 +229,7 @@ final class JSONReader: DocumentReader {
 
     private func emitToken() throws {
         try startElement()
-        try token.withUnsafeBufferPointer { try tell($0) }
+        try token.withUnsafeBufferPointer { try emit($0) }
         try endElement()
     }
 
