@@ -21,8 +21,8 @@ package struct AddressProvenance: Sendable, Equatable {
         AddressProvenance(namer: namer, origin: nil, from: nil)
     }
 
-    /// Returns the provenance of what several have named together: where their addresses differ, only public ones are
-    /// admitted.
+    /// Returns the provenance of an address that several responses have named together: if their addresses differ,
+    /// only public addresses are admitted.
     package func combined(with other: AddressProvenance) -> AddressProvenance {
         AddressProvenance(
             namer: namer, origin: origin == other.origin ? origin : nil, from: from == other.from ? from : nil)

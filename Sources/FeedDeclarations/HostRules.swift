@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many requests may be under way at a host, and how soon one may follow the other: what `[hosts]` declares, and
-/// `[daemon] per_host` for all other hosts.
+/// How many requests may be in progress at a host, and how soon one may follow the other: what `[hosts]` declares,
+/// and `[daemon] per_host` for all other hosts.
 public struct HostRules: Sendable, Equatable {
     package struct Rule: Sendable, Equatable {
         package var perHost: Int?
@@ -39,13 +39,13 @@ public struct HostRules: Sendable, Equatable {
         return host.hasSuffix(".") ? String(host.dropLast()) : host
     }
 
-    /// Returns the most requests at the same time to what is counted under a name.
+    /// Returns the limit of concurrent requests for a key.
     package func limit(at key: String) -> Int { rules[key]?.perHost ?? perHost }
 
-    /// Returns the time between requests to what is counted under a name; nil if none is declared.
+    /// Returns the time between requests for a key; nil if none is declared.
     package func pace(at key: String) -> Duration? { rules[key]?.pace }
 
-    /// True where any host has a pace.
+    /// True if any host has a pace.
     package var havePace: Bool { rules.contains { $0.value.pace != nil } }
 
     /// The names under which hosts with a pace are counted.

@@ -25,7 +25,7 @@ struct ExportComparison {
         var rowID: String?
         var number: Int
 
-        /// True where the store generates the rows' key, which differs in another store.
+        /// True if the store generates the rows' key, which differs in another store.
         var isKeyGenerated: Bool {
             primaryKey.count == 1 && !mappings.contains { $0.column(primaryKey[0]) != nil }
         }
@@ -117,7 +117,7 @@ struct ExportComparison {
                 """)
     }
 
-    /// Returns the SQL condition for the rows that an export writes, as `m`; nil where it writes all.
+    /// Returns the SQL condition for the rows that an export writes, as `m`; nil if it writes all.
     private func condition(for mappings: [TableMapping]) throws -> String? {
         let each = try mappings.map { mapping in
             try (ExportSession.conditions(for: mapping, of: request) + conditionsOnParents(of: mapping, "m"))

@@ -82,7 +82,7 @@ extension FetchError {
                 "\(subject): no TLS connection: \(ErrorText.words(error)); check the server's certificate, or the "
                     + "request's 'tls'")
         case let error as IOError where error.errnoCode == ECONNREFUSED:
-            self.init(.connection, "\(subject): nobody listens there (connection refused); is the server running?")
+            self.init(.connection, "\(subject): nothing listens there (connection refused); is the server running?")
         case let error as IOError:
             self.init(.connection, "\(subject): the connection broke: \(ErrorText.words(error))")
         default:

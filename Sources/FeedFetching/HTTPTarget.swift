@@ -25,7 +25,7 @@ struct HTTPTarget {
         do {
             address = try WebAddress(location, relativeTo: url)
         } catch {
-            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be asked: \(error)")
+            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be used: \(error)")
         }
         if url.scheme?.lowercased() == "https", address.url.scheme?.lowercased() == "http" {
             throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")

@@ -34,7 +34,7 @@ extension RequestDeclaration {
         do {
             return try address().origin
         } catch {
-            throw FetchError(.address, "\(url) cannot be asked: \(error)")
+            throw FetchError(.address, "\(url) cannot be used: \(error)")
         }
     }
 }

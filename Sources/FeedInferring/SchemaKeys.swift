@@ -5,11 +5,11 @@ import XMLStream
 /// `xs:key`, and `xs:unique` over values that each record has, count where they hold in the whole document or within the
 /// record around the table's. A value of the type `xs:ID` is a key of its table where each record has one.
 struct SchemaKeys {
-    /// The columns that tell the records of a table apart.
+    /// The columns that distinguish the records of a table.
     struct Key {
         /// The positions of the values.
         var values: [Int]
-        /// True where they do so within one record of the enclosing table only.
+        /// True if they do so within one record of the enclosing table only.
         var isWithinParent = false
         var reason: String
     }
@@ -104,11 +104,11 @@ struct SchemaKeys {
 }
 
 extension ElementProfile {
-    /// True where a document has one element at this path at most.
+    /// True if a document has one element at this path at most.
     var isSingle: Bool { sequence(first: self, next: \.parent).allSatisfy { $0.maximum <= 1 && !$0.isRecursive } }
 }
 
 extension RecordValue {
-    /// True where each record of a document had the value.
+    /// True if each record of a document had the value.
     func isInEach(of table: ProposedTable) -> Bool { profile.filled == table.element.count }
 }

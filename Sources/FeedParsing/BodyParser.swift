@@ -8,9 +8,9 @@ package protocol BodyParser {
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws
 
-    /// Called when the header of a body in CSV is known, before its first record.
+    /// Called with the header of a body in CSV, before the first record.
     ///
-    /// - Throws: where the columns are not those that are expected.
+    /// - Throws: an error if expected columns are missing.
     func begin(columns: [String]) throws
 
     /// Called when the body has ended.

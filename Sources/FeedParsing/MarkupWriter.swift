@@ -76,8 +76,8 @@ public struct MarkupRules: Sendable {
     /// are HTML's void elements, so that an HTML reader understands the result. Elements of other namespaces declare
     /// them.
     public var plainNamespaces: Set<String?> = []
-    /// The local name of an element that is left out, with its content kept, where it is the only content: XHTML's
-    /// `div` in Atom.
+    /// The local name of an element that is removed, with its content kept, if it is the only content: XHTML's `div`
+    /// in Atom.
     public var wrapper: String?
 
     public init() {}

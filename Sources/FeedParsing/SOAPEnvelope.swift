@@ -22,7 +22,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
                 SOAPDeclaration.Version.allCases.contains(where: { $0.namespace == name.namespace })
             else {
                 throw DocumentError(
-                    "the response is no SOAP message: its root is <\(name.qualified)>, where an Envelope was expected")
+                    "the response is not a SOAP message: its root is <\(name.qualified)>, expected an Envelope")
             }
         case 2:
             isInBody = isOfEnvelope(stream) && name.local == "Body"

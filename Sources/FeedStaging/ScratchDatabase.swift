@@ -36,7 +36,7 @@ package final class ScratchDatabase: Sendable {
     /// Creates the file.
     ///
     /// - Parameter statements: create its tables.
-    /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
+    /// - Throws: ``StoreError`` if the file cannot be made; `CancellationError` where it was interrupted before.
     func open(_ statements: [String]) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"

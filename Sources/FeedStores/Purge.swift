@@ -3,14 +3,14 @@ package import FeedModel
 /// What a store is to forget of a source, and what is known of its rows besides the changelog.
 package struct Purge: Sendable {
     package var source: String
-    /// The columns by which the source's rows are told apart, as it is declared, by table in lower case. Without any, the
-    /// store's keys are tried.
+    /// The columns that identify the source's rows according to its declaration, by table in lower case. Without any,
+    /// the store's keys are tried.
     package var keys: [String: [String]]
     /// The rows that the source mirrors alone: they are its own, whatever the changelog still knows.
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
-    /// That of what was shown to whoever wants it; nil where nothing was.
+    /// The digest of the deletions that the user confirmed; nil without one.
     package var shown: ChangeDigest?
 
     package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
@@ -26,7 +26,7 @@ package struct Purge: Sendable {
     }
 }
 
-/// What a purge has deleted of a table, and what it has left.
+/// The rows of a table that a purge has deleted, and those that it has left.
 package struct PurgedTable: Sendable, Equatable {
     package var name: String
     package var deleted = 0
@@ -40,16 +40,16 @@ package struct PurgedTable: Sendable, Equatable {
     package init(name: String) { self.name = name }
 }
 
-/// What a purge has done, or would do.
+/// The result of a purge, or of its dry run.
 package struct PurgeReport: Sendable {
     package var tables: [PurgedTable] = []
     package var run: RunReport
-    /// The source's last commit before; 0 where it has none.
+    /// The source's last commit before; 0 if it has none.
     package var lastCommit: Int64 = 0
 
     package init(run: RunReport) { self.run = run }
 
-    /// What tells whether another purge would delete the same rows.
+    /// Identifies the deletions, to compare two purges.
     package var digest: ChangeDigest {
         var digest = ChangeDigest()
         digest.add("\(lastCommit)")
@@ -68,7 +68,7 @@ package protocol StorePurges: AnyObject, Sendable {
     /// Deletes the rows that only one source has written, and all that is remembered of it, and changelogs it as a run: one
     /// transaction. The caller has the source's claim.
     ///
-    /// - Parameter isTrial: true where everything is taken back, and only the report is wanted.
+    /// - Parameter isTrial: true if everything is taken back, and only the report is wanted.
     /// - Throws: ``StoreError`` naming rows that refer to those to be deleted; the store is then unchanged.
     func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport
 }

@@ -5,13 +5,13 @@ package protocol StoreChangelog: AnyObject, Sendable {
     /// Returns the first runs after a place.
     func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun]
 
-    /// Returns the place behind all runs that can be read.
+    /// Returns the position after all readable runs.
     func lastPosition() throws -> RunPosition
 
     /// Returns a run; nil where it is forgotten.
     func run(_ id: Int64) throws -> ChangelogRun?
 
-    /// True where runs after a place are recorded that cannot be read yet, as an older transaction is under way.
+    /// True if runs after a place are recorded that cannot be read yet, as an older transaction is in progress.
     func isHeldUp(after position: RunPosition) throws -> Bool
 
     /// Returns the first rows of a run's part of the changelog, by their ids: up to a number, and fewer where their keys are
@@ -32,7 +32,7 @@ extension StoreChangelog {
     /// The bytes of keys, about, after which no further row is read at once.
     package static var mostBytesAtOnce: Int { 1 << 20 }
 
-    /// Returns the first runs after a place, and whether others between the two have been forgotten.
+    /// Returns the first runs after a position, and whether others between the two have been deleted.
     ///
     /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
     /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,

@@ -2,18 +2,18 @@ package import FeedModel
 package import FeedStores
 package import StoreSQL
 
-/// The runs in the order in which they are read, and the row changes that they made: `tributary_change`.
+/// The runs in the order in which they are read, and their row changes: `tributary_change`.
 ///
-/// The order is that of the transactions that recorded the runs. Of a server, only those are read that are older than
-/// every transaction under way, so that none comes before them later. A transaction elsewhere on the server that writes
-/// for an hour delays what is read by that hour.
+/// The order is that of the recording transactions. On a server, only transactions older than every open one are
+/// read, so that none appears before them later. A writing transaction that is open for an hour delays readers by an
+/// hour.
 package struct Changelog: LedgerPart {
     let ledger: Ledger
 
     /// The condition that a run can be read.
     private var isReadable: String { dialect.isSettled ?? "TRUE" }
 
-    /// Returns the position behind all runs that can be read.
+    /// Returns the position after all readable runs.
     package func lastPosition() throws -> RunPosition {
         try session.first(
             """
@@ -47,7 +47,7 @@ package struct Changelog: LedgerPart {
         }
     }
 
-    /// True where runs after a position are recorded that cannot be read yet, as an older transaction is under way.
+    /// True if runs after a position are recorded that cannot be read yet, as an older transaction is in progress.
     package func isDelayed(after position: RunPosition) throws -> Bool {
         guard let isSettled = dialect.isSettled else { return false }
         return try session.isTrue(
@@ -81,7 +81,7 @@ package struct Changelog: LedgerPart {
         return found
     }
 
-    /// Returns the ids of the first and the last change; nil where there is none.
+    /// Returns the ids of the first and the last change; nil without any.
     package func bounds() throws -> ClosedRange<Int64>? {
         try session.first(
             "SELECT (SELECT min(id) FROM \(dialect.change)), (SELECT max(id) FROM \(dialect.change))"
@@ -94,7 +94,7 @@ package struct Changelog: LedgerPart {
     /// Returns the last id that a change was given; 0 before the first.
     package func lastID() throws -> Int64 { try session.int64("SELECT \(dialect.lastChange)") ?? 0 }
 
-    /// Returns the names of the tables that a source has written, as far as that is remembered.
+    /// Returns the names of the tables that a source has written, according to the changelog.
     package func tables(of source: String) throws -> Set<String> {
         let logged = try session.all(
             """
@@ -123,7 +123,7 @@ package struct Changelog: LedgerPart {
         }
     }
 
-    /// Returns the run that made a change; nil where there is no such change any more.
+    /// Returns the run that made a change; nil if the change no longer exists.
     package func run(ofChange id: Int64) throws -> Int64? {
         try session.int64("SELECT run FROM \(dialect.change) WHERE id = \(bind: id)")
     }

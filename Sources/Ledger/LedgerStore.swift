@@ -64,7 +64,7 @@ extension LedgerStore {
     }
 }
 
-/// The runs, and what they have changed.
+/// The runs, and their changes.
 extension LedgerStore {
     package func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
         try readLedger { try $0.runs.last(of: source, failed: failed, limit: limit) }

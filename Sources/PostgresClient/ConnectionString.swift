@@ -7,7 +7,7 @@ struct ConnectionString {
     /// All that libpq would connect by: the string, its service, the environment, the password file, libpq's defaults.
     let options: [String: String]
     private let secrets: Secrets
-    /// False where the text is no connection string, or its service is not to be found.
+    /// False if the text is no connection string, or its service is not to be found.
     let isRead: Bool
 
     init(_ text: String) throws {
@@ -34,7 +34,7 @@ struct ConnectionString {
     /// The text without what may be a password, for whatever libpq or the server say.
     func redacted(_ message: String) -> String { secrets.redacted(message) }
 
-    /// A sentence about a password that is not written as URIs want it; nil where it is.
+    /// A sentence about a password that is not written as URIs want it; nil if it is.
     var advice: String? {
         secrets.isPasswordBroken
             ? "the password in the URI has characters that must be written otherwise there: % as %25, @ as %40, / as %2F, : as %3A, # as %23, ? as %3F, a space as %20"

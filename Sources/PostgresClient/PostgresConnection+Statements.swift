@@ -18,7 +18,7 @@ extension PostgresConnection {
         isInSingleRowMode = false
     }
 
-    /// - Throws: ``PostgresError`` where another statement of this connection is under way, whose rows are being read.
+    /// - Throws: ``PostgresError`` if another statement of this connection is in progress, whose rows are being read.
     func ready(for sql: String) throws -> OpaquePointer {
         let connection = try open()
         guard !sql.utf8.contains(0) else {

@@ -35,7 +35,7 @@ extension MainStore {
             let blocked = try blockedRun(of: source)?.number
             if let run, run != blocked {
                 throw AcceptanceRefusal(
-                    "run \(run) of source '\(source)' does not wait to be accepted any more"
+                    "run \(run) of source '\(source)' no longer waits to be accepted"
                         + (blocked.map { "; run \($0) does" } ?? ""))
             }
             switch (blocked, inAdvance) {

@@ -89,7 +89,7 @@ extension SyncService {
     /// - Returns: the report of the run as which they are recorded.
     /// - Throws: as ``plan(_:ignoresValidators:)``; nothing has changed then.
     package func apply(_ correction: Correction, of source: String, shown digest: String) async throws -> RunReport {
-        let malformed = CorrectionRefusal(description: "'\(digest)' is no digest of changes that were shown")
+        let malformed = CorrectionRefusal(description: "'\(digest)' is not a digest of shown changes")
         let parts = digest.split(separator: "~", omittingEmptySubsequences: false)
         guard let last = parts.last else { throw malformed }
         return try await planning { environment in
@@ -126,7 +126,7 @@ extension SyncService {
             }
             guard isPrepared else {
                 throw CorrectionRefusal(
-                    description: "tables or columns of source '\(source.name)' are not there yet; its first run makes "
+                    description: "tables or columns of source '\(source.name)' do not exist yet; its first run makes "
                         + "them, and `tributary plan \(source.name)` shows its changes before that")
             }
         }
@@ -152,7 +152,7 @@ extension SyncService {
     private func purge(_ source: String, _ environment: RunEnvironment, shown: ChangeDigest?) throws -> PurgeReport {
         guard let claim = try environment.store.claim(source) else {
             throw CorrectionRefusal(
-                description: "\(source) is being run at this moment; wait for the end of the run", isBusy: true)
+                description: "\(source) is running; wait for the end of the run", isBusy: true)
         }
         defer { claim.unlock() }
         var purge = try SourcePurge(source: source, configuration: environment.configuration, store: environment.store)
@@ -175,7 +175,7 @@ extension SyncService {
     ) async throws -> Value {
         guard planning.acquire() else {
             throw CorrectionRefusal(
-                description: "two plans are being made at this moment; ask again in a moment", isBusy: true)
+                description: "two plans are in progress; try again in a moment", isBusy: true)
         }
         defer { planning.release() }
         var environment = environment

@@ -84,12 +84,12 @@ package final class TextDecoder {
         }
     }
 
-    /// - Throws: ``Problem`` where the text ends within a character.
+    /// - Throws: ``Problem`` if the text ends within a character.
     package func finish() throws(Problem) { if !rest.isEmpty { throw invalid } }
 
     private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
 
-    /// - Returns: the number of bytes read. Those that follow are the beginning of a character.
+    /// - Returns: the number of bytes read. Further bytes are the beginning of a character.
     private func convert(
         _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws -> Int {
@@ -118,8 +118,8 @@ package final class TextDecoder {
         return bytes.count - left
     }
 
-    /// Returns the length of the longest part from the start that is whole characters in UTF-8 (The Unicode Standard,
-    /// table 3-7), and false where the bytes behind it begin none.
+    /// Returns the length of the longest prefix of whole characters in UTF-8 (The Unicode Standard, table 3-7), and
+    /// false if the bytes after it begin no character.
     static func validLength(_ bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, isValid: Bool) {
         let memory = UnsafeRawBufferPointer(bytes)
         var index = 0

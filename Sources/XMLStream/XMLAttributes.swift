@@ -9,7 +9,7 @@ public struct XMLAttributes {
     public var count: Int { range.count }
     public var isEmpty: Bool { range.isEmpty }
 
-    /// Returns the value of the attribute with this name as written, prefix included; nil where there is none.
+    /// Returns the value of the attribute with this name as written, prefix included; nil without such an attribute.
     public subscript(name: String) -> String? {
         withValue(of: name) { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,7 +1,7 @@
 /// The base class of all handlers, which receive a document's elements while an ``XMLStreamParser`` reads it.
 ///
-/// The stream's `name`, `text`, `attributes` and so on describe the element in question during the call. An error
-/// thrown ends the document: ``XMLStreamParser/parse(_:)`` throws it to its caller.
+/// During a call, the stream's `name`, `text`, `attributes` and so on describe the current element. An error thrown
+/// ends the document: ``XMLStreamParser/parse(_:)`` throws it to its caller.
 ///
 /// A class and not a protocol, because the parser calls its handler twice for each element without retaining it. An
 /// existential does not allow that.

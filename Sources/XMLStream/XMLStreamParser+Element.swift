@@ -27,8 +27,8 @@ extension XMLStreamParser {
         attributes(of: frames.count - 1)
     }
 
-    /// The namespaces that the element declares, with an empty prefix for the default one and an empty address where it
-    /// declares that there is none. To be read when the element begins.
+    /// The namespaces that the element declares, with an empty prefix for the default one and an empty address for
+    /// none. Read them when the element begins.
     package var declaredNamespaces: [(prefix: String, namespace: String)] {
         guard let namespaceDeclarations else { return [] }
         return (0..<frames[frames.count - 1].namespaces).map { index in
@@ -81,7 +81,7 @@ extension XMLStreamParser {
 
     var rootDocument: xmlDocPtr? { context.pointee.myDoc }
 
-    /// Returns libxml2's only copy of a name; nil where the document's names together are longer than it allows.
+    /// Returns libxml2's only copy of a name; nil if the document's names together are longer than it allows.
     func intern(_ name: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8>? {
         xmlDictLookup(context.pointee.dict, name.baseAddress, Int32(clamping: name.count))
     }

@@ -81,7 +81,7 @@ extension XMLStreamParser {
 
     /// - Parameters:
     ///   - namespaces: the number of namespaces that the element declares.
-    ///   - count: the number of its attributes. Those that it has by default come last.
+    ///   - count: the number of its attributes. Attributes by default come last.
     func startElement(
         _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>? = nil, _ namespace: UnsafePointer<UInt8>? = nil,
         namespaces: Int = 0, _ count: Int = 0, defaulted: Int = 0,

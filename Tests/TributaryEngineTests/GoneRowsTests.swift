@@ -412,14 +412,14 @@ import TributaryStores
         for (sources, expected) in [
             (
                 Self.mapping().replacing("mirror", with: "upsert"),
-                "only a mirror knows which rows are gone, and these are merged with sync = \"upsert\"; write sync = \"mirror\""
+                "requires a mirror, but these rows are merged with sync = \"upsert\"; write sync = \"mirror\""
             ),
             (Self.mapping(tableOptions: "sync = \"insert\""), "merged with sync = \"insert\""),
             (
                 EngineFixture.request("/a", "deleted = \"gone_at\""),
-                "sources.s.requests[1].deleted: only a mirror knows which rows are gone"
+                "sources.s.requests[1].deleted: requires a mirror"
             ),
-            (Self.mapping().replacing("\"gone_at\"", with: "\"name\""), "leave it out of 'columns'"),
+            (Self.mapping().replacing("\"gone_at\"", with: "\"name\""), "remove it from 'columns'"),
             (Self.mapping("scope = { gone_at = \"x\" }"), "'scope' and 'deleted' name the same column"),
             (
                 Self.mapping() + Self.mapping(path: "/b").replacing("deleted = \"gone_at\"", with: ""),

@@ -230,7 +230,7 @@ import Testing
                 HTTP2Frames.reset(7, stream: request.stream)
             } _: { server in
                 let report = try await fixture.sync(stack(server, fixture, "method = \"\(method)\""))
-                #expect(report.first?.error?.contains("refuses the request again and again") == true, "\(report)")
+                #expect(report.first?.error?.contains("repeatedly refused the request") == true, "\(report)")
                 #expect(server.requests.count == 9)
             }
         }

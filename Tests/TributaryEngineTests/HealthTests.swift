@@ -57,7 +57,7 @@ import TributaryStores
             while report.scheduler == .good || report.store != .good { report = await health.report() }
             #expect(report.mayBeCuredByRestart)
             #expect(report.problems.first?.hasPrefix("the scheduler has not answered for ") == true)
-            #expect(report.problems.count == 1 && report.kinds == ["the scheduler stands still"])
+            #expect(report.problems.count == 1 && report.kinds == ["the scheduler hangs"])
             gate.open()
             while await !health.report().isGood {}
             running.cancel()
@@ -150,7 +150,7 @@ import TributaryStores
             #expect {
                 try store.probe()
             } throws: { error in
-                "\(error)".contains("cannot be written: the session only reads; see default_transaction_read_only")
+                "\(error)".contains("cannot be written: the session is read-only; see default_transaction_read_only")
             }
             try store.close()
         }

@@ -143,7 +143,7 @@ import Testing
             ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
-            ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be asked"),
+            ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be used"),
             ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
             ("on = [\"blocked\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),

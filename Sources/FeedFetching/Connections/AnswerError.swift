@@ -25,13 +25,13 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .closedBeforeAnswer: "the server closed a kept-alive connection instead of answering"
-        case .unprocessed: "the server closes its connections again and again before it takes the request (GOAWAY)"
-        case .refused: "the server refuses the request again and again (REFUSED_STREAM)"
-        case .leftOver: "bytes of no answer came on a kept-alive connection"
-        case .status: "the answer's status is not a number from 100 to 999"
-        case .switchesProtocols: "the answer's status is 101, though no other protocol was asked for"
+        case .unprocessed: "the server repeatedly closed the connection before it accepted the request (GOAWAY)"
+        case .refused: "the server repeatedly refused the request (REFUSED_STREAM)"
+        case .leftOver: "a kept-alive connection brought bytes that are not a response"
+        case .status: "the response's status is not a number from 100 to 999"
+        case .switchesProtocols: "the response's status is 101, but no other protocol was requested"
         case .tooManyInterimHeads: "more than \(Self.interimLimit) interim answers (1xx) came before the answer"
-        case .order: "the answer's parts come in an order that HTTP does not allow"
+        case .order: "the parts of the response come in an order that HTTP does not allow"
         }
     }
 }

@@ -44,7 +44,7 @@ package struct FileFetcher: Fetcher {
             throw FetchError(
                 .file,
                 "\(request.url): no file of the folder matches '\(pattern.text)'; it holds "
-                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is meant")
+                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is valid")
         }
         let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
         return response.status == 304 ? .withoutBody(response) : .source(response, FolderArchive(folder))

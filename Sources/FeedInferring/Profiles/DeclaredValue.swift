@@ -1,6 +1,6 @@
 import FeedDeclarations
 
-/// What a schema says of the values of an attribute, or of the text of an element.
+/// The schema's declaration of the values of an attribute, or of the text of an element.
 struct DeclaredValue {
     var type = ValueType.text
     /// How its texts are written where the type does not say it: `hex`.
@@ -8,7 +8,7 @@ struct DeclaredValue {
     /// The values allowed, if they are listed: the first ones, and the number of all.
     var choices: [String] = []
     var choiceCount = 0
-    /// True where each record has it.
+    /// True if each record has it.
     var isRequired = false
     /// The value of an attribute that is not written.
     var fallback: String?
@@ -19,7 +19,7 @@ struct DeclaredValue {
 
     static let mostChoices = 12
 
-    /// The choices and the documentation in one line of bounded length; nil where there are none.
+    /// The choices and the documentation in one line of bounded length; nil without one.
     var comment: String? {
         var parts: [String] = []
         if choiceCount > 0 {
@@ -40,17 +40,17 @@ struct DeclaredValue {
     }
 }
 
-/// What a schema says of an element, apart from its values.
+/// The schema's declaration of an element, apart from its values.
 struct ElementDeclaration {
-    /// True where each parent has it.
+    /// True if each parent has it.
     var isRequired = false
-    /// True where a column keeps the element's markup: it holds text with markup, any elements, or too many of them.
+    /// True if a column keeps the element's markup: it holds text with markup, any elements, or too many of them.
     var isMarkup = false
-    /// True where it is markup only because it lies within another of its type, or there would be too many columns.
+    /// True if it is markup only because it lies within another element of its type, or would have too many columns.
     var isCut = false
-    /// True where the element is declared as an element around it is, so that it is a further level of that one.
+    /// True if the element has the declaration of an enclosing element, so that it is a further level of that one.
     var isLevel = false
-    /// True where elements of any name may be below it, beside those that are declared.
+    /// True if elements of any name may be below it, in addition to the declared ones.
     var isOpen = false
     /// The keys and references that hold within the element.
     var constraints: [DeclaredConstraint] = []

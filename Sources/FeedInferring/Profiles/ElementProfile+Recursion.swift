@@ -54,7 +54,7 @@ extension ElementProfile {
             && sequence(first: self, next: \.parent).dropFirst().contains { $0 === top }
     }
 
-    /// True where a schema says that it is a level of the element around it.
+    /// True if a schema declares it as a level of the enclosing element.
     private var isFurtherLevel: Bool { declaration?.isLevel ?? false }
 
     private func sharesShape(with top: ElementProfile) -> Bool {

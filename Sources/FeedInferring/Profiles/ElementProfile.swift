@@ -16,11 +16,11 @@ package final class ElementProfile {
     package internal(set) var maximum = 0
     /// The number of parents with at least one of these elements.
     package internal(set) var parents = 0
-    /// True where elements of this name were found below one another, and are all profiled here.
+    /// True if elements of this name were found below one another, and are all profiled here.
     var isRecursive = false
-    /// What a schema says of the elements; nil where none does.
+    /// The schema's declaration of the elements; nil without one.
     var declaration: ElementDeclaration?
-    /// The profile into which this one has been merged, and which stands for it; nil where there is none.
+    /// The profile that this one has been merged into; nil if it has not.
     private(set) var merged: ElementProfile?
     /// The last copy of this profile.
     private var copy: ElementProfile?
@@ -62,7 +62,7 @@ package final class ElementProfile {
         let namespace: String?
     }
 
-    /// Returns the child of this name; nil where none has occurred yet.
+    /// Returns the child of this name; nil if none has occurred yet.
     ///
     /// - Parameter number: the number of the name in the document.
     func child(_ name: XMLName, number: Int32) -> ElementProfile? {
@@ -153,9 +153,9 @@ package final class ElementProfile {
         parents = 1
     }
 
-    /// Notes what a schema says of an attribute.
+    /// Adds the schema's declaration of an attribute.
     ///
-    /// - Parameter adds: true to add an attribute that no document has had.
+    /// - Parameter adds: true to add an attribute that no document has.
     func declareAttribute(_ name: XMLName, _ value: DeclaredValue, adds: Bool) {
         if let index = attributesByName[name.identity] {
             attributes[index].value.declared = value
@@ -170,8 +170,8 @@ package final class ElementProfile {
     /// The attributes that hold data.
     var data: [AttributeProfile] { attributes.filter(\.isData) }
 
-    /// True where the elements' content is running text with markup, which columns would tear apart. In most elements
-    /// with children, text of more than a stray word follows a child; or XHTML begins here.
+    /// True if the elements' content is running text with markup, which columns would tear apart: in most elements
+    /// with children, text of more than a stray word follows a child, or XHTML begins here.
     var isProse: Bool {
         if declaration?.isMarkup ?? false { return true }
         guard !children.isEmpty else { return false }
@@ -179,10 +179,10 @@ package final class ElementProfile {
         return children.contains { $0.name.namespace == Self.xhtml && Self.blocks.contains($0.name.local) }
     }
 
-    /// True where no element at this path, or at those folded into it by recursion, has children.
+    /// True if no element at this path, or at those folded into it by recursion, has children.
     var isLeaf: Bool { instancesWithChildren == 0 }
 
-    /// True where XHTML begins here, or what a schema declares as text with markup, which should be kept.
+    /// True if XHTML begins here, or text with markup according to a schema; both are kept.
     var holdsMarkup: Bool {
         declaration?.isMarkup ?? false || children.contains { $0.name.namespace == Self.xhtml }
     }
@@ -211,7 +211,7 @@ package final class ElementProfile {
         other.copy = self
     }
 
-    /// The profile that stands for this one in the last copy of the document.
+    /// The profile in place of this one in the last copy of the document.
     var surviving: ElementProfile {
         var found = copy ?? self
         while let next = found.merged { found = next }

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// The types, other than text, that a value could have. A column has those that all its values share.
+/// The possible types of a value, other than text. A column has the types that all its values share.
 struct ValueForms: OptionSet {
     let rawValue: UInt8
 

@@ -14,7 +14,7 @@ package struct ValueProfile {
     /// The first value that is not empty, or its first 80 characters.
     package private(set) var example: String?
 
-    /// What a schema says of the values; nil where none does.
+    /// The schema's declaration of the values; nil without one.
     var declared: DeclaredValue?
 
     private(set) var distinct = DistinctValues()
@@ -28,7 +28,7 @@ package struct ValueProfile {
 
     init() {}
 
-    /// Creates the profile of values of which only a schema is known.
+    /// Creates the profile of values that only a schema declares.
     init(declared: DeclaredValue) {
         self.declared = declared
         count = 1
@@ -75,7 +75,7 @@ package struct ValueProfile {
         }
     }
 
-    /// True where every value is a number without an exponent.
+    /// True if every value is a number without an exponent.
     var isNumber: Bool { filled > 0 && !hasExponent && !forms.isDisjoint(with: [.integer, .decimal, .real]) }
 
     /// The narrowest type to which every value converts, and from which it can be restored; text where there is no

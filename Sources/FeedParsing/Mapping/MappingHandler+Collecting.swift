@@ -65,7 +65,7 @@ extension MappingHandler {
         }
     }
 
-    /// True where the value would be used: it is inherited, or a record takes it.
+    /// True if the value would be used: it is inherited, or a record takes it.
     private func mayTake(_ capture: PathNode.Capture) -> Bool {
         capture.isInherited || record(for: capture)?.mayTake(capture.slot) ?? false
     }

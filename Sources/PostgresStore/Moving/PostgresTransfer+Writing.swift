@@ -4,7 +4,7 @@ import FeedStores
 import Ledger
 import PostgresClient
 
-/// What a transaction writes of another store's content.
+/// The writes of a transaction that receives another store's content.
 extension PostgresTransfer: TransferWriter {
     func lock(_ tables: [TransferTable]) throws {
         try writing {

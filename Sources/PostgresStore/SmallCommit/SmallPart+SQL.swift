@@ -7,7 +7,7 @@ import PostgresClient
 /// The statement that merges the rows of one table. Its text is the same for all feeds of one shape, so that a connection
 /// prepares it once: values are parameters.
 extension SmallPart {
-    /// What the statement answers with, in the order of its columns.
+    /// The result of the statement, in the order of its columns.
     struct Counts {
         /// Distinct staged rows.
         var rows = 0
@@ -32,7 +32,7 @@ extension SmallPart {
         }
     }
 
-    /// Returns the statement that writes new and different rows and, for a mirror, deletes those that are not staged.
+    /// Returns the statement that writes new and different rows and, for a mirror, deletes rows that are not staged.
     func writing(deletes: Bool) -> PostgresStatement {
         var parameters = self.parameters
         var parts = [given, found]
@@ -86,7 +86,7 @@ extension SmallPart {
 
     private func sql(_ column: String) -> String { details.column(column)?.sql ?? column.sqlIdentifier }
 
-    /// The staged rows, of which the last of several with one key counts.
+    /// The staged rows; the last of several with one key.
     private var given: String {
         let names = columns.indices.map { "c\($0)" }
         let arrays = ["$1::bigint[]"] + columns.enumerated().map { "$\($0 + 2)::\($1.elementType)[]" }
@@ -106,7 +106,7 @@ extension SmallPart {
             """
     }
 
-    /// The staged rows beside the stored ones.
+    /// The staged rows joined with the stored ones.
     private var found: String {
         """
         found AS MATERIALIZED (
@@ -115,7 +115,7 @@ extension SmallPart {
         """
     }
 
-    /// A condition that a stored row, `m`, is not as it is staged, `s`; nil where it stays as it is.
+    /// A condition that a stored row, `m`, differs from the staged one, `s`; nil if it cannot.
     private var differs: String? {
         let columns = updatedColumns.compactMap { details.column($0) }
         return columns.isEmpty
@@ -187,7 +187,7 @@ struct LoggedChange {
 extension TableDetails {
     /// Returns a statement that deletes the rows of a scope and returns the `key` of each.
     ///
-    /// - Parameter isStaged: a query for the staged row of the stored row `m`; nil where none is staged.
+    /// - Parameter isStaged: a query for the staged row of the stored row `m`; nil if none is staged.
     func deletion(
         of rows: MirroredRows, key: [String], isStaged: String?, _ parameters: inout [PostgresValue?]
     ) -> String {

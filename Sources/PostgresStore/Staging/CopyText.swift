@@ -47,7 +47,7 @@ final class CopyText {
         }
     }
 
-    /// Appends a number with as few digits as tell it from all others.
+    /// Appends a number with the fewest digits that identify it.
     func append(_ double: Double) {
         guard double.isFinite else { return append(word: double < 0 ? "-Infinity" : "Infinity") }
         append(word: double.description)
@@ -94,7 +94,7 @@ final class CopyText {
         if count >= Self.blockSize { try flush() }
     }
 
-    /// Sends what is left.
+    /// Sends the remaining bytes.
     func flush() throws {
         try send(UnsafeRawBufferPointer(start: bytes, count: count))
         count = 0

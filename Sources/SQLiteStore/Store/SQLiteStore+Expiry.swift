@@ -14,7 +14,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns what is known of a column by which rows expire; nil where there is none.
+    /// Returns the properties of a column by which rows expire; nil if it does not exist.
     ///
     /// - Parameter scope: the columns whose values are given.
     package func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn? {
@@ -50,7 +50,7 @@ extension SQLiteColumn {
 }
 
 extension TableInfo.Column {
-    /// True where dates are stored as text.
+    /// True if dates are stored as text.
     fileprivate var holdsDates: Bool { Affinity(declaredType: declaredType).holds("TEXT", declaredType: declaredType) }
 }
 

@@ -56,7 +56,7 @@ actor RunPruning {
             isFailing = false
         } catch {
             if !isFailing, !Task.isCancelled {
-                logger.warning("Old runs cannot be forgotten", metadata: ["error": "\(error)"])
+                logger.warning("Old runs cannot be deleted", metadata: ["error": "\(error)"])
             }
             isFailing = true
         }

@@ -147,7 +147,7 @@ actor HookDelivery {
         _ = try store.declareHooks(Set(environment.configuration.hooks.map(\.name)))
         guard let state = try store.hookState(hook.name) else {
             throw StoreError(
-                .conflict, "another process has forgotten the hook '\(hook.name)', which it does not declare")
+                .conflict, "another process has deleted the hook '\(hook.name)', which it does not declare")
         }
         return state
     }
@@ -192,7 +192,7 @@ actor HookDelivery {
             now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
         let shown = environment.shown(error)
         environment.logger.warning(
-            "The hook '\(hook.name)' did not take its event: \(shown)",
+            "The hook '\(hook.name)' failed: its event was not delivered: \(shown)",
             metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
         try store.noteFailure(
             ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))

@@ -51,7 +51,7 @@ package struct HookSender: Sendable {
     private func outcome(of answer: WebhookClient.Answer, _ address: InterpolatedText) -> HookOutcome {
         switch answer.status {
         case 200..<300: .delivered("\(answer.status)")
-        case 410: .gone("POST \(address) answered 410 Gone: it gets no more events")
+        case 410: .gone("POST \(address) answered 410 Gone: it receives no more events")
         case 300..<400: .failed("POST \(address) answered \(answer.status): redirects are not followed")
         default: .failed("POST \(address) answered \(answer.status)", retryAt: answer.retryAt)
         }

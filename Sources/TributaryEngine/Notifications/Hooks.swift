@@ -84,7 +84,7 @@ actor Hooks {
             }
         } catch {
             environment.logger.error(
-                "New hooks cannot be made known", metadata: ["error": "\(environment.shown("\(error)"))"])
+                "New hooks cannot be registered", metadata: ["error": "\(environment.shown("\(error)"))"])
         }
     }
 

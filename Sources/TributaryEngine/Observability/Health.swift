@@ -57,9 +57,9 @@ package final class Health: Sendable {
         }
         guard kinds != former else { return }
         if kinds.isEmpty {
-            logger.notice("All is well again")
+            logger.notice("All checks succeed again")
         } else {
-            logger.error("Something is wrong: \(report.problems.joined(separator: "; "))")
+            logger.error("A check fails: \(report.problems.joined(separator: "; "))")
         }
     }
 }

@@ -24,7 +24,7 @@ package struct HealthReport: Sendable, Equatable {
 
     /// What is wrong, in words that name no file and no server.
     package var kinds: [String] {
-        (scheduler == .good ? [] : ["the scheduler stands still"])
+        (scheduler == .good ? [] : ["the scheduler hangs"])
             + (store == .good ? [] : ["the store cannot be written"])
     }
 

@@ -84,7 +84,7 @@ actor MetricsSampler {
         timer.set(nil)
     }
 
-    /// What cannot be read keeps its last value: that the store cannot be asked is told by its health.
+    /// What cannot be read keeps its last value: that the store cannot be used is told by its health.
     private func look() {
         let now = clock.now()
         metrics.own(ownership?.sources ?? declared.withLock(\.names))

@@ -163,7 +163,7 @@ extension RunState {
                 }
             }
             guard !faults.isEmpty else { return nil }
-            return "request '\(source.requests[index].key)' was mended: \(faults.joined(separator: ", "))"
+            return "request '\(source.requests[index].key)' was repaired: \(faults.joined(separator: ", "))"
         }
     }
 

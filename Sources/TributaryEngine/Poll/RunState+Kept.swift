@@ -23,7 +23,7 @@ extension RunState {
         guard stored.undone == nil else {
             throw StackError(
                 .reference,
-                "the source was brought back to an earlier run, and its last kept bodies are those that were undone; "
+                "the source was undone to an earlier run, and its last kept bodies are the undone ones; "
                     + "`tributary resume \(source.name)` continues from them")
         }
         let requests = source.requests.filter { $0.content != .captures }

@@ -69,7 +69,7 @@ enum StackDecision {
         case 401, 403: return "the server answered \(status) \(reason); check the request's credentials"
         case 404: return "the server answered 404 Not Found; check the request's url"
         case 410: return "the server answered 410 Gone; the feed no longer exists, and the source can be removed"
-        case 429, 503: return "the server answered \(status) \(reason); it is asked again later"
+        case 429, 503: return "the server answered \(status) \(reason); the request is repeated later"
         case 304: return "the server answered 304 Not Modified to a request that was not conditional"
         default: return "the server answered \(status) \(reason), where 200 or 304 was expected"
         }

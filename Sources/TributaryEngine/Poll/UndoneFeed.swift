@@ -62,12 +62,12 @@ struct UndoneFeed: Codable, Sendable {
 
     /// What the source's status says.
     func note(_ source: String) -> String {
-        "brought back to \(point): the feed is taken again once it differs from the one that was undone, or after "
+        "undone to \(point): the feed is committed again once it differs from the undone one, or after "
             + "`tributary resume \(source)`"
     }
 
     /// What the status says of a source whose feed cannot be compared without taking it.
     func strictNote(_ source: String) -> String {
-        "brought back to \(point): nothing is sent until `tributary resume \(source)`"
+        "undone to \(point): nothing is sent until `tributary resume \(source)`"
     }
 }

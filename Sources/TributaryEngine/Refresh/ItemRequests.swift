@@ -25,7 +25,7 @@ struct ItemRequests {
         guard found.rows.count <= forEach.maxRequests else {
             throw FetchError(
                 .tooLarge,
-                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
+                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is intended"
             )
         }
         if found.rows.isEmpty { refresh.permits.releaseHost() }

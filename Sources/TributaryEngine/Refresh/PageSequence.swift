@@ -71,7 +71,7 @@ struct PageSequence {
         guard page < paging.maxPages else {
             throw FetchError(
                 .tooLarge,
-                "\(request.url): there are more than \(paging.maxPages) pages; raise max_pages if that is meant")
+                "\(request.url): there are more than \(paging.maxPages) pages; raise max_pages if that is intended")
         }
         page += 1
         return following
@@ -87,7 +87,7 @@ struct PageSequence {
         do {
             target = try Self.url(address, from: url)
         } catch {
-            throw FetchError(.redirect, "\(request.url): \(namer) after page \(page) cannot be asked: \(error)")
+            throw FetchError(.redirect, "\(request.url): \(namer) after page \(page) cannot be used: \(error)")
         }
         guard let base = URL(string: url), target.origin == base.origin else {
             throw FetchError(

@@ -65,8 +65,8 @@ extension Refresh {
         guard case .mapping = request.content, body.records == 0, !request.allowsEmpty else { return }
         throw StackError(
             .empty,
-            "\(request.url): none of the documents held a record; mend the mapping, or set allow_empty = true if that "
-                + "is meant")
+            "\(request.url): none of the documents held a record; correct the mapping, or set allow_empty = true if that "
+                + "is valid")
     }
 
     /// Parses one document of several.

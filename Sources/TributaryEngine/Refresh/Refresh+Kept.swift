@@ -81,7 +81,7 @@ extension Refresh {
         let failed = bodies.tidy(run.source.name, keeping: names, isBlocked: isBlocked)
         if !failed.isEmpty {
             environment.logger.warning(
-                "Bodies that are not kept any more cannot be removed",
+                "Surplus kept bodies cannot be removed",
                 metadata: ["source": "\(run.source.name)", "files": "\(failed.joined(separator: ", "))"])
         }
     }
@@ -128,7 +128,7 @@ extension Refresh {
         var ending = ending
         if run.isReplay {
             ending.error? +=
-                "; if that is meant, let it through by `tributary accept --in-advance \(run.source.name)`, and replay again"
+                "; if that is intended, allow it by `tributary accept --in-advance \(run.source.name)`, and replay again"
             return ending
         }
         if let unusable = run.unusable { ending.error? += "; \(unusable)" }

@@ -212,7 +212,7 @@ extension Refresh {
             throw StackError(
                 .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
-                    + "set allow_empty = true if that is meant")
+                    + "set allow_empty = true if that is valid")
         }
         // What is kept must not pass for all of the feed when it is read again.
         if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
@@ -224,7 +224,7 @@ extension Refresh {
         guard case .mapping = declared.content, records == 0, responses > 0, !declared.allowsEmpty else { return }
         throw StackError(
             .empty,
-            "\(declared.url): none of \(responses) responses held a record; mend the mapping, or set "
-                + "allow_empty = true if that is meant")
+            "\(declared.url): none of \(responses) responses held a record; correct the mapping, or set "
+                + "allow_empty = true if that is valid")
     }
 }

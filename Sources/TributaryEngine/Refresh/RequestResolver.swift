@@ -83,7 +83,7 @@ struct RequestResolver {
         do {
             _ = try WebAddress(resolved.url.value)
         } catch {
-            throw FetchError(.redirect, "\(declared.url): what it stands for cannot be asked: \(error)")
+            throw FetchError(.redirect, "\(declared.url): what it stands for cannot be used: \(error)")
         }
         func origin(_ reference: Reference, _ replacement: String) -> Origin? {
             var probe = declared

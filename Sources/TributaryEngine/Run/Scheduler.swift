@@ -142,7 +142,7 @@ final class Scheduler: SourceScheduling {
                     }
                 case .reload(let configuration):
                     if configuration.differsInStore(from: environment.configuration) {
-                        environment.logger.warning("What [store] says takes effect at the next start")
+                        environment.logger.warning("Changes of [store] take effect at the next start")
                     }
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
@@ -190,7 +190,7 @@ final class Scheduler: SourceScheduling {
     }
 
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {
-        environment.logger.warning("The clock was set back; what waits does so no longer than before")
+        environment.logger.warning("The clock was set back; no wait becomes longer")
         do {
             try await environment.store.cutWaits(to: now, setBackFrom: former)
         } catch {

@@ -109,13 +109,13 @@ enum DueTime {
                     let due = max(due, now + firstRetry.seconds)
                     state.nextDue = due
                     state.note = join(
-                        state.note, "the server is busy (\(status)) and does not say how long; asked again \(text(due))"
+                        state.note, "the server is busy (\(status)) without a Retry-After; next attempt \(text(due))"
                     )
                 }
             } else {
                 let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
                 state.note = join(
-                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); asked again \(text(due))")
+                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); next attempt \(text(due))")
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(

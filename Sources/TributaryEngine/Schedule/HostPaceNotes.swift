@@ -27,7 +27,7 @@ package struct HostPaceNotes {
         }
         let count = due[key] ?? 1
         let others = count == 1 ? "1 source is due there" : "\(count) sources are due there"
-        return "due: waits for its turn at \(key), which is asked once in \(pace) ([hosts] pace); \(others)"
+        return "due: waits for its turn at \(key), which gets one request in \(pace) ([hosts] pace); \(others)"
     }
 
     private func key(of source: SourceDeclaration) -> String? {

@@ -13,7 +13,7 @@ final class OutputLayout {
     private let ranks: [String: Int]
     private var fields: [String: OutputField] = [:]
 
-    /// - Throws: ``XMLRecordError`` where a path or a date format of the type is invalid.
+    /// - Throws: ``XMLRecordError`` if a path or a date format of the type is invalid.
     init(_ type: Any.Type) throws {
         isSet = type is any XMLSetType.Type
         isDictionary = type is any XMLDictionaryType.Type

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Converts the text of elements and attributes to values: the lexical forms of XML Schema (part 2) and the dates found
-/// in feeds. Each function takes trimmed UTF-8 and returns nil where the text is not of its form.
+/// Converts the text of elements and attributes to values: the lexical forms of XML Schema (part 2) and the dates
+/// found in feeds. Each function takes trimmed UTF-8 and returns nil if the text is not of its form.
 package enum Lexical {
-    /// Reads an optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil if the value does not fit.
     package static func int(_ text: UnsafeBufferPointer<UInt8>) -> Int? { integer(text, as: Int.self) }
 
-    /// Reads an optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil if the value does not fit.
     @inlinable
     package static func integer<Integer: FixedWidthInteger>(
         _ text: UnsafeBufferPointer<UInt8>, as type: Integer.Type = Integer.self
