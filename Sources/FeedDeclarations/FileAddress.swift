@@ -1,7 +1,7 @@
 import Foundation
 
 /// A `file:` address on this machine: of a file, or of the files of a folder that match a pattern.
-package struct FileAddress: Sendable {
+package struct FileAddress: Sendable, Equatable {
     /// The path of the file; that of the folder where there is a pattern.
     package let path: String
     /// The pattern of the files' names from the folder on; nil for an address without `*`.

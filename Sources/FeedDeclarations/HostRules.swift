@@ -25,13 +25,11 @@ public struct HostRules: Sendable, Equatable {
 
     /// Returns the name under which an origin is counted: the host for which there is a rule, with all its ports and
     /// schemes, or the origin itself.
-    package func key(of origin: String) -> String {
-        guard !rules.isEmpty, let start = origin.range(of: "://")?.upperBound else { return origin }
-        let place = origin[start...].lowercased()
-        guard let colon = place.lastIndex(of: ":") else { return origin }
-        let host = Self.name(of: String(place[..<colon]))
-        let withPort = host + place[colon...]
-        return rules[withPort] != nil ? withPort : rules[host] == nil ? origin : host
+    package func key(of origin: Origin) -> String {
+        guard !rules.isEmpty, !origin.isFile else { return origin.description }
+        let host = Self.name(of: origin.host)
+        let withPort = "\(host):\(origin.port)"
+        return rules[withPort] != nil ? withPort : rules[host] == nil ? origin.description : host
     }
 
     /// Returns the name under which a host's rules are, however it is spelt: without the dot that may end it, and of an

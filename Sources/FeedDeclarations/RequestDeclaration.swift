@@ -6,14 +6,14 @@ package import XMLStream
 public struct RequestDeclaration: Sendable, Equatable {
     public var key: String
     public var url: InterpolatedText { didSet { derived = nil } }
-    public var method: String
-    public var headers: [String: InterpolatedText]
-    public var parameters: [String: InterpolatedText]
-    public var body: RequestBody?
+    public var method: String { didSet { derived = nil } }
+    public var headers: [String: InterpolatedText] { didSet { derived = nil } }
+    public var parameters: [String: InterpolatedText] { didSet { derived = nil } }
+    public var body: RequestBody? { didSet { derived = nil } }
     /// The time limit of the whole exchange, from connecting to the last byte.
-    public var timeout: Duration
-    public var transport: Transport
-    public var authentication: Authentication?
+    public var timeout: Duration { didSet { derived = nil } }
+    public var transport: Transport { didSet { derived = nil } }
+    public var authentication: Authentication? { didSet { derived = nil } }
     /// The most bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
@@ -23,8 +23,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var csv = CSVDialect()
     /// The faults that are repaired in a body that is XML.
     package private(set) var repair: Set<XMLRepair.Fault> = []
-    /// The members of an archive that are the request's documents; nil if the body is one document.
-    package var documents: MemberPattern?
+    /// The members of an archive that are the request's documents; nil where the body is one document.
+    package var documents: MemberPattern? { didSet { derived = nil } }
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String
@@ -37,9 +37,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var deleted: String? { didSet { derived = nil } }
     /// How old rows may become.
     public package(set) var expiry: RowExpiry? { didSet { derived = nil } }
-    /// True if a mirroring request may delete every row because its feed has none.
-    public var allowsEmpty: Bool
-    /// The limits on the changes of one commit to the request's scope.
+    /// True where a mirroring request may delete every row because its feed has none.
+    public var allowsEmpty: Bool { didSet { derived = nil } }
+    /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
     /// The least rows that the request stages, in all its tables.
     public package(set) var minRows = 0
@@ -49,10 +49,10 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var keepBodies = 0
     /// The source's ``SourceDeclaration/keepsHistory``: tables that are created need a key, by which rows are known in it.
     package var keepsHistory = false
-    /// True if responses may lead to addresses that are not public.
-    package var allowsPrivate = false
+    /// True where responses may lead to addresses that are not public.
+    package var allowsPrivate = false { didSet { derived = nil } }
     /// For a request that is sent, what named its address; nil for an address that is declared.
-    package var provenance: AddressProvenance?
+    package var provenance: AddressProvenance? { didSet { derived = nil } }
     /// The zone of times without one, where a column gives no other, and of `${now:…}`; nil for UTC.
     package private(set) var timeZone: TimeZoneRules?
     /// Statuses whose bodies are parsed.
@@ -76,8 +76,8 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     private struct Derived: Sendable, Equatable {
         var digest: ValidityDigest
-        /// Nil if a response or a row decides which server receives the request.
-        var origin: String?
+        /// Nil where the request has references that are still to be resolved.
+        var prepared: PreparedRequest?
     }
 
     /// For a request that is sent, the values of ``mappedReferences``; nil for NULL.
@@ -288,15 +288,15 @@ public struct RequestDeclaration: Sendable, Equatable {
             ? URL(fileURLWithPath: try FileAddress(url.value).path) : try WebAddress(url.value).url
     }
 
-    /// The origin of its address, `scheme://host:port`; nil if a response or a row decides which server receives the
-    /// request.
-    package var declaredOrigin: String? { derived?.origin }
+    /// What is sent for the request, prepared with the configuration; nil where it has references.
+    package var prepared: PreparedRequest? { derived?.prepared }
 
     /// What stored validators and bodies of the request stand for.
     package var digest: ValidityDigest { derived?.digest ?? ValidityDigest(self) }
 
     /// Works out the values that follow from the declaration.
     mutating func derive() {
-        derived = Derived(digest: ValidityDigest(self), origin: url.isDynamic ? nil : try? address().origin)
+        derived = Derived(
+            digest: ValidityDigest(self), prepared: sentReferences.isEmpty ? try? PreparedRequest(self) : nil)
     }
 }

@@ -17,7 +17,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var schemaPath: String?
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
-    /// The time for which runs, and their part of the journal, are kept.
+    /// The time for which runs, and their part of the changelog, are kept.
     public var history: Duration
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
     public var connections = 16

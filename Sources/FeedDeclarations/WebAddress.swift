@@ -106,20 +106,6 @@ package struct WebAddress: Sendable, Hashable {
     }
 }
 
-extension URL {
-    /// The origin, `scheme://host:port`. It decides what may be sent along (RFC 6454).
-    package var origin: String {
-        let scheme = scheme?.lowercased() ?? "http"
-        return "\(scheme)://\(hostBeforePort):\(port ?? (scheme == "https" ? 443 : 80))"
-    }
-
-    /// The host in lower case, as it stands before a port: an IPv6 address in brackets (RFC 3986, section 3.2.2).
-    package var hostBeforePort: String {
-        let name = host?.lowercased() ?? ""
-        return name.contains(":") ? "[\(name)]" : name
-    }
-}
-
 extension String {
     /// The text with all but the unreserved characters percent-encoded (RFC 3986, section 2.3).
     package var percentEncoded: String {

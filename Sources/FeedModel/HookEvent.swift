@@ -38,7 +38,7 @@ package struct HookEvent: Sendable, Equatable {
     package var failingSince: Date?
     /// When the last good run ended, of a source that is stale.
     package var lastGood: Date?
-    package var changes: [JournalChange] = []
+    package var changes: [ChangelogEntry] = []
     package var changesOmitted = 0
 
     package init(id: String, kind: HookEventKind, hook: String, source: String?, run: Int64? = nil, time: Date) {

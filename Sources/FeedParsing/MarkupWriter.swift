@@ -17,7 +17,7 @@ struct MarkupWriter {
         let name = stream.name
         let isPlain = !plainNamespaces.isEmpty && plainNamespaces.contains(name.namespace)
         let written = isPlain ? name.local : name.qualified
-        open.append((stream.isTold ? ElementNaming.name(written) : written, isPlain, []))
+        open.append((stream.isSynthetic ? ElementNaming.name(written) : written, isPlain, []))
         writer.start(open[open.count - 1].name)
         // An element written plainly is in no namespace here, even within an element that has one.
         bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)

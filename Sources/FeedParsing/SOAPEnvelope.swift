@@ -31,7 +31,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             if stream.depth == 3, name.local == "Fault", isOfEnvelope(stream) {
                 isInFault = true
             } else {
-                try tellStart(of: stream, within: Self.depth)
+                try reportStart(of: stream, within: Self.depth)
             }
         }
     }
@@ -40,7 +40,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
         if isInFault {
             try takeFault(stream)
         } else if isInBody, stream.depth > Self.depth {
-            try tellEnd(of: stream, within: Self.depth)
+            try reportEnd(of: stream, within: Self.depth)
         }
     }
 

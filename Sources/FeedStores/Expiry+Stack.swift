@@ -72,3 +72,28 @@ extension Retention {
     /// The tables from which a commit deletes rows that have expired.
     package var writtenTables: [String] { expiries.flatMap { [$0.table] + $0.descendants.map(\.table) } }
 }
+
+/// What a store knows of a column by which rows expire.
+package struct DateColumn: Sendable, Equatable {
+    package var type: String
+    /// True where dates are stored in it, as a mapping's types `date` and `datetime` store them.
+    package var holdsDates: Bool
+    /// True where an index finds the rows with the oldest dates.
+    package var isIndexed: Bool
+
+    package init(type: String, holdsDates: Bool, isIndexed: Bool) {
+        self.type = type
+        self.holdsDates = holdsDates
+        self.isIndexed = isIndexed
+    }
+
+    /// Returns true where an index finds the rows of a scope with the oldest dates.
+    ///
+    /// - Parameters:
+    ///   - index: the index's columns.
+    ///   - scope: the columns whose values are given.
+    package static func isServed(by index: [String], _ column: String, within scope: [String]) -> Bool {
+        let scope = Set(scope.map { $0.lowercased() })
+        return index.first { !scope.contains($0.lowercased()) }?.lowercased() == column.lowercased()
+    }
+}

@@ -2,7 +2,7 @@
 ///
 /// Synchronous methods block their thread, so none is called from the cooperative pool.
 package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, StoreMoves, StorePurges,
-    StoreJournal, StoreHooks, StoreHistory, StoreBrowsing
+    StoreChangelog, StoreHooks, StoreHistory, StoreBrowsing
 {
     /// The store as messages name it: a file's path, or a server and its database. Without any password.
     var name: String { get }

@@ -1,12 +1,12 @@
 package import FeedModel
 
-/// The purge of a source, with the identity of its rows beyond the changelog.
+/// What a store is to forget of a source, and what is known of its rows besides the changelog.
 package struct Purge: Sendable {
     package var source: String
     /// The columns that identify the source's rows according to its declaration, by table in lower case. Without any,
     /// the store's keys are tried.
     package var keys: [String: [String]]
-    /// The rows that the source mirrors alone: they are its own, whatever the journal still knows.
+    /// The rows that the source mirrors alone: they are its own, whatever the changelog still knows.
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
@@ -32,9 +32,9 @@ package struct PurgedTable: Sendable, Equatable {
     package var deleted = 0
     /// Rows that other sources have written, too.
     package var shared = 0
-    /// Rows whose writer is not in the changelog.
+    /// Rows of which the changelog does not tell who wrote them.
     package var unknown = 0
-    /// True if no key of the table identifies the rows in the changelog.
+    /// True where no key of the table tells which rows the changelog means.
     package var lacksKey = false
 
     package init(name: String) { self.name = name }
@@ -65,7 +65,7 @@ package struct PurgeReport: Sendable {
 
 /// A store that can forget a source.
 package protocol StorePurges: AnyObject, Sendable {
-    /// Deletes the rows that only one source has written, and all that is remembered of it, and journals it as a run: one
+    /// Deletes the rows that only one source has written, and all that is remembered of it, and changelogs it as a run: one
     /// transaction. The caller has the source's claim.
     ///
     /// - Parameter isTrial: true if everything is taken back, and only the report is wanted.

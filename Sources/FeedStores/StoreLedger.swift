@@ -11,7 +11,7 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the states of a source and of its requests, the latter by key.
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState])
 
-    /// Deletes runs that began before a date, a bounded number, with their part of the journal and of the histories, in a
+    /// Deletes runs that began before a date, a bounded number, with their part of the changelog and of the histories, in a
     /// transaction of its own.
     ///
     /// - Returns: true if there may be more of them.

@@ -99,7 +99,7 @@ package struct StoreMove {
         _ part: TransferPlan.Part, _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferDigest {
         var digest = TransferDigest(part.columns.map(\.kind))
-        // A server's journal has a text for every key.
+        // A server's changelog has a text for every key.
         let spelled = part.columns.indices.filter {
             part.from.name == TransferTable.changes && part.columns[$0].kind == .text
         }

@@ -75,3 +75,20 @@ package protocol StoreTables: StagingStore {
     /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
     func renewTableInfos(of tables: Set<String>?) throws
 }
+
+/// The rows of a main store.
+package protocol StoreRows: AnyObject, Sendable {
+    /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
+    func value(of expression: String, in table: String, scope: [String: String]) throws -> String?
+
+    /// Returns true if rows have expired.
+    ///
+    /// - Throws: ``StoreError`` for a column without dates.
+    func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool
+
+    /// Copies tables with all their rows into a new SQLite file, as they are at one moment.
+    ///
+    /// - Parameter tables: the names of existing tables; nil for every table and all else that the store holds.
+    /// - Throws: ``StoreError`` naming a table or file.
+    func copy(_ tables: [String]?, to path: String) throws
+}

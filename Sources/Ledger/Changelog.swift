@@ -24,15 +24,15 @@ package struct Changelog: LedgerPart {
     }
 
     /// Returns the first runs after a position.
-    package func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try runs(
             "WHERE \(dialect.isAfter(position)) AND \(isReadable) ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)")
     }
 
-    /// Returns a run; nil if it was deleted.
-    package func run(_ id: Int64) throws -> JournalRun? { try runs("WHERE id = \(bind: id)").first }
+    /// Returns a run; nil where it is forgotten.
+    package func run(_ id: Int64) throws -> ChangelogRun? { try runs("WHERE id = \(bind: id)").first }
 
-    private func runs(_ conditions: SQLText) throws -> [JournalRun] {
+    private func runs(_ conditions: SQLText) throws -> [ChangelogRun] {
         let columns = dialect.positionWidth
         return try session.all(
             """
@@ -41,7 +41,7 @@ package struct Changelog: LedgerPart {
             """
         ) { row in
             let (first, last) = (try row.int64(columns), try row.int64(columns + 1))
-            return JournalRun(
+            return ChangelogRun(
                 position: try dialect.readPosition(row), report: try RunReport(row, from: columns + 2),
                 changes: first.flatMap { first in last.flatMap { first <= $0 ? first...$0 : nil } })
         }
@@ -59,9 +59,10 @@ package struct Changelog: LedgerPart {
     /// - Parameters:
     ///   - limit: the most changes.
     ///   - bytes: the bytes of keys, about, after which no further change is read.
-    package func changes(of run: JournalRun, after id: Int64, limit: Int, bytes most: Int) throws -> [JournalChange] {
+    package func changes(of run: ChangelogRun, after id: Int64, limit: Int, bytes most: Int) throws -> [ChangelogEntry]
+    {
         guard let range = run.changes, range.upperBound > id else { return [] }
-        var found: [JournalChange] = []
+        var found: [ChangelogEntry] = []
         var bytes = 0
         try session.forEachRow(
             of: """
@@ -70,7 +71,7 @@ package struct Changelog: LedgerPart {
                 AND run = \(bind: run.position.run) ORDER BY id LIMIT \(bind: limit)
                 """
         ) { row in
-            let change = JournalChange(
+            let change = ChangelogEntry(
                 id: try row.int64(0) ?? 0, table: row.string(1) ?? "", key: row.storedValue(2),
                 operation: row.string(3) ?? "")
             bytes += change.size

@@ -1,4 +1,4 @@
-/// The attributes of the current element, valid until the handler's method returns.
+/// The attributes of the element that a handler receives. They are valid until the call returns.
 public struct XMLAttributes {
     // `unowned(unsafe)`: attributes are valid only while the parser calls its handler.
     unowned(unsafe) let stream: XMLStreamParser

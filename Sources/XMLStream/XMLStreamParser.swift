@@ -44,7 +44,7 @@ public final class XMLStreamParser {
     /// The bytes held back until there are enough to push.
     private var held: [UInt8] = []
     /// The line reached in a document that is not XML; nil in an XML document.
-    @exclusivity(unchecked) var toldLine: Int?
+    @exclusivity(unchecked) var reportedLine: Int?
     @exclusivity(unchecked) var hasRoot = false
     /// True to keep white space before an element's first child, where the whole content of an element matters.
     @exclusivity(unchecked) package var keepsIndentation = false
@@ -52,7 +52,7 @@ public final class XMLStreamParser {
     /// - Parameters:
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark overrides
     ///     it, and it overrides the XML declaration (RFC 7303, section 3).
-    ///   - handler: the object that is called for each element; not retained.
+    ///   - handler: the object that receives each element; not retained.
     public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: XMLStreamHandler) {
         XMLStreamParser.initializeLibrary
         self.limits = limits
@@ -95,7 +95,7 @@ public final class XMLStreamParser {
     /// - Throws: ``XMLStreamError`` if it is not complete, or the handler's error.
     public func finish() throws {
         if let failure { throw failure }
-        if toldLine != nil { return }
+        if reportedLine != nil { return }
         if let start = preamble {
             guard !start.isEmpty else {
                 throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1))

@@ -40,7 +40,7 @@ import TributaryStores
 
     static func items(_ ids: String..., name: String = "n") -> String { EngineFixture.items(ids, name: name) }
 
-    private static let journal =
+    private static let changelog =
         "SELECT run, \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY id"
 
     @Test func aRowIsMarkedAndComesBack() async throws {
@@ -64,7 +64,7 @@ import TributaryStores
             #expect(try await Self.sync(fixture, Self.mapping()) == MergeCounts(inserted: 2, deleted: 1))
             #expect(try rows() == ["a|n|NULL", "b|other|NULL", "c|new|2027-01-15T09:00:00Z"])
             #expect(
-                try fixture.rows(Self.journal) == [
+                try fixture.rows(Self.changelog) == [
                     "2|thing|b|delete", "4|thing|a|delete", "4|thing|c|update", "5|thing|c|delete", "5|thing|a|insert",
                     "5|thing|b|insert",
                 ])

@@ -136,7 +136,7 @@ import Testing
                 #expect(report.outcome == .committed, "\(report)")
                 #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"1\""])
                 // What is ours alone is not sent.
-                #expect(server.requests.first?[SendTickets.header] == nil)
+                #expect(server.requests.first?[RequestCorrelation.header] == nil)
                 #expect(server.requests.first?[":authority"] != nil)
             }
         }

@@ -29,7 +29,7 @@ import Testing
     private static func begin(
         _ request: RequestDeclaration, _ validators: Validators = Validators(), movedTo: String? = nil
     ) throws -> (HTTPExchange, HTTPExchange.Step) {
-        var exchange = try HTTPExchange(request, validators: validators, movedTo: movedTo)
+        var exchange = try HTTPExchange(request.prepare(), validators: validators, movedTo: movedTo)
         let step = exchange.begin()
         return (exchange, step)
     }

@@ -42,7 +42,8 @@ import TributaryStores
                 logger: Logger(label: "test") { _ in gate })
             let scheduler = Scheduler(environment: environment) { _ in }
             let health = Health(
-                scheduler, environment.store, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                { await scheduler.heartbeat() }, environment.store,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 patience: .milliseconds(100), shown: \.self)
             let running = Task { try await scheduler.run() }
             while await !health.report().isGood {}

@@ -22,7 +22,7 @@ import Testing
         var memory = memory
         var told: [String] = []
         for (index, report) in runs.enumerated() {
-            let run = JournalRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
+            let run = ChangelogRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
             var step = 1
             while let next = HookDecision.next(of: run, from: step, memory, hook) {
                 if next.isTold { told.append("\(index) \(next.step)") }

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The reason to refuse a connection's answer: the libraries below would trap on it, or it makes no sense.
 enum AnswerError: Error, Equatable, CustomStringConvertible {
     /// The connection had served an earlier request and broke before any byte of this answer came.
@@ -30,6 +32,24 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
         case .switchesProtocols: "the response's status is 101, but no other protocol was requested"
         case .tooManyInterimHeads: "more than \(Self.interimLimit) interim answers (1xx) came before the answer"
         case .order: "the parts of the response come in an order that HTTP does not allow"
+        }
+    }
+}
+
+/// What a handler does with a request that must not be sent. All of it comes later: async-http-client is still about to
+/// write the request, and an error would find it in the middle of that.
+extension ChannelHandlerContext {
+    /// Drops what was to be written.
+    func refuse(_ promise: EventLoopPromise<Void>?, _ error: any Error) {
+        guard let promise else { return }
+        eventLoop.assumeIsolated().execute { promise.fail(error) }
+    }
+
+    /// Tells the next handler of an error, and closes the channel.
+    func closeLater(with error: any Error) {
+        eventLoop.assumeIsolated().execute { [self] in
+            fireErrorCaught(error)
+            close(promise: nil)
         }
     }
 }

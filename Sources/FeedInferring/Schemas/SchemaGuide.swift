@@ -98,7 +98,7 @@ final class SchemaGuide {
         let declared = contents.declaration(of: place.element) ?? place.element
         let content = try contents.content(of: type)
         var declaration = profile.declaration ?? ElementDeclaration()
-        declaration.constraints = declared.children.filter { ["key", "unique", "keyref"].contains($0.kind) }
+        declaration.constraints = declared.children.compactMap(\.constraint)
         var value = content.value ?? DeclaredValue()
         value.isRequired = !declared.isTrue("nillable")
         value.documentation = place.element.documentation ?? declared.documentation ?? documentation(of: type)

@@ -51,6 +51,16 @@ final class SchemaNode {
         (self[attribute] ?? "").split(whereSeparator: \.isWhitespace).map { resolved(String($0)) }
     }
 
+    /// The key, unique value or reference that the element declares; nil where it is another.
+    var constraint: DeclaredConstraint? {
+        DeclaredConstraint.Kind(rawValue: kind).map { kind in
+            DeclaredConstraint(
+                kind: kind, label: self["name"] ?? "", name: name, target: reference("refer"),
+                selector: child("selector")?["xpath"] ?? "",
+                fields: children.filter { $0.kind == "field" }.map { $0["xpath"] ?? "" })
+        }
+    }
+
     /// The most occurrences are more than one.
     var repeats: Bool {
         guard let most = self["maxOccurs"] else { return false }

@@ -124,7 +124,7 @@ open class FeedParser {
     public final var rawText: String { String(decoding: stream.textBytes, as: UTF8.self) }
 
     /// Takes the content of the element that has begun as markup. Call it in ``didStartElement()``. The parser does
-    /// not see the elements in the content, and finds it in ``markup`` when the element ends. It costs nothing if the
+    /// not receive the elements in the content, and finds it in ``markup`` when the element ends. Free of cost where the
     /// content has no elements.
     public final func collectMarkup(_ rules: MarkupRules = MarkupRules()) { markupRules = rules }
 

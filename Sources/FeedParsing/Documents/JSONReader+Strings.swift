@@ -51,7 +51,7 @@ extension JSONReader {
 
     func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
         try endSurrogate(isName)
-        guard isName else { return try tell(text) }
+        guard isName else { return try emit(text) }
         token.append(contentsOf: text)
         guard token.count <= Self.tokenLimit else {
             throw problem("a name is longer than \(Self.tokenLimit) bytes")

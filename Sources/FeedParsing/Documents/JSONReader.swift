@@ -201,7 +201,7 @@ final class JSONReader: DocumentReader {
         for stream in streams { try stream.end(line: line) }
     }
 
-    func tell(_ text: UnsafeBufferPointer<UInt8>) throws {
+    func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         for stream in streams { try stream.text(text, line: line) }
     }
 
@@ -229,7 +229,7 @@ final class JSONReader: DocumentReader {
 
     private func emitToken() throws {
         try startElement()
-        try token.withUnsafeBufferPointer { try tell($0) }
+        try token.withUnsafeBufferPointer { try emit($0) }
         try endElement()
     }
 

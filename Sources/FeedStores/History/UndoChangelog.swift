@@ -31,8 +31,8 @@ package struct UndoChangelog: Sendable {
         return key.count == declared.count && !key.isEmpty ? key : merged
     }
 
-    /// Returns a planned change as in the changelog; nil if the changelog would not have it.
-    package func told(_ change: PlannedChange) -> PlannedChange? {
+    /// Returns a planned change as the changelog would report it; nil where it would not.
+    package func reported(_ change: PlannedChange) -> PlannedChange? {
         guard let mark = mark(of: change.table)?.lowercased() else { return change }
         func isMarked(_ row: PlannedChange.Values) -> Bool {
             row.contains { name, value in
@@ -41,16 +41,16 @@ package struct UndoChangelog: Sendable {
                 return true
             }
         }
-        var told = change
+        var reported = change
         guard case .update(let old) = change.operation else { return isMarked(change.row) ? nil : change }
         switch (isMarked(old), isMarked(change.row)) {
         case (false, false): break
         case (true, true): return nil
-        case (true, false): told.operation = .insert
+        case (true, false): reported.operation = .insert
         case (false, true):
-            told.operation = .delete
-            told.row = old
+            reported.operation = .delete
+            reported.row = old
         }
-        return told
+        return reported
     }
 }

@@ -61,7 +61,7 @@ package struct UndoMerge {
         for table in tables { try checkUnchanged(table) }
         let changelog = undo.changelog
         let report = onChange.map { onChange in
-            { (change: PlannedChange) in if let reported = changelog.told(change) { try onChange(reported) } }
+            { (change: PlannedChange) in if let reported = changelog.reported(change) { try onChange(reported) } }
         }
         let removals = try tables.compactMap(removal)
         var counts = try store.merge(restoring: tables, removals: removals, onChange: report).execute()

@@ -152,11 +152,11 @@ extension SmallCommit.Deletion {
         if let part { return part.deleting() }
         var parameters: [PostgresValue?] = []
         let deletion = details.deletion(of: rows, key: details.primaryKey, isStaged: nil, &parameters)
-        let journal = JournaledChange("delete", from: "deleted", order: "row_number() OVER ()")
+        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
         return PostgresStatement(
             """
             WITH deleted AS (\(deletion)),
-            journal AS (\(JournaledChange.insertion(of: [journal], table: details.name)))
+            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
             SELECT count(*) FROM deleted
             """, parameters, isPrepared: true)
     }

@@ -36,22 +36,22 @@ extension SmallPart {
     func writing(deletes: Bool) -> PostgresStatement {
         var parameters = self.parameters
         var parts = [given, found]
-        var changes: [JournaledChange] = []
+        var changes: [LoggedChange] = []
         let supplied = table.suppliedScope.map { scoped in
             parameters.append(.text(scoped.value))
             return "s.\(sql(scoped.column)) IS DISTINCT FROM $\(parameters.count)"
         }
         if deletes {
             parts.append("deleted AS (\(deletion(&parameters)))")
-            changes.append(JournaledChange("delete", from: "deleted", order: "row_number() OVER ()"))
+            changes.append(LoggedChange("delete", from: "deleted", order: "row_number() OVER ()"))
         }
         if let update {
             parts.append("updated AS (\(update))")
-            changes.append(JournaledChange("update", from: "updated", order: "row"))
+            changes.append(LoggedChange("update", from: "updated", order: "row"))
         }
         parts.append("inserted AS (\(insertion))")
-        changes.append(JournaledChange("insert", from: "inserted", order: "row_number() OVER ()"))
-        parts.append("changelog AS (\(JournaledChange.insertion(of: changes, table: details.name)))")
+        changes.append(LoggedChange("insert", from: "inserted", order: "row_number() OVER ()"))
+        parts.append("changelog AS (\(LoggedChange.insertion(of: changes, table: details.name)))")
         let known = "(SELECT count(*) FROM found WHERE NOT tributary_new)"
         return PostgresStatement(
             """
@@ -69,12 +69,12 @@ extension SmallPart {
     func deleting() -> PostgresStatement {
         var parameters = self.parameters
         let deletion = deletion(&parameters)
-        let journal = JournaledChange("delete", from: "deleted", order: "row_number() OVER ()")
+        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
         return PostgresStatement(
             """
             WITH \(given),
             deleted AS (\(deletion)),
-            journal AS (\(JournaledChange.insertion(of: [journal], table: details.name)))
+            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
             SELECT count(*) FROM deleted
             """, parameters, isPrepared: true)
     }
@@ -154,7 +154,7 @@ extension SmallPart {
 }
 
 /// A part of a statement that returns the `key` of each row that it changes, for the changelog.
-struct JournaledChange {
+struct LoggedChange {
     private let operation: String
     private let source: String
     private let order: String
@@ -168,8 +168,8 @@ struct JournaledChange {
         self.order = order
     }
 
-    /// Returns a statement that journals changes one after another, for the run whose number this session has drawn.
-    static func insertion(of changes: [JournaledChange], table: String) -> String {
+    /// Returns a statement that enters changes into the changelog one after another, for the run whose number this session has drawn.
+    static func insertion(of changes: [LoggedChange], table: String) -> String {
         let rows = changes.enumerated().map { index, change in
             """
             SELECT \(index) AS step, \(change.order) AS place, key, \(change.operation.postgresLiteral) AS operation

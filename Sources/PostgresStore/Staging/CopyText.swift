@@ -138,3 +138,25 @@ final class CopyText {
         bytes = larger
     }
 }
+
+/// The place at which COPY stopped, as the server's words tell it: `COPY items, line 3, column size: "abc"`. In other
+/// languages than English the words between are others.
+struct CopyPlace: Equatable {
+    /// The row, from 1.
+    var line: Int
+    var column: String?
+
+    init?(_ context: String, table: String) {
+        guard let name = context.range(of: table) else { return nil }
+        let rest = context[name.upperBound...].drop { !$0.isASCII || !$0.isNumber }
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let line = Int(digits) else { return nil }
+        self.line = line
+        // ", column size: "abc"".
+        let place = rest[digits.endIndex...]
+        guard place.hasPrefix(", "), let end = place.range(of: ": ") else { return }
+        let words = place[place.index(place.startIndex, offsetBy: 2)..<end.lowerBound]
+        guard let space = words.firstIndex(of: " ") else { return }
+        column = String(words[words.index(after: space)...])
+    }
+}

@@ -57,7 +57,7 @@ struct TableRebuild {
             columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType
         }
         let isRowID = newKey.count == 1 && keyType?.uppercased() == "INTEGER"
-        // The journal names rows without a key by their row ids.
+        // The changelog names rows without a key by their row ids.
         let rowID = isRowID ? [] : info.rowID.map { [$0] } ?? []
         let names = info.columns.filter { !$0.isGenerated }.map(\.name)
         let words = words
