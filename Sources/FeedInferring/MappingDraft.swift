@@ -58,6 +58,7 @@ package final class MappingDraft {
                 description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
         }
         SchemaKeys.assign(to: tables, below: root)
+        PossibleReference.assign(to: tables)
     }
 
     /// Returns a line with the elements of which something is declared; none where there is no such element.

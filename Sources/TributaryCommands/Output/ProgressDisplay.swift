@@ -14,6 +14,8 @@ final class ProgressDisplay: Sendable {
         var drawnLines = 0
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
+        /// True once a signal has come: what still ends is cancelled.
+        var isStopping = false
         /// What a line could not be written for; the runs go on.
         var failure: OutputError?
 
@@ -40,7 +42,7 @@ final class ProgressDisplay: Sendable {
             if state.began[progress.source]?.request != progress.requestNumber {
                 state.began[progress.source] = (progress.requestNumber, .now)
             }
-            guard ContinuousClock.now - state.lastDrawn > .milliseconds(80) else { return }
+            guard ContinuousClock.now - state.lastDrawn > .milliseconds(80), !state.isStopping else { return }
             redraw(&state)
         }
     }
@@ -53,25 +55,40 @@ final class ProgressDisplay: Sendable {
         if case .refused(let code) = state.withLock({ $0.failure }) { throw OutputError.refused(code) }
     }
 
-    func finish(_ report: RunReport, line: TerminalLine) {
+    /// Begins a new line where a terminal has shown `^C`, and draws no more bars.
+    func startLine() {
+        guard terminal.isInteractive else { return }
+        state.withLock { state in
+            state.isStopping = true
+            // Back to the first column, over what the terminal has written there.
+            state.write { try Terminal.write(Array("\r\u{1B}[K".utf8)) }
+            clear(&state)
+        }
+    }
+
+    func finish(_ report: RunReport, lines: [TerminalLine]) {
         state.withLock { state in
             state.running[report.source] = nil
             state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
             clear(&state)
-            state.write { try Terminal.print(line) }
+            for line in lines { state.write { try Terminal.write(Array((line.text + "\n").utf8)) } }
             if terminal.isInteractive { redraw(&state) }
         }
     }
 
     private func redraw(_ state: inout State) {
         clear(&state)
+        guard !state.isStopping, let size = terminal.size else { return }
         let running = state.order.compactMap { state.running[$0] }
-        let width = min(running.map(\.source.displayWidth).max() ?? 0, terminal.width / 3)
-        let lines = running.map { progress in
+        // The cursor is on the line below the last bar. A bar that has left the window could not be cleared.
+        let shown = running.count < size.lines ? running[...] : running.prefix(max(size.lines - 2, 0))
+        let width = min(shown.map(\.source.displayWidth).max() ?? 0, size.columns / 3)
+        var lines = shown.map { progress in
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
-            return bar(progress, after: seconds, sourceWidth: width)
+            return bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
         }
+        if shown.count < running.count, size.lines > 1 { lines.append("… \(running.count - shown.count) more") }
         for line in lines { state.write { try Terminal.print(TerminalLine(line)) } }
         state.drawnLines = lines.count
         state.lastDrawn = .now
@@ -85,7 +102,7 @@ final class ProgressDisplay: Sendable {
         state.drawnLines = 0
     }
 
-    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int) -> String {
+    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
         let width = 24
         let bar: String
         if let total = progress.totalBytes, total > 0 {
@@ -101,7 +118,7 @@ final class ProgressDisplay: Sendable {
             "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
             + pace(progress, after: seconds)
             + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(Figures.count(progress.rows, "row"))"
-        return text.prefix(columns: terminal.width - 1)
+        return text.prefix(columns: columns - 1)
     }
 
     /// Returns the speed of a download and, if its size is known, the time that is left at that speed.
