@@ -23,7 +23,8 @@ package struct ConfigurationReader {
             document = try TOMLParser.parse(bytes)
         } catch {
             var problem = ConfigurationError.Problem(
-                file: file, line: error.line, message: "this is not TOML: \(error.message), at column \(error.column)")
+                file: file, line: error.line, message: "this is not TOML: \(error.message)")
+            problem.column = error.column
             problem.excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
             throw ConfigurationError(problems: [problem])
         }

@@ -58,7 +58,7 @@ struct KeyChoice {
             guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
             let choice = Choice(
                 index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier,
-                isNamed: rank < Self.unnamed)
+                isNamed: rank < Self.unnamed && value.plainName != "name")
             found.append(
                 (choice, [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength, index]))
         }

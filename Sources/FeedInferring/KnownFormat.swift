@@ -22,7 +22,7 @@ package struct KnownFormat: Sendable, Equatable {
             guard root.children.contains(where: { $0.name.namespace?.hasSuffix("/eurofxref") ?? false }) else {
                 return nil
             }
-            self.init(name: "the euro's reference rates", parser: "EurofxrefParser")
+            self.init(name: "a list of the euro's reference rates", parser: "EurofxrefParser")
         default: return nil
         }
     }

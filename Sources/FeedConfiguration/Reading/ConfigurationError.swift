@@ -11,6 +11,8 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
         public var message: String
         /// The part of the line that is wrong; nil where that is not known.
         public var excerpt: SourceExcerpt?
+        /// The column that ``description`` names behind the message; nil for none.
+        var column: Int?
 
         public init(file: String, line: Int? = nil, keyPath: String = "", message: String) {
             self.file = file
@@ -21,7 +23,7 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
 
         public var description: String {
             let place = file.isEmpty ? "" : file + (line.map { ":\($0)" } ?? "") + ": "
-            return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message
+            return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message + (column.map { ", at column \($0)" } ?? "")
         }
 
         /// What was found, without what to do.

@@ -79,7 +79,10 @@ final class ProblemCollector {
             ConfigurationError.Problem(
                 file: file, path: problem.path, message: problem.message, isKey: problem.isKey, in: document, bytes)
         }
-        problems.sort { ($0.line ?? 0, $0.keyPath) < ($1.line ?? 0, $1.keyPath) }
+        problems.sort { left, right in
+            (left.line ?? 0, left.excerpt?.columns.lowerBound ?? 0, left.keyPath)
+                < (right.line ?? 0, right.excerpt?.columns.lowerBound ?? 0, right.keyPath)
+        }
         if suppressed > 0 {
             problems.append(.init(file: file, message: "and \(suppressed) more mistake\(suppressed == 1 ? "" : "s")"))
         }

@@ -20,10 +20,12 @@ struct SyncRun {
         let service = try program.service(configuration, logger: logger) { if !isJSON, !isQuiet { display.update($0) } }
         defer { try? service.close() }
         let names = sources
-        let (mode, width) = (mode, configuration.sources.map(\.name.displayWidth).max() ?? 0)
+        let (mode, width) = (
+            mode, (sources.isEmpty ? configuration.sources.map(\.name) : sources).map(\.displayWidth).max() ?? 0
+        )
 
         // Runs under way are then discarded, and report that.
-        let reports = try await untilSignalled(onSignal: display.startLine) {
+        let reports = try await untilSignalled(onSignal: display.stop) {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {
                     display.write(report)

@@ -43,7 +43,7 @@ final class ProgressDisplay: Sendable {
                 state.began[progress.source] = (progress.requestNumber, .now)
             }
             guard ContinuousClock.now - state.lastDrawn > .milliseconds(80), !state.isStopping else { return }
-            redraw(&state)
+            write(clearing(&state) + bars(&state), &state)
         }
     }
 
@@ -55,14 +55,12 @@ final class ProgressDisplay: Sendable {
         if case .refused(let code) = state.withLock({ $0.failure }) { throw OutputError.refused(code) }
     }
 
-    /// Begins a new line where a terminal has shown `^C`, and draws no more bars.
-    func startLine() {
+    /// Clears what a terminal shows of Ctrl-C, and the bars, of which no more are drawn.
+    func stop() {
         guard terminal.isInteractive else { return }
         state.withLock { state in
             state.isStopping = true
-            // Back to the first column, over what the terminal has written there.
-            state.write { try Terminal.write(Array("\r\u{1B}[K".utf8)) }
-            clear(&state)
+            write("\r\u{1B}[K" + clearing(&state), &state)
         }
     }
 
@@ -71,35 +69,38 @@ final class ProgressDisplay: Sendable {
             state.running[report.source] = nil
             state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
-            clear(&state)
-            for line in lines { state.write { try Terminal.write(Array((line.text + "\n").utf8)) } }
-            if terminal.isInteractive { redraw(&state) }
+            let text = lines.map { $0.text + "\n" }.joined()
+            write(clearing(&state) + text + (terminal.isInteractive ? bars(&state) : ""), &state)
         }
     }
 
-    private func redraw(_ state: inout State) {
-        clear(&state)
-        guard !state.isStopping, let size = terminal.size else { return }
+    /// Writes a text at once, so that no terminal shows half of it.
+    private func write(_ text: String, _ state: inout State) {
+        if !text.isEmpty { state.write { try Terminal.write(Array(text.utf8)) } }
+    }
+
+    /// Returns the bars of what is running, no more than the window has lines for.
+    private func bars(_ state: inout State) -> String {
+        guard !state.isStopping, let size = terminal.size else { return "" }
         let running = state.order.compactMap { state.running[$0] }
-        // The cursor is on the line below the last bar. A bar that has left the window could not be cleared.
-        let shown = running.count < size.lines ? running[...] : running.prefix(max(size.lines - 2, 0))
+        // Bars that have left the window could not be cleared; and what clears all of it would fill the terminal's history.
+        let room = size.lines - 2
+        let shown = running.count <= room ? running[...] : running.prefix(max(room - 1, 0))
         let width = min(shown.map(\.source.displayWidth).max() ?? 0, size.columns / 3)
         var lines = shown.map { progress in
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
             return bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
         }
-        if shown.count < running.count, size.lines > 1 { lines.append("… \(running.count - shown.count) more") }
-        for line in lines { state.write { try Terminal.print(TerminalLine(line)) } }
+        if shown.count < running.count, room > 0 { lines.append("… \(running.count - shown.count) more") }
         state.drawnLines = lines.count
         state.lastDrawn = .now
+        return lines.map { TerminalLine($0).text + "\n" }.joined()
     }
 
-    /// Moves the cursor up over the bars, and clears everything from there.
-    private func clear(_ state: inout State) {
-        guard state.drawnLines > 0 else { return }
-        let escape = "\u{1B}[\(state.drawnLines)A\u{1B}[J"
-        state.write { try Terminal.write(Array(escape.utf8)) }
-        state.drawnLines = 0
+    /// Returns what moves the cursor up over the bars, and clears everything from there.
+    private func clearing(_ state: inout State) -> String {
+        defer { state.drawnLines = 0 }
+        return state.drawnLines > 0 ? "\u{1B}[\(state.drawnLines)A\u{1B}[J" : ""
     }
 
     private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
