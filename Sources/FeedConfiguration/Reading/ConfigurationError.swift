@@ -23,7 +23,8 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
 
         public var description: String {
             let place = file.isEmpty ? "" : file + (line.map { ":\($0)" } ?? "") + ": "
-            return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message + (column.map { ", at column \($0)" } ?? "")
+            let end = column.map { ", at column \($0)" } ?? ""
+            return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message + end
         }
 
         /// What was found, without what to do.

@@ -59,14 +59,24 @@ extension Failure {
         return failure.status.rawValue
     }
 
+    /// Returns the arguments of a line of usage: an option with its value, what is in brackets.
+    private static func words(_ line: Substring) -> [String] {
+        var words: [String] = []
+        var depth = 0
+        for part in line.split(separator: " ") {
+            let isValue = part.first == "<" && words.last?.hasPrefix("--") ?? false
+            if depth > 0 || isValue { words[words.count - 1] += " " + part } else { words.append(String(part)) }
+            depth += part.count { $0 == "[" } - part.count { $0 == "]" }
+        }
+        return words
+    }
+
     /// Returns a help text with its line of usage in lines of 80 columns, broken between arguments.
     private static func wrappingUsage(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard line.count > 80, line.uppercased().hasPrefix("USAGE: ") else { return String(line) }
             var lines = [""]
-            for word in line.replacing(" [", with: "\n[").replacing(" <", with: "\n<").replacing(" --", with: "\n--")
-                .split(separator: "\n")
-            {
+            for word in words(line) {
                 if lines[lines.count - 1].count + 1 + word.count > 80 {
                     lines.append("       " + word)
                 } else {

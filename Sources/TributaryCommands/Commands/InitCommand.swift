@@ -11,11 +11,11 @@ struct InitCommand: ProgramCommand {
         commandName: "init", abstract: "Make a first sources.toml, with a source for a document.",
         discussion: """
             Asks where the rows go, writes what `infer` proposes for the document, checks it, shows what a first run will \
-            commit, and asks whether it shall. Without a document, the file has an example. A file that exists is left as it is.
+            commit, and asks whether to sync. Without a document, the file has an example. A file that exists is left as it is.
 
             Examples:
               tributary init https://www.example.com/prices.xml
-              tributary init prices.csv --name prices --store postgresql://localhost/shop --yes
+              tributary init prices.csv --store postgresql://localhost/shop --yes
             """)
 
     @OptionGroup var options: GlobalOptions
