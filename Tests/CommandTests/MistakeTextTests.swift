@@ -72,8 +72,8 @@ import Testing
             "[sources.s]\n[[sources.s.request]]\nurl = \"http://127.0.0.1/\"\n",
             "[[sources.s.requests]]\nurll = \"http://127.0.0.1/\"\nparser = \"mirrored\"\n",
             "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\ntabels = []\n",
-            request + "[hooks.h]\nonn = [\"failed\"]\nrun = [\"/bin/true\"]\n",
-            request + "[hooks.h]\non = [\"failed\"]\npots = \"http://127.0.0.1/\"\n",
+            request + "[hooks.h]\nonn = [\"failing\"]\nrun = [\"/bin/true\"]\n",
+            request + "[hooks.h]\non = [\"failing\"]\npots = \"http://127.0.0.1/\"\n",
         ] {
             let errors = try mistakes(text).filter { $0.contains(": error: ") }
             #expect(errors.count == 1 && errors[0].hasSuffix("unknown key"), "\(errors)")
@@ -118,10 +118,11 @@ import Testing
             auth = { basic = { user = "ann", password = "hunter2", pasword = "hunter2" } }
             headers = { Authorization = "Bearer hunter2", "X-Api-Key" = 'hunter2', wrong = [] }
             parser = "nothing"
-            timeout = "http://ann:hunter2@127.0.0.1/"
+            author = "known"
             """)
         #expect(!lines.joined().contains("hunter2"), "\(lines)")
         #expect(lines.contains { $0.contains("user = \"ann\", password = \"*******\"") }, "\(lines)")
+        #expect(lines.contains { $0.hasSuffix("author = \"known\"") }, "\(lines)")
     }
 
     @Test func everyCommandPrintsThemAndJSONHasThem() async throws {

@@ -36,7 +36,7 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
         /// The words with which a message begins to say what to do.
         private static let beginnings: Set<Substring> = [
             "add", "declare", "delete", "did", "drop", "end", "give", "install", "known", "leave", "make", "map",
-            "name", "put",
+            "name", "only", "put",
             "save", "store", "take", "there", "use", "write",
         ]
 

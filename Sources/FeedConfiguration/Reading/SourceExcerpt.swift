@@ -42,7 +42,7 @@ public struct SourceExcerpt: Sendable, Equatable {
     static func isSecret(_ name: String) -> Bool { name.lowercased().firstMatch(of: secretName) != nil }
 
     nonisolated(unsafe) private static let secretName =
-        #/passw|passphrase|secret|token(?!_url)|auth(?!or)|cookie|credential(?!s_in)|[_-]key|apikey/#
+        #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
     nonisolated(unsafe) private static let assignment =
         #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?)/#
     nonisolated(unsafe) private static let userInfo = #/:\/\/[^\/\s"'@]+@/#

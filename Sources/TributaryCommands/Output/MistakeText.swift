@@ -38,7 +38,7 @@ struct MistakeText {
     private func marked(_ excerpt: SourceExcerpt, columns: Int) -> (text: String, mark: String) {
         var pieces = pieces(excerpt)
         // Behind the last character, as for a missing one.
-        if !pieces.contains(where: \.isMarked) { pieces.append(Piece(text: " ", width: 1, isMarked: true)) }
+        if !pieces.contains(where: \.isMarked) { pieces.append(Piece(text: "", width: 1, isMarked: true)) }
         func width(_ pieces: some Sequence<Piece>) -> Int { pieces.reduce(0) { $0 + $1.width } }
         let columns = max(columns, 20)
         let start = pieces.firstIndex(where: \.isMarked) ?? 0
