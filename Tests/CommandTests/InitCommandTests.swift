@@ -21,7 +21,7 @@ import Testing
             let program = BuiltProgram("tributary", config: "").path
             let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "dumb"])
             let command = "'\(program)' \(line)"
-            guard let input else { return try await shell.run("-c", "cd '\(folder.path)' && exec \(command)") }
+            guard let input else { return try await shell.run("-c", "cd '\(folder.path)' && \(command)") }
             return try await shell.run(
                 "-c", "cd '\(folder.path)' && printf '\(input)' | /usr/bin/script -qec \"\(command)\" /dev/null")
         }

@@ -43,11 +43,10 @@ struct MistakeText {
         let columns = max(columns, 20)
         let start = pieces.firstIndex(where: \.isMarked) ?? 0
         let isCutBefore = excerpt.firstColumn > 1
-        let wrong = width(pieces[start...].prefix(while: \.isMarked))
         var first = 0
         if width(pieces) > columns {
-            // As much of what is wrong as fits, with a third of the line before it.
-            while first < start, width(pieces[first..<start]) + min(wrong, columns * 2 / 3) > columns - 2 { first += 1 }
+            // What is wrong begins in the middle, or further left where all of what is before it fits.
+            while first < start, width(pieces[first..<start]) > columns / 2 { first += 1 }
         }
         let dots = first > 0 || isCutBefore ? "…" : ""
         var left = columns - dots.count
