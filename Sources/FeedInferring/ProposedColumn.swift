@@ -6,14 +6,14 @@ struct ProposedColumn {
         case path(String)
         /// The key of the enclosing record of this table.
         case parent(String)
-        /// The position, and what it is counted in where that is not the element around the record.
+        /// The position, and the element to count in if that is not the enclosing one.
         case ordinal(String?)
     }
 
     var name: String
     var source: Source
     var type = ValueType.text
-    /// What a schema says of the values.
+    /// The schema's declaration of the values.
     var declared: DeclaredValue?
     var writing: ValueWriting?
     var isRequired = false

@@ -3,9 +3,9 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
         /// Empty for a mistake that names its own place.
         public var file: String
-        /// The line, counted from 1; nil where the mistake has no line.
+        /// The line, counted from 1; nil if the mistake has no line.
         public var line: Int?
-        /// `sources.directory.requests[2].timeout`; empty where the mistake concerns the whole file.
+        /// `sources.directory.requests[2].timeout`; empty if the mistake concerns the whole file.
         public var keyPath: String
         /// What was found, and behind a semicolon what to do.
         public var message: String
