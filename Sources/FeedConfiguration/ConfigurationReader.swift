@@ -22,8 +22,11 @@ package struct ConfigurationReader {
         do throws(TOMLError) {
             document = try TOMLParser.parse(bytes)
         } catch {
-            let message = "this is not TOML: \(error.message), at column \(error.column)"
-            throw ConfigurationError(problems: [.init(file: file, line: error.line, message: message)])
+            var problem = ConfigurationError.Problem(
+                file: file, line: error.line, message: "this is not TOML: \(error.message)")
+            problem.column = error.column
+            problem.excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
+            throw ConfigurationError(problems: [problem])
         }
         // Only an escape can make one.
         mayHoldNUL = bytes.contains(UInt8(ascii: "\\"))
@@ -31,7 +34,7 @@ package struct ConfigurationReader {
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(document) { [interpolation] in interpolation.secrets }
+        problems = ProblemCollector(document, bytes: bytes) { [interpolation] in interpolation.secrets }
         hasEncryptionKey = false
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
@@ -133,7 +136,8 @@ package struct ConfigurationReader {
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
             if !table.has(SourceKeys.all.requests) || requests != nil {
-                problems.report(table.path, "the source has no requests; add a [[sources.\(name).requests]]")
+                problems.reportLacking(
+                    ["requests"], at: table.path, "the source has no requests; add a [[sources.\(name).requests]]")
             }
             return nil
         }
@@ -177,7 +181,9 @@ package struct ConfigurationReader {
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents(at: url, of: forEach)
         let options = RequestDefaults(table, over: inherited)
-        if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
+        if !table.has(RequestKeys.all.url) {
+            table.reportLacking(keys.url, message: "the request has no 'url'")
+        }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
             table.report("url", "'\(shown)' cannot be used: \(problem)")
@@ -187,8 +193,8 @@ package struct ConfigurationReader {
         }
         let hasParser = options.parser != nil || options.triedParser
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
-            problems.report(
-                table.path,
+            problems.reportLacking(
+                ["tables", "parser", "capture"], at: table.path,
                 "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
         }

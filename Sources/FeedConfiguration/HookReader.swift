@@ -41,9 +41,10 @@ struct HookReader {
         let names = HookEventKind.declarable.map(\.rawValue)
         guard let words = table[keys.on] else {
             if !table.has(HookKeys.all.on) {
-                table.problems.report(
-                    table.path,
-                    "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))")
+                table.reportLacking(
+                    HookKeys.all.on,
+                    message: "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))"
+                )
             }
             return nil
         }
@@ -90,7 +91,9 @@ struct HookReader {
             return command.map { .program($0) }
         }
         guard table.has(HookKeys.all.post) else {
-            table.problems.report(table.path, "the hook has no receiver; name a program ('run') or an address ('post')")
+            table.reportLacking(
+                HookKeys.all.run, HookKeys.all.post,
+                message: "the hook has no receiver; name a program ('run') or an address ('post')")
             return nil
         }
         guard let address else { return nil }

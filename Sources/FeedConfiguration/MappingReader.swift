@@ -56,13 +56,13 @@ struct MappingReader {
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
         let name = reader[keys.table]
-        if !reader.has(TableKeys.all.table) { reader.problems.report(reader.path, "the mapping has no 'table'") }
+        if !reader.has(TableKeys.all.table) { reader.reportLacking(keys.table, message: "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
         let written = reader[keys.element]
         if !reader.has(TableKeys.all.element) {
-            reader.problems.report(
-                reader.path,
-                "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
+            reader.reportLacking(
+                keys.element,
+                message: "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
         }
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader[keys.key] ?? []
@@ -251,12 +251,16 @@ struct MappingReader {
         let row = reader[keys.row]
         let capture = reader[keys.capture]
         let sql = reader[keys.sql]
-        guard given.count == 1 else {
+        guard given.count <= 1 else {
             reader.problems.report(
-                reader.path,
-                given.isEmpty
-                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"
-                    : "the column has several values: \(given.joined(separator: ", ")); give one of them")
+                reader.path, "the column has several values: \(given.joined(separator: ", ")); give one of them")
+            return nil
+        }
+        guard !given.isEmpty else {
+            reader.reportLacking(
+                keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql,
+                message:
+                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql")
             return nil
         }
         if let written { return path(written, reader, "path").map { .path($0, written: written) } }
@@ -288,7 +292,7 @@ struct MappingReader {
                 let type = column[SetColumnKeys.all.type] ?? SetColumnKeys.all.type.standard
                 column.finish()
                 guard let written else {
-                    column.problems.report(column.path, "the column has no 'path'")
+                    column.reportLacking(SetColumnKeys.all.path, message: "the column has no 'path'")
                     return nil
                 }
                 return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }

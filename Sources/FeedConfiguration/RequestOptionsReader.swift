@@ -92,7 +92,7 @@ struct RequestOptionsReader {
             let sql = reader[keys.sql]
             let message = reader[keys.message]
             let failure = reader[keys.onFailure] ?? keys.onFailure.standard
-            if !reader.has(keys.sql) { reader.problems.report(reader.path, "the expectation has no 'sql'") }
+            if !reader.has(keys.sql) { reader.reportLacking(keys.sql, message: "the expectation has no 'sql'") }
             for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
                 reader.report(key, "is empty")
             }

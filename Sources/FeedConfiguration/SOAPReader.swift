@@ -18,7 +18,7 @@ struct SOAPReader {
         table.finish()
         guard let name else {
             if !table.has(SOAPKeys.all.name) {
-                table.problems.report(table.path, "the call has no 'name', the operation's element")
+                table.reportLacking(keys.name, message: "the call has no 'name', the operation's element")
             }
             return nil
         }

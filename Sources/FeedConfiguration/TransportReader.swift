@@ -61,7 +61,7 @@ struct TransportReader {
     }
 
     private func required(_ key: Key<InterpolatedText>, _ table: DeclarationReader) -> InterpolatedText? {
-        if !table.has(key) { table.problems.report(table.path, "'\(key.entry.name)' is missing") }
+        if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
         return table[key]
     }
 

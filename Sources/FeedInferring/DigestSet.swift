@@ -11,9 +11,13 @@ struct DigestSet {
         fileprivate var left: Int
 
         init(limit: Int = Budget.limit) { left = limit }
+
+        var isLeft: Bool { left > 0 }
+
+        func take() { left -= 1 }
     }
 
-    private var digests: Set<UInt64> = []
+    private(set) var digests: Set<UInt64> = []
     /// False once two digests were equal, or could not be compared.
     private(set) var allDiffer = true
     /// True if the budget was used up.

@@ -28,6 +28,8 @@ struct KeyChoice {
         var isIdentifier = false
         /// True if it identifies this record, rather than another that the record refers to.
         var isOwn = false
+        /// False where nothing but its values speaks for it.
+        var isNamed = true
     }
 
     /// The values that may be unique in the document, the best first.
@@ -54,7 +56,9 @@ struct KeyChoice {
         var found: [(choice: Choice, order: [Int])] = []
         for (index, value) in values.enumerated() where value.profile.filled == record.count {
             guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
-            let choice = Choice(index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier)
+            let choice = Choice(
+                index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier,
+                isNamed: rank < Self.unnamed && value.plainName != "name")
             found.append(
                 (choice, [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength, index]))
         }

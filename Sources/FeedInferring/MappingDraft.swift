@@ -58,6 +58,7 @@ package final class MappingDraft {
                 description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
         }
         SchemaKeys.assign(to: tables, below: root)
+        PossibleReference.assign(to: tables)
     }
 
     /// Returns a line with the names of declared elements; no line without such an element.

@@ -15,9 +15,12 @@ struct ProposedColumn {
     var type = ValueType.text
     /// The schema's declaration of the values.
     var declared: DeclaredValue?
+    var writing: ValueWriting?
     var isRequired = false
     /// The table and column that the value refers to: `stop(id)`.
     var references: String?
+    /// Why it refers to them, where no schema says it.
+    var reason: String?
 
     /// The text after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
@@ -28,6 +31,7 @@ struct ProposedColumn {
             var keys = [("path", TOMLText.string(path))]
             if type != .text { keys.append(("type", TOMLText.string(type.rawValue))) }
             if type == .blob, let format = declared?.format { keys.append(("format", TOMLText.string(format))) }
+            keys += writing?.keys ?? []
             if isRequired { keys.append(("required", "true")) }
             if let references { keys.append(("references", TOMLText.string(references))) }
             guard keys.count > 1 else { return TOMLText.string(path) }
@@ -35,6 +39,6 @@ struct ProposedColumn {
         }
     }
 
-    /// The schema's documentation as a comment; nil without any.
-    var comment: String? { declared?.comment }
+    /// What a schema says beside the type, or how sure the keys are, as a comment; nil where nothing is to be said.
+    var comment: String? { declared?.comment ?? (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
 }

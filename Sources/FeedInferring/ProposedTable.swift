@@ -25,7 +25,10 @@ final class ProposedTable {
     /// The key that a schema declares, and the tables whose keys its values refer to, by the values' positions.
     var declaredKey: SchemaKeys.Key?
     var references: [Int: ProposedTable] = [:]
+    var possibleReferences: [PossibleReference] = []
     private var hasDeclaredKey = false
+    /// The name that the table would have if no other source wrote a table of that name.
+    var avoids: String?
 
     private init(_ element: ElementProfile, _ shape: RecordShape, parent: ProposedTable?, hasChildren: Bool = true) {
         self.element = element
@@ -95,6 +98,7 @@ final class ProposedTable {
             ProposedColumn(
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
                 source: .path(value.path(writer)), type: value.type, declared: value.profile.declared,
+                writing: value.writing,
                 isRequired: value.isRequired && value.isInEach(of: self))
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
@@ -117,6 +121,7 @@ final class ProposedTable {
         } else if !isWithin, let choice = count.unique {
             key = [own[choice.index].name]
             keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
+            if !choice.isNamed { keyReason += ", but is not named like a key" }
         } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0 {
             if element.count == 1 {
                 keyReason = "no key: the name of no value is that of a key"
@@ -138,6 +143,25 @@ final class ProposedTable {
         for (index, table) in references where table !== self && table.hasDeclaredKey {
             columns[columns.count - values.count + index].references = "\(table.name)(\(table.key[0]))"
         }
+        for possible in possibleReferences {
+            let target = possible.target
+            let column = columns.count - values.count + possible.value
+            guard let index = possible.key, columns[column].references == nil, !key.contains(columns[column].name),
+                target.key == [target.columns[target.columns.count - target.values.count + index].name],
+                !target.refers(to: self)
+            else { continue }
+            columns[column].references = "\(target.name)(\(target.key[0]))"
+            columns[column].reason = "each value is a key of \(target.name)"
+        }
+    }
+
+    private func refers(to table: ProposedTable) -> Bool {
+        columns.contains { $0.references == "\(table.name)(\(table.key.first ?? ""))" }
+    }
+
+    /// True for the table itself and those around it.
+    func isWithin(_ table: ProposedTable) -> Bool {
+        sequence(first: self, next: \.parent).contains { $0 === table }
     }
 
     /// Adds a key that distinguishes any records: their position within the enclosing record, or in the document.

@@ -37,7 +37,13 @@ final class RecordCount {
         return zip(inDocument, documentSets).first { $1.allDiffer }?.0
     }
 
-    /// False if the records counted show that a key which a schema declares is none.
+    /// The digests of ``unique``, and its position among the values.
+    var uniqueDigests: (index: Int, digests: Set<UInt64>)? {
+        guard records > 0 else { return nil }
+        return zip(inDocument, documentSets).first { $1.allDiffer }.map { ($0.index, $1.digests) }
+    }
+
+    /// False where the records counted show that a key which a schema declares is none.
     func admits(_ key: SchemaKeys.Key) -> Bool {
         guard records > 0, key.values.count == 1 else { return true }
         let counted =

@@ -62,7 +62,16 @@ struct RecordValue {
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
     }
 
-    /// True if a schema says that each record has it.
+    /// How the value is written, where the column's type does not say it.
+    var writing: ValueWriting? {
+        guard !isProse, profile.declared == nil, let writing = profile.writing else { return nil }
+        return type != .text || writing.doubt != nil ? writing : nil
+    }
+
+    /// The type by which values are compared: texts where the type alone does not say what they are.
+    var comparedType: ValueType { writing == nil ? type : .text }
+
+    /// True where a schema says that each record has it.
     var isRequired: Bool {
         guard !isProse, let declared = profile.declared, declared.isRequired else { return false }
         return steps.allSatisfy { $0.declaration?.isRequired ?? false }

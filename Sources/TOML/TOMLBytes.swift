@@ -73,6 +73,6 @@ struct TOMLBytes {
         }
         // Continuation bytes of a character are not counted.
         let column = bytes[min(lineStart, position)..<position].count { $0 & 0xC0 != 0x80 } + 1
-        return TOMLError(line: line, column: column, message: message)
+        return TOMLError(line: line, column: column, offset: position, message: message)
     }
 }

@@ -63,7 +63,7 @@ import Testing
     @Test func unqualifiedParameters() throws {
         let document = try TOMLParser.parse(
             "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
-        let problems = ProblemCollector(document) { [] }
+        let problems = ProblemCollector(document, bytes: []) { [] }
         let reader = DeclarationReader(
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))

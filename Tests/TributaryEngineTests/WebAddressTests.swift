@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: ["http://127.0.0.1:65536/", "http://u:p@127.0.0.1/x", "http://[::1]:70000/"])
     func inferSaysWhy(address: String) async throws {
         await #expect {
-            _ = try await Inference(of: address).proposal(name: nil, takenTables: [])
+            _ = try await Inference(of: address).proposal(.init())
         } throws: { error in
             "\(error)".contains("cannot be used: it")
         }

@@ -42,6 +42,11 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
+    /// Reports that the table has none of some keys.
+    func reportLacking(_ keys: any DeclaredKey..., message: String) {
+        problems.reportLacking(keys.map(\.entry.name), at: path, message)
+    }
+
     /// Returns every key with its value and place, in the order of the file.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
@@ -51,15 +56,11 @@ final class DeclarationReader {
     func finish() {
         guard let names = known?.names else { return }
         for entry in nodes.entries where !names.contains(entry.key) {
-            report(entry.key, unknown(entry.key, among: names))
+            let nearest = nearestName(to: entry.key, among: names)
+            let hint =
+                nearest.map { "did you mean '\($0)'?" } ?? "known here: \(names.sorted().joined(separator: ", "))"
+            problems.reportUnknown(path.appending(entry.key), meant: nearest, "unknown key; " + hint)
         }
-    }
-
-    private func unknown(_ key: String, among names: Set<String>) -> String {
-        let hint =
-            nearestName(to: key, among: names).map { "did you mean '\($0)'?" }
-            ?? "known here: \(names.sorted().joined(separator: ", "))"
-        return "unknown key; " + hint
     }
 
     // MARK: - Values

@@ -8,12 +8,15 @@ struct PlainNumber {
     /// The number of digits after the point; nil without a point.
     private(set) var decimals: Int?
     private(set) var hasExponent = false
+    /// True where the digits before the point may be the first group of several.
+    private var mayBeGrouped = false
 
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         var rest = text[...]
         if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
         let whole = Self.takeDigits(&rest)
         guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return nil }
+        mayBeGrouped = whole.count <= 3 && first != UInt8(ascii: "0")
         var digits = Array(whole)
         if rest.first == UInt8(ascii: ".") {
             rest.removeFirst()
@@ -30,6 +33,14 @@ struct PlainNumber {
             hasExponent = true
         }
         guard rest.isEmpty else { return nil }
+    }
+
+    /// The notations in which the text is a number, too: `1.234` may have a fraction, or a mark between groups.
+    var styles: NumberStyles {
+        guard !hasExponent else { return [] }
+        guard let decimals else { return .all }
+        return mayBeGrouped && decimals == 3
+            ? NumberStyles.point.union(NumberStyles(decimal: nil, group: UInt8(ascii: "."))) : .point
     }
 
     private static func takeDigits(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>>

@@ -23,6 +23,7 @@ package struct ValueProfile {
     private var scope = -1
 
     private var forms = ValueForms.all
+    private var local = LocalForms()
     private var decimals: Int?
     private var hasExponent = false
 
@@ -45,7 +46,7 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
         compare(text, scope)
-        if !forms.isEmpty { narrow(text) }
+        if !forms.isEmpty || local.isOpen { narrow(text) }
     }
 
     private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
@@ -67,6 +68,7 @@ package struct ValueProfile {
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
         let number = PlainNumber(text)
+        if local.isOpen { local.add(text, plain: number) }
         forms.formIntersection(ValueForms(text, number: number))
         if number?.hasExponent ?? false { hasExponent = true }
         if let found = number?.decimals {
@@ -75,8 +77,11 @@ package struct ValueProfile {
         }
     }
 
-    /// True if every value is a number without an exponent.
-    var isNumber: Bool { filled > 0 && !hasExponent && !forms.isDisjoint(with: [.integer, .decimal, .real]) }
+    /// True where every value is a number without an exponent.
+    var isNumber: Bool {
+        guard filled > 0, !hasExponent else { return false }
+        return [.integer, .decimal, .real].contains(type)
+    }
 
     /// The narrowest type to which every value converts, and from which it can be restored; text where there is no
     /// value.
@@ -86,8 +91,11 @@ package struct ValueProfile {
             (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
             (.datetime, .datetime),
         ]
-        return types.first { forms.contains($0.0) }?.1 ?? .text
+        return types.first { forms.contains($0.0) }?.1 ?? local.type?.type ?? .text
     }
+
+    /// How the values are written, where their type does not say it.
+    var writing: ValueWriting? { filled > 0 && forms.isEmpty ? local.type?.writing : nil }
 
     /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
@@ -101,6 +109,7 @@ package struct ValueProfile {
         if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
+        local.merge(other.local)
         if other.hasExponent { hasExponent = true }
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals

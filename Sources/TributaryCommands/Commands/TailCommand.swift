@@ -8,8 +8,9 @@ struct TailCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Show the changelog: each changed row, and the end of each commit.",
         discussion: """
-            Rows have ids. Give the last one that you have read as '--after', and nothing is missed: a line says so where rows \
-            after it are forgotten. '--follow' goes on until SIGINT or SIGTERM, or until the output is closed.
+            Each row of the changelog has an id. With '--after' and the last id that you have read, you miss \
+            nothing; a line says so if rows behind it have been deleted. '--follow' goes on until SIGINT or SIGTERM, \
+            or until the output is closed.
 
             Example:
               tributary tail shop --follow

@@ -43,33 +43,48 @@ package actor Inference {
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
 
-    /// - Parameters:
-    ///   - name: the source's name; nil for one made of the URL.
-    ///   - takenTables: the names of the store's other tables.
-    ///   - syndicationParser: the parser for the feeds of an OPML document; nil if there is none.
-    ///   - schema: the address of the document's XML Schema; nil for none.
+    /// What a proposal depends on beside the document.
+    package struct Surroundings: Sendable {
+        /// The source's name; nil for one made of the URL.
+        package var name: String?
+        /// The names of the tables of parsers.
+        package var takenTables: Set<String>
+        /// The names of the tables that other sources write.
+        package var writtenTables: Set<String>
+        /// The parsers that may be proposed in place of a mapping, with their tables.
+        package var parsers: [String: [String]]
+
+        package init(
+            name: String? = nil, takenTables: Set<String> = [], writtenTables: Set<String> = [],
+            parsers: [String: [String]] = [:]
+        ) {
+            self.name = name
+            self.takenTables = takenTables
+            self.writtenTables = writtenTables
+            self.parsers = parsers
+        }
+    }
+
+    /// - Parameter schema: the address of the document's XML Schema; nil for none.
     /// - Throws: the errors of fetching and reading the document and the schema.
-    package func proposal(
-        name: String?, takenTables: Set<String>, syndicationParser: String? = nil, schema: String? = nil
-    ) async throws -> MappingProposal {
+    package func proposal(_ surroundings: Surroundings, schema: String? = nil) async throws -> MappingProposal {
         try await untilShutdown {
             var known: SchemaSet?
             if let schema { known = try await self.schema(schema) }
-            return try await self.proposal(name, takenTables, syndicationParser, known)
+            return try await self.proposal(surroundings, known)
         }
     }
 
     /// Proposes a mapping for every document of a schema, whose address this is.
     ///
     /// - Parameter root: the local name of the root element; nil for the only one possible.
-    package func proposalOfSchema(
-        root: String?, name: String?, takenTables: Set<String>
-    ) async throws -> MappingProposal {
+    package func proposalOfSchema(root: String?, _ surroundings: Surroundings) async throws -> MappingProposal {
         try await untilShutdown {
             let draft = try MappingDraft(schema: try await self.schema(self.url), root: root)
-            let name = name ?? SourceName.make(of: self.url)
+            let name = surroundings.name ?? SourceName.make(of: self.url)
             return MappingProposal(
-                draft, url: "https://example.com/\(name).xml", sourceName: name, takenTables: takenTables)
+                draft, url: "https://example.com/\(name).xml", sourceName: name,
+                takenTables: surroundings.takenTables, writtenTables: surroundings.writtenTables)
         }
     }
 
@@ -114,9 +129,8 @@ package actor Inference {
             sync: .upsert, scope: [:], allowsEmpty: false)
     }
 
-    private func proposal(
-        _ name: String?, _ takenTables: Set<String>, _ syndicationParser: String?, _ schema: SchemaSet?
-    ) async throws -> MappingProposal {
+    private func proposal(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
+        let name = surroundings.name
         let request = Self.request(url, limit: .max)
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
@@ -136,13 +150,20 @@ package actor Inference {
         } else {
             try await read(exchange, request, both, spool)
         }
-        if schema == nil, let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
-            return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+        if schema == nil {
+            let feeds = "SyndicationParser"
+            if surroundings.parsers[feeds] != nil, let toml = subscriptions.toml(parser: feeds) {
+                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+            }
+            if let known = KnownFormat(profile), let tables = surroundings.parsers[known.parser] {
+                return known.proposal(url: address, sourceName: name, tables: tables)
+            }
         }
         let draft = try MappingDraft(profile: profile, schema: schema)
         try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
         return MappingProposal(
-            draft, url: address, sourceName: name, takenTables: takenTables, options: options(response))
+            draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
+            writtenTables: surroundings.writtenTables, options: options(response))
     }
 
     /// Reads the document once more: from a spool, or else by fetching it again.

@@ -1,9 +1,12 @@
 /// The notation of names and values in a `sources.toml`.
-enum TOMLText {
+package enum TOMLText {
     /// Returns a basic string. `${` is doubled because a configuration replaces `${NAME}`.
-    static func string(_ text: String) -> String {
+    static func string(_ text: String) -> String { quoted(text.replacing("${", with: "$${")) }
+
+    /// Returns a basic string, in which a configuration replaces `${NAME}`.
+    package static func quoted(_ text: String) -> String {
         var quoted = "\""
-        for scalar in text.replacing("${", with: "$${").unicodeScalars {
+        for scalar in text.unicodeScalars {
             switch scalar {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"

@@ -7,7 +7,7 @@ import FeedStores
 import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.
-extension CheckCommand {
+extension ConfigurationCheck {
     /// Returns messages about requests of which each would delete the other's rows.
     static func conflicts(
         _ program: Program, _ configuration: TributaryConfiguration,
