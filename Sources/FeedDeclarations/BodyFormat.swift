@@ -58,6 +58,9 @@ package protocol BodyParsing: Sendable {
     /// Returns what is wrong with the expressions of a table: those of its derived columns, and its filter.
     func expressionProblems(of table: TableMapping) -> [ExpressionProblem]
 
+    /// Returns what is wrong with a condition on changes, whatever the columns of their tables; nil where nothing is.
+    func conditionProblem(of sql: String) -> String?
+
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
 }

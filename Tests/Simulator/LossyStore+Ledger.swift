@@ -116,4 +116,7 @@ extension LossyStore {
     func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         try reading("changes") { try $0.changes(query, body) }
     }
+    func withImages(_ changes: [JournalChange], of run: Int64, keys: [String: [String]]) throws -> [JournalChange] {
+        try reading("withImages") { try $0.withImages(changes, of: run, keys: keys) }
+    }
 }

@@ -56,7 +56,8 @@ struct CheckCommand: ProgramCommand {
             (result.problems, result.notes) = try storeProblems(program, configuration)
             let searchPath = ProcessInfo.processInfo.environment["PATH"]
             result.problems += configuration.locating(
-                configuration.hooks.compactMap { $0.programProblem(file: configuration.file, searchPath: searchPath) })
+                configuration.hooks.compactMap { $0.programProblem(file: configuration.file, searchPath: searchPath) }
+                    + Self.folders(configuration))
             result.problems = result.problems.map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)
@@ -154,9 +155,11 @@ struct CheckCommand: ProgramCommand {
         }
         problems += try conflicts(program, configuration, comparison: store.comparison(of:columns:))
         let scopes = try scopeConflicts([store], program, configuration)
+        let hooks = try hookMessages([store], program, configuration)
         return (
-            configuration.locating(problems + scopes.mistakes),
-            try configuration.locating(notes.sorted() + scopes.notes) + undeclared(in: store, configuration)
+            configuration.locating(problems + scopes.mistakes + hooks.mistakes),
+            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes)
+                + undeclared(in: store, configuration)
         )
     }
 
@@ -215,9 +218,10 @@ struct CheckCommand: ProgramCommand {
                     }
                 } : []
             let scopes = try scopeConflicts(stores.reversed(), program, configuration)
+            let hooks = try hookMessages(stores.reversed(), program, configuration)
             return (
-                configuration.locating(problems + conflicts + scopes.mistakes),
-                try configuration.locating(Set(notes).sorted() + scopes.notes)
+                configuration.locating(problems + conflicts + scopes.mistakes + hooks.mistakes),
+                try configuration.locating(Set(notes).sorted() + scopes.notes + hooks.notes)
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {

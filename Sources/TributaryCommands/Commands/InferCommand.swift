@@ -62,6 +62,9 @@ struct InferCommand: ProgramCommand {
         var toml: String
     }
 
+    /// What the names of archives and of files in compressions that only `documents` reads end in.
+    private static let archives = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".bz2", ".xz", ".zst", ".lzma"]
+
     func validate() throws {
         if location == nil, xsd == nil { throw ValidationError("name a document, or a schema with --xsd") }
         if root != nil, location != nil || xsd == nil {
@@ -84,7 +87,11 @@ struct InferCommand: ProgramCommand {
         } catch let error as OutputError {
             throw error
         } catch {
-            throw Failure.failed("\(location ?? xsd ?? ""): \(ErrorText.words(error))".withoutUserInfo)
+            let name = location ?? xsd ?? ""
+            let isArchive = Self.archives.contains { name.lowercased().hasSuffix($0) }
+            throw Failure.failed(
+                "\(name): \(ErrorText.words(error))".withoutUserInfo
+                    + (isArchive ? "; infer reads no archives: unpack one of its documents, and give it that" : ""))
         }
     }
 
