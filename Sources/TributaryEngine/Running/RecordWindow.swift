@@ -2,16 +2,20 @@ import Locking
 
 /// The wait of a poll's record for those of other polls, so that one transaction writes them together.
 ///
-/// The first record opens a window, which ends after ``length``. A process that dies within it has lost polls, which are
+/// The first record opens a window, which ends after its length. A process that dies within it has lost polls, which are
 /// made again: their sources' claims last until the records are in the store.
-final class RecordWindow: Sendable {
-    static let length = Duration.milliseconds(50)
+package final class RecordWindow: Sendable {
+    package static let length = Duration.milliseconds(50)
 
     /// The records that wait for the end of the open window; nil while none is open.
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
     private let clock: any RunClock
+    private let length: Duration
 
-    init(_ clock: any RunClock) { self.clock = clock }
+    init(_ clock: any RunClock, length: Duration = RecordWindow.length) {
+        self.clock = clock
+        self.length = length
+    }
 
     /// The number of records that wait for the end of the open window, without the one that opened it.
     var count: Int { waiting.withLock { $0?.count ?? 0 } }
@@ -31,7 +35,7 @@ final class RecordWindow: Sendable {
                 if !isOpen { continuation.resume() }
             }
         } else {
-            try? await clock.sleep(for: Self.length)
+            try? await clock.sleep(for: length)
             let others = waiting.withLock { waiting in
                 defer { waiting = nil }
                 return waiting ?? []

@@ -59,6 +59,7 @@ public final class SyncService: Service {
     ///   - parsers: the classes that requests name.
     ///   - names: finds the addresses of hosts that responses name.
     ///   - network: sends messages; nil for the machine's own.
+    ///   - recordWindow: how long a daemon keeps the record of a poll, to write it with those of others.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
     ///   cannot be run.
@@ -66,7 +67,7 @@ public final class SyncService: Service {
         configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
         clock: any RunClock, random: any RandomSource = SystemRandom(), threads: any WorkThreads = SystemThreads(),
         names: any NameLookup = SystemNames(), network: (any Network)? = nil,
-        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+        recordWindow: Duration = RecordWindow.length, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
         current = Mutex(configuration)
@@ -101,7 +102,7 @@ public final class SyncService: Service {
         let sharedStore = store as? any SharedStore
         let ownership = sharedStore.map { store in Ownership(uptime: { store.uptime }) }
         daemonEnvironment.ownership = ownership
-        daemonEnvironment.recordWindow = RecordWindow(clock)
+        if recordWindow > .zero { daemonEnvironment.recordWindow = RecordWindow(clock, length: recordWindow) }
         storeWatch = StoreWatch(environment)
         hooks = Hooks(environment)
         forgetting = Forgetting(environment)
