@@ -23,7 +23,7 @@ package struct DebeziumChange: Encodable {
     private enum CodingKeys: String, CodingKey { case before, after, op, source, ts_ms }
 
     /// - Parameter time: when the run ended.
-    package init(_ change: JournalChange, source: String, run: Int64, time: Date) {
+    package init(_ change: ChangelogEntry, source: String, run: Int64, time: Date) {
         before = change.images?.before?.object
         after = change.images?.after?.object
         op =

@@ -21,7 +21,7 @@ import Testing
     private func holds(_ sql: String, _ operation: String = "update", _ before: Row? = nil, _ after: Row? = nil)
         -> (Bool?, String)
     {
-        let change = JournalChange(
+        let change = ChangelogEntry(
             id: 1, table: "product", key: .integer(7), operation: operation, images: Self.images(before, after))
         do throws(ChangeCondition.Failure) {
             return (try ChangeCondition(sql).holds(for: change), "")

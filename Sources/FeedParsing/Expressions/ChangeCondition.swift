@@ -177,7 +177,7 @@ package final class ChangeCondition {
     /// true.
     ///
     /// - Throws: ``Failure`` where it fails, or reads a column that the table does not have.
-    package func holds(for change: JournalChange) throws(Failure) -> Bool {
+    package func holds(for change: ChangelogEntry) throws(Failure) -> Bool {
         guard let images = change.images, !images.types.isEmpty else { return true }
         if let column = column(missingFrom: images.types.keys) {
             throw Failure(description: "table '\(change.table)' has no column '\(column)'")
@@ -215,7 +215,7 @@ package final class ChangeCondition {
         return code == SQLITE_OK
     }
 
-    private func failure(_ change: JournalChange) -> Failure {
+    private func failure(_ change: ChangelogEntry) -> Failure {
         Failure(description: "fails for the row \(change.key) of table '\(change.table)': \(database.message)")
     }
 }

@@ -14,8 +14,8 @@ extension RowChanges {
     /// - Parameter keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the
     ///   primary key where there are none.
     package func withImages(
-        _ changes: [JournalChange], of run: Int64, keys: [String: [String]]
-    ) throws -> [JournalChange] {
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+    ) throws -> [ChangelogEntry] {
         guard let first = changes.map(\.id).min(), let last = changes.map(\.id).max() else { return [] }
         try catalog.fixTexts()
         var changes = changes
@@ -82,7 +82,7 @@ private struct ChangedRows {
     /// Gives changes the rows that the history keeps.
     ///
     /// - Returns: the indices of those of which it keeps anything.
-    func readHistory(of changed: inout [JournalChange], _ indices: [Int]) throws -> Set<Int> {
+    func readHistory(of changed: inout [ChangelogEntry], _ indices: [Int]) throws -> Set<Int> {
         for index in indices { changed[index].images?.types = types }
         guard let (shape, run) = history,
             let isOne = isOne(of: indices.map { changed[$0].key }, in: "h", rowID: HistoryTable.row)
@@ -113,7 +113,7 @@ private struct ChangedRows {
     }
 
     /// Gives changes the rows after them, as they are now.
-    func readTable(of changed: inout [JournalChange], _ indices: [Int]) throws {
+    func readTable(of changed: inout [ChangelogEntry], _ indices: [Int]) throws {
         guard let isOne = isOne(of: indices.map { changed[$0].key }, in: "m", rowID: stored.rowID) else { return }
         let columns = stored.storedColumns.filter { !$0.isComputed }
         var rows: [StoredValue: [RowImages.Value]] = [:]

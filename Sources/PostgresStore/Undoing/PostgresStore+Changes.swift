@@ -12,8 +12,8 @@ extension PostgresStore {
     }
 
     package func withImages(
-        _ changes: [JournalChange], of run: Int64, keys: [String: [String]]
-    ) throws -> [JournalChange] {
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+    ) throws -> [ChangelogEntry] {
         try readHistories { try RowChanges($0, $1, isTyped: true).withImages(changes, of: run, keys: keys) }
     }
 
@@ -34,7 +34,7 @@ extension PostgresStore {
 
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
         try write { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }

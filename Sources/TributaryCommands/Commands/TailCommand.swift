@@ -49,7 +49,7 @@ struct TailCommand: ProgramCommand {
         }
         defer { try? store.close() }
         let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)
-        let tail = JournalTail(
+        let tail = ChangelogTail(
             store, sources: Set(sources), after: after, follows: follow, isJSON: json,
             images: values || debezium ? images : nil)
         try await untilSignalled {

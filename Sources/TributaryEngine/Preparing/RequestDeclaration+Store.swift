@@ -157,7 +157,7 @@ extension RequestDeclaration {
                     if try store.refers(column.name, of: table.table, to: other) { return nil }
                     return
                         "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                        + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
+                        + "'\(column.name)' to '\(other)': the database will not check that the row exists"
                 }
             }
     }
@@ -228,8 +228,8 @@ extension StoreHistory {
     ///
     /// - Parameter source: the run's; nil where it is no longer declared.
     func withImages(
-        _ changes: [JournalChange], of run: JournalRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
-    ) throws -> [JournalChange] {
+        _ changes: [ChangelogEntry], of run: ChangelogRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
+    ) throws -> [ChangelogEntry] {
         try withImages(
             changes, of: run.position.run, keys: source?.keys(of: Set(changes.map(\.table)), parsers) ?? [:])
     }
