@@ -88,7 +88,7 @@ import Testing
             #expect(checked.status == 78)
             #expect(
                 checked.standardError.contains(
-                    "hooks.chat.where.produkt: no source that the hook hears of writes this table; did you mean 'product'?"
+                    "hooks.chat.where.produkt: no source of the hook writes this table; did you mean 'product'?"
                 ))
         }
     }

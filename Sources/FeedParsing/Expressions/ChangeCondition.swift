@@ -116,7 +116,7 @@ package final class ChangeCondition {
         else {
             throw Failure(
                 description:
-                    "'\(name)' is a column of no row; write new.\(parts.last ?? "") for the row after the change, "
+                    "'\(name)' needs a row; write new.\(parts.last ?? "") for the row after the change, "
                     + "or old.\(parts.last ?? "") for the row before it")
         }
         return (image, String(parts[1]))

@@ -3,7 +3,7 @@ import FeedModel
 import FeedParsing
 import FeedStores
 
-/// What hooks hear of changed rows.
+/// Hooks with rows: their conditions, and what they need of sources.
 extension CheckCommand {
     /// Returns the mistakes in conditions of hooks, and notes on rows that they will not know.
     ///
@@ -38,8 +38,8 @@ extension CheckCommand {
             }
             if !hidden.isEmpty {
                 notes.append(
-                    "\(place).where: without keep_history = true, no row before a change is known, and each update is heard "
-                        + "of: \(listed(hidden))")
+                    "\(place).where: without keep_history = true, no row before a change is known, and each update passes: "
+                        + listed(hidden))
             }
             mistakes += try self.mistakes(condition, place + ".where", columns)
             let isClosed = sources.flatMap(\.requests).allSatisfy { !program.parsers.tables(of: $0.content).isEmpty }
@@ -48,7 +48,7 @@ extension CheckCommand {
             for name in conditions.keys.sorted() where !known.contains(where: { $0.lowercased() == name.lowercased() })
             {
                 let nearest = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-                mistakes.append("\(place).where.\(name): no source that the hook hears of writes this table\(nearest)")
+                mistakes.append("\(place).where.\(name): no source of the hook writes this table\(nearest)")
             }
         }
         return (mistakes, notes)
