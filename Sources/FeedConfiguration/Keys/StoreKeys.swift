@@ -101,7 +101,8 @@ struct HookKeys: KeyGroup {
         "With `\"debezium\"` each changed row has the form in which Debezium writes it, with its values.")
     let condition = Key.condition(
         "where",
-        "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`).")
+        "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
+    )
     let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
     let run = Key.strings("run", "A program and its arguments, without a shell.")
     let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")
