@@ -52,7 +52,8 @@ import XMLStream
                 return ["\((error as? XMLStreamError)?.code as Any)"]
             }
         }
-        for bytes in [Array(document.utf8), [0xFF, 0xFE] + document.utf16.flatMap { [UInt8($0), 0] }] {
+        let wide: [UInt8] = [0xFF, 0xFE] + document.utf8.flatMap { (byte: UInt8) -> [UInt8] in [byte, 0] }
+        for bytes in [Array(document.utf8), wide] {
             let whole = events(bytes, .max)
             for size in 1...bytes.count { #expect(events(bytes, size) == whole, "by \(size)") }
         }
