@@ -116,4 +116,7 @@ extension LossyStore {
     func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         try reading("changes") { try $0.changes(query, body) }
     }
+    func withImages(_ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]) throws -> [ChangelogEntry] {
+        try reading("withImages") { try $0.withImages(changes, of: run, keys: keys) }
+    }
 }
