@@ -15,5 +15,5 @@ extension XMLName {
     /// True where both names are the same apart from their prefixes.
     func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
 
-    var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
+    var identity: ExpandedName { .init(local: local, namespace: namespace) }
 }

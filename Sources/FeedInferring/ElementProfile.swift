@@ -40,8 +40,8 @@ package final class ElementProfile {
 
     /// The children by the number of their name in the document, and by identity.
     private var childrenByNumber: [Int32: ElementProfile] = [:]
-    private var childrenByName: [Identity: ElementProfile] = [:]
-    private var attributesByName: [Identity: Int] = [:]
+    private var childrenByName: [ExpandedName: ElementProfile] = [:]
+    private var attributesByName: [ExpandedName: Int] = [:]
     private var instance = -1
     private var occurrences = 0
     private var instancesWithChildren = 0
@@ -56,12 +56,6 @@ package final class ElementProfile {
 
     // MARK: - Profiling
 
-    /// A name without its prefix, for comparison.
-    struct Identity: Hashable {
-        let local: String
-        let namespace: String?
-    }
-
     /// Returns the child of this name; nil where none has occurred yet.
     ///
     /// - Parameter number: the number of the name in the document.
@@ -72,7 +66,7 @@ package final class ElementProfile {
         return found
     }
 
-    func child(_ name: Identity) -> ElementProfile? { childrenByName[name] }
+    func child(_ name: ExpandedName) -> ElementProfile? { childrenByName[name] }
 
     func addChild(_ name: XMLName, number: Int32) -> ElementProfile {
         let child = ElementProfile(name: name, parent: self)
@@ -92,7 +86,7 @@ package final class ElementProfile {
         childrenByName[child.name.identity] = nil
     }
 
-    func hasAttribute(_ name: Identity) -> Bool { attributesByName[name] != nil }
+    func hasAttribute(_ name: ExpandedName) -> Bool { attributesByName[name] != nil }
 
     func begin() {
         count += 1

@@ -36,5 +36,10 @@ struct ProposedColumn {
     }
 
     /// What a schema says beside the type, as a comment; nil where it says nothing.
-    var comment: String? { declared?.comment }
+    var comment: String? {
+        guard let declared else { return nil }
+        guard type == .text, declared.type != .text else { return declared.comment }
+        let type = "\(declared.type.rawValue) in the schema, which not all values of the document are"
+        return declared.comment.map { "\(type); \($0)" } ?? type
+    }
 }

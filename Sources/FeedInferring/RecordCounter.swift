@@ -19,7 +19,7 @@ package final class RecordCounter: XMLStreamHandler {
     /// What elements at a path of the proposal are.
     private final class Role {
         var tables: [Int] = []
-        var attributes: [ElementProfile.Identity: [Target]] = [:]
+        var attributes: [ExpandedName: [Target]] = [:]
         var texts: [Target] = []
         var contents: [Target] = []
     }

@@ -23,6 +23,8 @@ package struct ValueProfile {
     private var scope = -1
 
     private var forms = ValueForms.all
+    /// The types to which every value converts.
+    private var convertible = ValueForms.all
     private var decimals: Int?
     private var hasExponent = false
 
@@ -45,7 +47,7 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
         compare(text, scope)
-        if !forms.isEmpty { narrow(text) }
+        if !convertible.isEmpty { narrow(text) }
     }
 
     private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
@@ -66,6 +68,8 @@ package struct ValueProfile {
     }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+        convertible.formIntersection(ValueForms.convertible(text))
+        guard !forms.isEmpty else { return }
         let number = PlainNumber(text)
         forms.formIntersection(ValueForms(text, number: number))
         if number?.hasExponent ?? false { hasExponent = true }
@@ -89,6 +93,13 @@ package struct ValueProfile {
         return types.first { forms.contains($0.0) }?.1 ?? .text
     }
 
+    /// The type that a schema declares, or text where a value of the document does not convert to it; nil where no schema
+    /// declares one.
+    var declaredType: ValueType? {
+        guard let declared else { return nil }
+        return ValueForms.form(of: declared.type).map(convertible.contains) ?? true ? declared.type : .text
+    }
+
     /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
         let isFirst = filled == 0
@@ -101,6 +112,7 @@ package struct ValueProfile {
         if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
+        convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals

@@ -6,26 +6,32 @@ struct SchemaContent {
     struct Child {
         /// The declaration, or the reference to it, and the name under which it occurs.
         var element: SchemaNode
-        var name: SchemaName
+        var name: ExpandedName
         var isRequired: Bool
         var repeats: Bool
     }
 
     struct Attribute {
-        var name: SchemaName
+        var name: ExpandedName
         var value: DeclaredValue
     }
 
     private(set) var children: [Child] = []
-    private var places: [SchemaName: Int] = [:]
+    private var places: [ExpandedName: Int] = [:]
     /// True where any other element may occur.
     var hasWildcard = false
-    var attributes: [Attribute] = []
+    private(set) var attributes: [Attribute] = []
+    private var attributeNames: Set<ExpandedName> = []
     /// What the text is; nil where there is none.
     var value: DeclaredValue?
     var isMixed = false
     /// True where nothing is known of the content.
     var isAny = false
+
+    /// Adds an attribute, unless there is one of its name.
+    mutating func add(_ attribute: Attribute) {
+        if attributeNames.insert(attribute.name).inserted { attributes.append(attribute) }
+    }
 
     /// Adds an element that may follow or precede those that are there.
     mutating func add(_ child: Child) {

@@ -7,6 +7,7 @@ final class SchemaContents {
     let set: SchemaSet
     let simple: SchemaSimpleTypes
     private var known: [ObjectIdentifier: SchemaContent] = [:]
+    private var knownTypes: [ObjectIdentifier: SchemaType] = [:]
     private var knownGroups: [ObjectIdentifier: SchemaContent] = [:]
     private var steps = 0
     private var depth = 0
@@ -23,7 +24,7 @@ final class SchemaContents {
     func count(_ number: Int = 1) throws {
         steps += number
         guard steps <= Self.mostSteps else {
-            throw InferenceError(
+            throw SchemaError(
                 description: "the schema's types and groups refer to one another more than "
                     + "\(Self.mostSteps.grouped) times; give a document, or begin with --root further down")
         }
@@ -37,22 +38,29 @@ final class SchemaContents {
         return set.elements[name]
     }
 
-    /// Returns the type of an element that is declared.
+    /// Returns the type of an element that is declared. Without a type it has that of its substitution group's head.
     func type(of element: SchemaNode) -> SchemaType {
         guard var next = declaration(of: element) else { return .any }
         var heads: Set<ObjectIdentifier> = []
-        while heads.insert(ObjectIdentifier(next)).inserted {
-            if let node = next.child("complexType") { return .complex(node) }
-            if let node = next.child("simpleType") { return .simple(simple.value(of: node)) }
-            if let name = next.reference("type") { return type(name, of: next) }
-            // Without a type it has that of its substitution group's head.
-            guard let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] }) else { break }
+        var found: SchemaType?
+        while found == nil, heads.insert(ObjectIdentifier(next)).inserted {
+            found = knownTypes[ObjectIdentifier(next)] ?? ownType(of: next)
+            guard found == nil, let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] })
+            else { break }
             next = head
         }
-        return .any
+        for head in heads { knownTypes[head] = found ?? .any }
+        return found ?? .any
     }
 
-    private func type(_ name: SchemaName, of element: SchemaNode) -> SchemaType {
+    /// The type that a declaration itself gives; nil where it gives none.
+    private func ownType(of element: SchemaNode) -> SchemaType? {
+        if let node = element.child("complexType") { return .complex(node) }
+        if let node = element.child("simpleType") { return .simple(simple.value(of: node)) }
+        return element.reference("type").map { type($0, of: element) }
+    }
+
+    private func type(_ name: ExpandedName, of element: SchemaNode) -> SchemaType {
         if name.isBuiltIn { return name.local == "anyType" ? .any : .simple(simple.value(of: name)) }
         guard let node = set.types[name] else {
             set.note("The type \(name.local) of <\(element["name"] ?? "")> is not declared in the documents read.")
@@ -80,10 +88,9 @@ final class SchemaContents {
                     try count(more.children.count + more.attributes.count)
                     content.add(more, isAlternative: true, isRequired: false, repeats: false)
                     content.value = content.value ?? more.value
-                    for var attribute in more.attributes
-                    where !content.attributes.contains(where: { $0.name == attribute.name }) {
+                    for var attribute in more.attributes {
                         attribute.value.isRequired = false
-                        content.attributes.append(attribute)
+                        content.add(attribute)
                     }
                 }
             }
@@ -141,7 +148,7 @@ final class SchemaContents {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.mostDepth else {
-            throw InferenceError(
+            throw SchemaError(
                 description: "the schema's groups lie within one another more than \(Self.mostDepth) deep")
         }
         var content = SchemaContent()
@@ -175,7 +182,7 @@ final class SchemaContents {
         return choice
     }
 
-    private func occurrences(of node: SchemaNode) -> [(SchemaName, SchemaNode)] {
+    private func occurrences(of node: SchemaNode) -> [(ExpandedName, SchemaNode)] {
         if let head = node.reference("ref") {
             let found = set.substitutes(for: head).compactMap { element in element.name.map { ($0, element) } }
             if !found.isEmpty || set.elements[head] != nil { return found }
@@ -186,7 +193,7 @@ final class SchemaContents {
         let isQualified =
             node["form"].map { $0 == "qualified" }
             ?? (node.document.root?["elementFormDefault"] == "qualified")
-        return [(SchemaName(local: local, namespace: isQualified ? node.document.namespace : nil), node)]
+        return [(ExpandedName(local: local, namespace: isQualified ? node.document.namespace : nil), node)]
     }
 
     private func group(_ node: SchemaNode) throws -> SchemaContent {

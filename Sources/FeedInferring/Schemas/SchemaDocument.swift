@@ -30,11 +30,11 @@ package final class SchemaDocument: XMLStreamHandler {
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
-        guard foreign == 0, stream.namespace == SchemaName.schemaNamespace, stream.localName != "appinfo" else {
+        guard foreign == 0, stream.namespace == ExpandedName.schemaNamespace, stream.localName != "appinfo" else {
             guard root != nil else {
-                throw InferenceError(
+                throw SchemaError(
                     description: "the root element is <\(stream.qualifiedName)>, not <schema> of XML Schema "
-                        + "(\(SchemaName.schemaNamespace))")
+                        + "(\(ExpandedName.schemaNamespace))")
             }
             return foreign += 1
         }
@@ -57,7 +57,7 @@ package final class SchemaDocument: XMLStreamHandler {
 
     private func begin(_ node: SchemaNode) throws {
         guard node.kind == "schema" else {
-            throw InferenceError(description: "the root element is <\(node.kind)>, not <schema>")
+            throw SchemaError(description: "the root element is <\(node.kind)>, not <schema>")
         }
         root = node
         namespace = node["targetNamespace"] ?? adopter
@@ -70,7 +70,7 @@ package final class SchemaDocument: XMLStreamHandler {
         case "include", "redefine", "override":
             references.append(Reference(location: location, adopter: namespace, isPart: true))
         // What this namespace has is built in.
-        case "import" where node["namespace"] != SchemaName.xmlNamespace:
+        case "import" where node["namespace"] != ExpandedName.xmlNamespace:
             references.append(Reference(location: location, adopter: nil, isPart: false))
         default: break
         }
@@ -100,7 +100,7 @@ final class NamespaceScope {
     }
 
     func namespace(of prefix: String) -> String? {
-        if prefix == "xml" { return SchemaName.xmlNamespace }
+        if prefix == "xml" { return ExpandedName.xmlNamespace }
         let found = sequence(first: self, next: \.outer).lazy.compactMap { $0.declared[prefix] }.first
         return found == "" ? nil : found
     }

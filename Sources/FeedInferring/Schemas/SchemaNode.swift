@@ -28,26 +28,26 @@ final class SchemaNode {
     func isTrue(_ attribute: String) -> Bool { ["true", "1"].contains(attributes[attribute] ?? "") }
 
     /// The name of what is declared, in the schema's target namespace.
-    var name: SchemaName? { self["name"].map { SchemaName(local: $0, namespace: document.namespace) } }
+    var name: ExpandedName? { self["name"].map { ExpandedName(local: $0, namespace: document.namespace) } }
 
     /// Returns the name that an attribute refers to: `type="po:Address"`.
-    func reference(_ attribute: String) -> SchemaName? { self[attribute].map(resolved) }
+    func reference(_ attribute: String) -> ExpandedName? { self[attribute].map(resolved) }
 
     /// Returns a name with the namespace that its prefix is bound to here.
-    func resolved(_ text: String) -> SchemaName {
+    func resolved(_ text: String) -> ExpandedName {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             let namespace = namespaces.namespace(of: "") ?? (document.isAdopted ? document.namespace : nil)
-            return SchemaName(local: text, namespace: namespace)
+            return ExpandedName(local: text, namespace: namespace)
         }
-        return SchemaName(local: parts[1], namespace: namespaces.namespace(of: parts[0]))
+        return ExpandedName(local: parts[1], namespace: namespaces.namespace(of: parts[0]))
     }
 
     /// Returns a prefix that a namespace has here.
     func prefix(of namespace: String) -> String? { namespaces.prefix(of: namespace) }
 
     /// The names in an attribute that lists several.
-    func references(_ attribute: String) -> [SchemaName] {
+    func references(_ attribute: String) -> [ExpandedName] {
         (self[attribute] ?? "").split(whereSeparator: \.isWhitespace).map { resolved(String($0)) }
     }
 
@@ -59,14 +59,4 @@ final class SchemaNode {
 
     /// False where it need not occur.
     var isRequired: Bool { self["minOccurs"].map { Int($0) != 0 } ?? true }
-}
-
-typealias SchemaName = ElementProfile.Identity
-
-extension SchemaName {
-    static let schemaNamespace = "http://www.w3.org/2001/XMLSchema"
-    static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
-
-    /// True where XML Schema itself defines the type.
-    var isBuiltIn: Bool { namespace == Self.schemaNamespace }
 }

@@ -5,7 +5,7 @@ struct SchemaSimpleTypes {
     let set: SchemaSet
 
     /// Returns what a type says of its values. Types that are not there are texts.
-    func value(of name: SchemaName?) -> DeclaredValue {
+    func value(of name: ExpandedName?) -> DeclaredValue {
         var budget = Self.longestChain
         return value(of: name, &budget)
     }
@@ -19,7 +19,7 @@ struct SchemaSimpleTypes {
     /// The most definitions looked at for one value: those of a chain of restrictions, and of unions in it.
     private static let longestChain = 500
 
-    private func value(of name: SchemaName?, _ budget: inout Int) -> DeclaredValue {
+    private func value(of name: ExpandedName?, _ budget: inout Int) -> DeclaredValue {
         guard let name else { return DeclaredValue() }
         if name.isBuiltIn { return Self.builtIn(name.local) }
         guard let node = set.types[name], node.kind == "simpleType" else { return DeclaredValue() }

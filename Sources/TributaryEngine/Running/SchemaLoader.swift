@@ -35,7 +35,7 @@ struct SchemaLoader {
     /// - Parameters:
     ///   - url: the address of the schema.
     ///   - read: fetches and parses a document, and returns the exchange.
-    /// - Throws: the errors of `read`, with the address where another document has named it, and ``InferenceError``.
+    /// - Throws: the errors of `read`, with the address where another document has named it, and ``SchemaError``.
     static func load(
         _ url: URL, isolation: isolated (any Actor)? = #isolation, _ read: Reading
     ) async throws -> SchemaSet {
@@ -56,7 +56,7 @@ struct SchemaLoader {
                 guard let namer = current.namer else { throw error }
                 let reason = ErrorText.words(error)
                 if current.isPart {
-                    throw InferenceError(
+                    throw SchemaError(
                         description:
                             "\(namer.lastPathComponent) includes \(current.place.url.absoluteString): \(reason)")
                 }
@@ -73,12 +73,12 @@ struct SchemaLoader {
                 let place = Place(url: target, adopter: reference.adopter)
                 guard known.insert(place).inserted else { continue }
                 guard !target.isFileURL || base.isFileURL else {
-                    throw InferenceError(
+                    throw SchemaError(
                         description: "\(base.absoluteString) names the file \(target.path), which is refused: "
                             + "a document of a server may name addresses only")
                 }
                 guard waiting.count < mostDocuments else {
-                    throw InferenceError(description: "the schema consists of more than \(mostDocuments) documents")
+                    throw SchemaError(description: "the schema consists of more than \(mostDocuments) documents")
                 }
                 let namer = "the schema \(base.lastPathComponent)"
                 waiting.append(

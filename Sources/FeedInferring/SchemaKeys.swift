@@ -36,8 +36,8 @@ struct SchemaKeys {
     }
 
     /// - Returns: the tables with a key of one column, by the name of the key in the schema.
-    private func assignKeys() -> [SchemaName: ProposedTable] {
-        var targets: [SchemaName: ProposedTable] = [:]
+    private func assignKeys() -> [ExpandedName: ProposedTable] {
+        var targets: [ExpandedName: ProposedTable] = [:]
         for (node, holder) in constraints where node.kind != "keyref" {
             let selected = elements(node, below: holder)
             for table in tables where selected.contains(ObjectIdentifier(table.element)) {
@@ -51,7 +51,12 @@ struct SchemaKeys {
                 if table.declaredKey == nil {
                     table.declaredKey = Key(values: values, isWithinParent: !isOfDocument, reason: reason)
                 }
-                if isOfDocument, values.count == 1, let name = node.name { targets[name] = table }
+                // A reference is to the key that the rows have: a table may have several keys in the schema.
+                if isOfDocument, values.count == 1, table.declaredKey?.values == values,
+                    table.declaredKey?.isWithinParent == false, let name = node.name
+                {
+                    targets[name] = table
+                }
             }
         }
         for table in tables where table.declaredKey == nil {
@@ -66,7 +71,7 @@ struct SchemaKeys {
         return targets
     }
 
-    private func assignReferences(_ targets: [SchemaName: ProposedTable]) {
+    private func assignReferences(_ targets: [ExpandedName: ProposedTable]) {
         for (node, holder) in constraints where node.kind == "keyref" {
             guard let target = node.reference("refer").flatMap({ targets[$0] }) else { continue }
             let selected = elements(node, below: holder)

@@ -16,10 +16,10 @@ final class SchemaGuide {
 
     private final class OpenType {
         let type: ObjectIdentifier
-        let name: SchemaName
+        let name: ExpandedName
         let outer: OpenType?
 
-        init(_ type: ObjectIdentifier, _ name: SchemaName, _ outer: OpenType?) {
+        init(_ type: ObjectIdentifier, _ name: ExpandedName, _ outer: OpenType?) {
             self.type = type
             self.name = name
             self.outer = outer
@@ -180,7 +180,7 @@ final class SchemaGuide {
     }
 
     /// Returns a name with the prefix that its namespace has in the schema, where it is not that of the root.
-    private func name(_ name: SchemaName, in node: SchemaNode) -> XMLName {
+    private func name(_ name: ExpandedName, in node: SchemaNode) -> XMLName {
         let prefix = name.namespace.flatMap { node.prefix(of: $0) }
         let qualified =
             prefix.map { name.namespace == rootNamespace ? name.local : "\($0):\(name.local)" } ?? name.local
