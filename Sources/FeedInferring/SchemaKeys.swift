@@ -5,17 +5,17 @@ import XMLStream
 /// `xs:key`, and `xs:unique` over values that each record has, count where they hold in the whole document or within the
 /// record around the table's. A value of the type `xs:ID` is a key of its table where each record has one.
 struct SchemaKeys {
-    /// The columns that tell the records of a table apart.
+    /// The columns that distinguish the records of a table.
     struct Key {
         /// The positions of the values.
         var values: [Int]
-        /// True where they do so within one record of the enclosing table only.
+        /// True if they do so within one record of the enclosing table only.
         var isWithinParent = false
         var reason: String
     }
 
     private let tables: [ProposedTable]
-    private var constraints: [(node: SchemaNode, holder: ElementProfile)] = []
+    private var constraints: [(constraint: DeclaredConstraint, holder: ElementProfile)] = []
     /// The most keys and references looked at: each looks through the elements below it.
     private static let mostConstraints = 500
 
@@ -28,32 +28,32 @@ struct SchemaKeys {
 
     private init(_ tables: [ProposedTable], _ root: ElementProfile) {
         self.tables = tables
-        var found: [(SchemaNode, ElementProfile)] = []
+        var found: [(DeclaredConstraint, ElementProfile)] = []
         root.visit { element in
-            for node in element.declaration?.constraints ?? [] { found.append((node, element)) }
+            for constraint in element.declaration?.constraints ?? [] { found.append((constraint, element)) }
         }
         constraints = Array(found.prefix(Self.mostConstraints))
     }
 
     /// - Returns: the tables with a key of one column, by the name of the key in the schema.
-    private func assignKeys() -> [ExpandedName: ProposedTable] {
-        var targets: [ExpandedName: ProposedTable] = [:]
-        for (node, holder) in constraints where node.kind != "keyref" {
-            let selected = elements(node, below: holder)
+    private func assignKeys() -> [ElementProfile.Identity: ProposedTable] {
+        var targets: [ElementProfile.Identity: ProposedTable] = [:]
+        for (constraint, holder) in constraints where constraint.kind != .keyref {
+            let selected = elements(constraint, below: holder)
             for table in tables where selected.contains(ObjectIdentifier(table.element)) {
-                guard let values = values(node, of: table), !values.isEmpty,
-                    node.kind == "key" || values.allSatisfy({ table.values[$0].isRequired }),
+                guard let values = values(constraint, of: table), !values.isEmpty,
+                    constraint.kind == .key || values.allSatisfy({ table.values[$0].isRequired }),
                     values.allSatisfy({ table.values[$0].isInEach(of: table) })
                 else { continue }
                 let isOfDocument = holder.isSingle
                 guard isOfDocument || table.parent?.element === holder else { continue }
-                let reason = "the schema's key \(node["name"] ?? "")"
+                let reason = "the schema's key \(constraint.label)"
                 if table.declaredKey == nil {
                     table.declaredKey = Key(values: values, isWithinParent: !isOfDocument, reason: reason)
                 }
-                // A reference is to the key that the rows have: a table may have several keys in the schema.
+                // A table may have several keys in the schema. A reference is to the one that its rows have.
                 if isOfDocument, values.count == 1, table.declaredKey?.values == values,
-                    table.declaredKey?.isWithinParent == false, let name = node.name
+                    table.declaredKey?.isWithinParent == false, let name = constraint.name
                 {
                     targets[name] = table
                 }
@@ -71,12 +71,12 @@ struct SchemaKeys {
         return targets
     }
 
-    private func assignReferences(_ targets: [ExpandedName: ProposedTable]) {
-        for (node, holder) in constraints where node.kind == "keyref" {
-            guard let target = node.reference("refer").flatMap({ targets[$0] }) else { continue }
-            let selected = elements(node, below: holder)
+    private func assignReferences(_ targets: [ElementProfile.Identity: ProposedTable]) {
+        for (constraint, holder) in constraints where constraint.kind == .keyref {
+            guard let target = constraint.target.flatMap({ targets[$0] }) else { continue }
+            let selected = elements(constraint, below: holder)
             for table in tables where selected.contains(ObjectIdentifier(table.element)) {
-                guard let values = values(node, of: table), values.count == 1 else { continue }
+                guard let values = values(constraint, of: table), values.count == 1 else { continue }
                 table.references[values[0]] = target
             }
         }
@@ -94,27 +94,26 @@ struct SchemaKeys {
         }
     }
 
-    private func elements(_ node: SchemaNode, below holder: ElementProfile) -> Set<ObjectIdentifier> {
-        let paths = SchemaPath.paths(node.child("selector")?["xpath"] ?? "")
+    private func elements(_ constraint: DeclaredConstraint, below holder: ElementProfile) -> Set<ObjectIdentifier> {
+        let paths = SchemaPath.paths(constraint.selector)
         return Set(paths.flatMap { $0.elements(below: holder) }.map { ObjectIdentifier($0) })
     }
 
     /// The values of a table that the fields of a key find; nil where one finds none.
-    private func values(_ node: SchemaNode, of table: ProposedTable) -> [Int]? {
-        let fields = node.children.filter { $0.kind == "field" }
-        let found = fields.map { field in
-            SchemaPath.paths(field["xpath"] ?? "").lazy.compactMap { $0.value(of: table) }.first
+    private func values(_ constraint: DeclaredConstraint, of table: ProposedTable) -> [Int]? {
+        let found = constraint.fields.map { field in
+            SchemaPath.paths(field).lazy.compactMap { $0.value(of: table) }.first
         }
         return found.contains(nil) ? nil : found.compactMap(\.self)
     }
 }
 
 extension ElementProfile {
-    /// True where a document has one element at this path at most.
+    /// True if a document has one element at this path at most.
     var isSingle: Bool { sequence(first: self, next: \.parent).allSatisfy { $0.maximum <= 1 && !$0.isRecursive } }
 }
 
 extension RecordValue {
-    /// True where each record of a document had the value.
+    /// True if each record of a document had the value.
     func isInEach(of table: ProposedTable) -> Bool { profile.filled == table.element.count }
 }

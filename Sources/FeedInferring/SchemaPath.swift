@@ -8,7 +8,7 @@ struct SchemaPath {
     private var steps: [String] = []
     private var attribute: String?
 
-    /// Returns the paths that `|` separates; those that are none are left out.
+    /// Returns the paths that `|` separates, without invalid ones.
     static func paths(_ text: String) -> [SchemaPath] {
         text.split(separator: "|").map { SchemaPath($0.filter { !$0.isWhitespace }) }
     }
@@ -43,7 +43,7 @@ struct SchemaPath {
         return found
     }
 
-    /// Returns the only value of a table that the path finds; nil where there is none, or several.
+    /// Returns the only value of a table that the path finds; nil without one, or with several.
     func value(of table: ProposedTable) -> Int? {
         let holders = elements(below: table.element)
         let found = table.values.indices.filter { index in

@@ -2,7 +2,8 @@ package import FeedModel
 import Foundation
 import StoreSQL
 
-/// How far each hook has come, and what it knows of sources: `tributary_hook` and `tributary_hook_source`.
+/// The position of each hook, and the conditions of sources that it was notified of: `tributary_hook` and
+/// `tributary_hook_source`.
 package struct HookStates: LedgerPart {
     let ledger: Ledger
 
@@ -46,9 +47,9 @@ package struct HookStates: LedgerPart {
         }
     }
 
-    /// Forgets hooks that no other process can be using.
+    /// Deletes hooks that no other process can be using.
     ///
-    /// - Returns: the names of those that are forgotten.
+    /// - Returns: the names of the deleted hooks.
     package func forget(_ names: Set<String>) throws -> [String] {
         let unused: SQLText = ledger.leases.map { " AND \($0.isHookUnused)" } ?? ""
         let forgotten = try session.all(
@@ -58,7 +59,7 @@ package struct HookStates: LedgerPart {
         return forgotten.sorted()
     }
 
-    /// Returns what a hook knows of sources, by their names.
+    /// Returns the conditions that a hook was notified of, by source.
     package func memories(of name: String) throws -> [String: HookMemory] {
         var memories: [String: HookMemory] = [:]
         try session.forEachRow(
@@ -74,7 +75,7 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event has been delivered, or passed over.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func advance(_ name: String, _ progress: HookProgress) throws {
         let renewal = ledger.leases.map { ", held_until = \($0.hookEnd)" } ?? ""
         try update(
@@ -100,7 +101,7 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event could not be delivered.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func recordFailure(of name: String, _ failure: HookFailure) throws {
         try update(
             name,

@@ -37,7 +37,7 @@ package protocol LeaseTerms: Sendable {
     var hookEnd: String { get }
     /// The condition that no other process can be using a hook, in SQL.
     var isHookUnused: SQLText { get }
-    /// Returns the lease under which this process runs a source; nil where it runs without one.
+    /// Returns the lease under which this process runs a source; nil if it runs without one.
     func lease(of source: String) -> Lease?
 }
 

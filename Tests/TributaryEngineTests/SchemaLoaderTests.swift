@@ -15,14 +15,12 @@ import Testing
 
     /// Proposes tables for a schema `s.xsd` that a server has.
     private func proposal(_ text: String) async throws -> String {
-        var toml = ""
         try await withStubServer { server in
             server.document("/s.xsd", text)
-            toml = try await Inference(of: server.url + "/s.xsd").proposalOfSchema(
+            return try await Inference(of: server.url + "/s.xsd").proposalOfSchema(
                 root: "r", name: "s", takenTables: []
             ).toml
         }
-        return toml
     }
 
     @Test func anImportThatIsNotThereOrLeadsIntoAPrivateNetworkIsNoted() async throws {

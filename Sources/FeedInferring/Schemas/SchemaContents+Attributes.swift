@@ -25,7 +25,7 @@ extension SchemaContents {
         guard node["use"] != "prohibited" else { return nil }
         let referred = node.reference("ref")
         let declaration = referred.flatMap { set.attributes[$0] } ?? node
-        let name: ExpandedName
+        let name: SchemaName
         if let referred {
             name = referred
         } else {
@@ -33,7 +33,7 @@ extension SchemaContents {
             let isQualified =
                 node["form"].map { $0 == "qualified" }
                 ?? (node.document.root?["attributeFormDefault"] == "qualified")
-            name = ExpandedName(local: local, namespace: isQualified ? node.document.namespace : nil)
+            name = SchemaName(local: local, namespace: isQualified ? node.document.namespace : nil)
         }
         var value =
             declaration.child("simpleType").map { simple.value(of: $0) }

@@ -1,8 +1,8 @@
 import XMLStream
 
-/// Finds out what the types of a schema hold: over extensions and restrictions, groups, choices and references.
+/// Resolves the content of a schema's types through extensions, restrictions, groups, choices and references.
 ///
-/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds what a hostile schema costs.
+/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds the cost of a hostile schema.
 final class SchemaContents {
     let set: SchemaSet
     let simple: SchemaSimpleTypes
@@ -24,7 +24,7 @@ final class SchemaContents {
     func count(_ number: Int = 1) throws {
         steps += number
         guard steps <= Self.mostSteps else {
-            throw SchemaError(
+            throw InferenceError(
                 description: "the schema's types and groups refer to one another more than "
                     + "\(Self.mostSteps.grouped) times; give a document, or begin with --root further down")
         }
@@ -32,7 +32,7 @@ final class SchemaContents {
 
     // MARK: - Elements
 
-    /// Returns the declaration that an element of a model stands for.
+    /// Returns the declaration that an element of a model refers to.
     func declaration(of node: SchemaNode) -> SchemaNode? {
         guard let name = node.reference("ref") else { return node }
         return set.elements[name]
@@ -60,7 +60,7 @@ final class SchemaContents {
         return element.reference("type").map { type($0, of: element) }
     }
 
-    private func type(_ name: ExpandedName, of element: SchemaNode) -> SchemaType {
+    private func type(_ name: SchemaName, of element: SchemaNode) -> SchemaType {
         if name.isBuiltIn { return name.local == "anyType" ? .any : .simple(simple.value(of: name)) }
         guard let node = set.types[name] else {
             set.note("The type \(name.local) of <\(element["name"] ?? "")> is not declared in the documents read.")
@@ -69,7 +69,7 @@ final class SchemaContents {
         return node.kind == "complexType" ? .complex(node) : .simple(simple.value(of: node))
     }
 
-    /// Returns what an element holds. Of an abstract type, this is what any type derived from it holds.
+    /// Returns the content of an element. For an abstract type, it is the content of all types derived from it.
     func content(of type: SchemaType) throws -> SchemaContent {
         var content = SchemaContent()
         switch type {
@@ -143,12 +143,12 @@ final class SchemaContents {
         return content
     }
 
-    /// Returns what the parts of a model hold: those of a type, a sequence, a choice or a group.
+    /// Returns the content of the parts of a model: a type, a sequence, a choice or a group.
     private func part(_ node: SchemaNode) throws -> SchemaContent {
         depth += 1
         defer { depth -= 1 }
         guard depth <= Self.mostDepth else {
-            throw SchemaError(
+            throw InferenceError(
                 description: "the schema's groups lie within one another more than \(Self.mostDepth) deep")
         }
         var content = SchemaContent()
@@ -182,7 +182,7 @@ final class SchemaContents {
         return choice
     }
 
-    private func occurrences(of node: SchemaNode) -> [(ExpandedName, SchemaNode)] {
+    private func occurrences(of node: SchemaNode) -> [(SchemaName, SchemaNode)] {
         if let head = node.reference("ref") {
             let found = set.substitutes(for: head).compactMap { element in element.name.map { ($0, element) } }
             if !found.isEmpty || set.elements[head] != nil { return found }
@@ -193,7 +193,7 @@ final class SchemaContents {
         let isQualified =
             node["form"].map { $0 == "qualified" }
             ?? (node.document.root?["elementFormDefault"] == "qualified")
-        return [(ExpandedName(local: local, namespace: isQualified ? node.document.namespace : nil), node)]
+        return [(SchemaName(local: local, namespace: isQualified ? node.document.namespace : nil), node)]
     }
 
     private func group(_ node: SchemaNode) throws -> SchemaContent {
@@ -212,7 +212,7 @@ final class SchemaContents {
         return content
     }
 
-    /// True where a node is part of a definition.
+    /// True if a node is part of a definition.
     private func isWithin(_ node: SchemaNode, _ definition: SchemaNode) -> Bool {
         var rest = [definition]
         while let next = rest.popLast() {

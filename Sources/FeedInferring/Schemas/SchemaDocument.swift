@@ -7,13 +7,13 @@ package final class SchemaDocument: XMLStreamHandler {
         package var location: String
         /// The target namespace that the other one takes over where it has none: of `include`, `redefine` and `override`.
         package var adopter: String?
-        /// False for `import`: what the other one declares is in another namespace.
+        /// False for `import`: its declarations are in another namespace.
         package var isPart: Bool
     }
 
-    /// The namespace of what it declares; nil for none.
+    /// The namespace of its declarations; nil for none.
     private(set) var namespace: String?
-    /// True where it has no target namespace of its own, but that of the document that includes it.
+    /// True if it has no target namespace of its own, but that of the document that includes it.
     private(set) var isAdopted = false
     private(set) var root: SchemaNode?
     private(set) package var references: [Reference] = []
@@ -23,18 +23,18 @@ package final class SchemaDocument: XMLStreamHandler {
     /// The number of open elements that are not part of the schema, such as markup in its documentation.
     private var foreign = 0
 
-    /// - Parameter adopter: the target namespace of the document that includes it; nil where none does.
+    /// - Parameter adopter: the target namespace of the document that includes it; nil if none does.
     package init(adopter: String? = nil) {
         self.adopter = adopter
         super.init()
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
-        guard foreign == 0, stream.namespace == ExpandedName.schemaNamespace, stream.localName != "appinfo" else {
+        guard foreign == 0, stream.namespace == SchemaName.schemaNamespace, stream.localName != "appinfo" else {
             guard root != nil else {
-                throw SchemaError(
+                throw InferenceError(
                     description: "the root element is <\(stream.qualifiedName)>, not <schema> of XML Schema "
-                        + "(\(ExpandedName.schemaNamespace))")
+                        + "(\(SchemaName.schemaNamespace))")
             }
             return foreign += 1
         }
@@ -57,7 +57,7 @@ package final class SchemaDocument: XMLStreamHandler {
 
     private func begin(_ node: SchemaNode) throws {
         guard node.kind == "schema" else {
-            throw SchemaError(description: "the root element is <\(node.kind)>, not <schema>")
+            throw InferenceError(description: "the root element is <\(node.kind)>, not <schema>")
         }
         root = node
         namespace = node["targetNamespace"] ?? adopter
@@ -70,7 +70,7 @@ package final class SchemaDocument: XMLStreamHandler {
         case "include", "redefine", "override":
             references.append(Reference(location: location, adopter: namespace, isPart: true))
         // What this namespace has is built in.
-        case "import" where node["namespace"] != ExpandedName.xmlNamespace:
+        case "import" where node["namespace"] != SchemaName.xmlNamespace:
             references.append(Reference(location: location, adopter: nil, isPart: false))
         default: break
         }
@@ -100,12 +100,12 @@ final class NamespaceScope {
     }
 
     func namespace(of prefix: String) -> String? {
-        if prefix == "xml" { return ExpandedName.xmlNamespace }
+        if prefix == "xml" { return SchemaName.xmlNamespace }
         let found = sequence(first: self, next: \.outer).lazy.compactMap { $0.declared[prefix] }.first
         return found == "" ? nil : found
     }
 
-    /// Returns a prefix of a namespace; nil where it has none here.
+    /// Returns a prefix of a namespace; nil if it has none here.
     func prefix(of namespace: String) -> String? {
         sequence(first: self, next: \.outer).lazy
             .compactMap { $0.declared.filter { $0.value == namespace && !$0.key.isEmpty }.keys.min() }.first

@@ -1,14 +1,14 @@
-/// The documents of an XML Schema, and what they declare at their top, by name.
+/// The documents of an XML Schema, and their global declarations by name.
 package final class SchemaSet {
-    private(set) var types: [ExpandedName: SchemaNode] = [:]
-    private(set) var elements: [ExpandedName: SchemaNode] = [:]
-    private(set) var attributes: [ExpandedName: SchemaNode] = [:]
-    private(set) var groups: [ExpandedName: SchemaNode] = [:]
-    private(set) var attributeGroups: [ExpandedName: SchemaNode] = [:]
+    private(set) var types: [SchemaName: SchemaNode] = [:]
+    private(set) var elements: [SchemaName: SchemaNode] = [:]
+    private(set) var attributes: [SchemaName: SchemaNode] = [:]
+    private(set) var groups: [SchemaName: SchemaNode] = [:]
+    private(set) var attributeGroups: [SchemaName: SchemaNode] = [:]
     /// The elements that name another as the head of their substitution group.
-    private(set) var members: [ExpandedName: [SchemaNode]] = [:]
+    private(set) var members: [SchemaName: [SchemaNode]] = [:]
     /// The types that are derived from another, by its name.
-    private(set) var derived: [ExpandedName: [SchemaNode]] = [:]
+    private(set) var derived: [SchemaName: [SchemaNode]] = [:]
     /// What could not be read or is left out, as sentences for the proposal's head.
     package internal(set) var notes: [String] = []
 
@@ -40,7 +40,7 @@ package final class SchemaSet {
 
     private static let mostNotes = 12
 
-    /// Puts redefined definitions in the place of those that they redefine. To be called when all documents are there.
+    /// Replaces redefined definitions. Call it once all documents are loaded.
     package func complete() {
         for node in replacements {
             declare(node) { known, new in
@@ -64,7 +64,7 @@ package final class SchemaSet {
 
     private func declare(_ node: SchemaNode, _ choose: (_ known: SchemaNode, _ new: SchemaNode) -> SchemaNode) {
         guard let name = node.name else { return }
-        func put(_ table: inout [ExpandedName: SchemaNode]) {
+        func put(_ table: inout [SchemaName: SchemaNode]) {
             table[name] = table[name].map { choose($0, node) } ?? node
         }
         switch node.kind {
@@ -78,7 +78,7 @@ package final class SchemaSet {
     }
 
     /// Returns the elements that may stand where one is referred to: itself, and those of its substitution group.
-    func substitutes(for head: ExpandedName) -> [SchemaNode] {
+    func substitutes(for head: SchemaName) -> [SchemaNode] {
         var found: [SchemaNode] = []
         var known: Set = [head]
         var heads = [head]
@@ -96,8 +96,8 @@ package final class SchemaSet {
     /// Returns the element that is the root of documents.
     ///
     /// - Parameter name: its local name; nil for the only global element that no other one refers to.
-    /// - Throws: ``SchemaError`` where there is none, or several.
-    func root(_ name: String?) throws(SchemaError) -> SchemaNode {
+    /// - Throws: ``InferenceError`` if there is none, or several.
+    func root(_ name: String?) throws(InferenceError) -> SchemaNode {
         let own = documents.first?.root?.children.filter { $0.kind == "element" } ?? []
         let declared = (own.isEmpty ? elements.values.sorted { $0["name"] ?? "" < $1["name"] ?? "" } : own)
             .filter { !$0.isTrue("abstract") }
@@ -105,11 +105,11 @@ package final class SchemaSet {
             let local = name.split(separator: ":").last.map(String.init) ?? name
             let all = declared + elements.values.filter { !$0.isTrue("abstract") }
             if let found = all.first(where: { $0["name"] == local }) { return found }
-            throw SchemaError(
+            throw InferenceError(
                 description: "the schema declares no element '\(name)'; it declares \(Self.list(declared))")
         }
         guard !declared.isEmpty else {
-            throw SchemaError(
+            throw InferenceError(
                 description:
                     "the schema declares no element, only types; name the schema that declares the root element")
         }
@@ -118,7 +118,7 @@ package final class SchemaSet {
             element.name.map { !referred.contains($0) } ?? false && element["substitutionGroup"] == nil
         }
         if found.count == 1 { return found[0] }
-        throw SchemaError(
+        throw InferenceError(
             description: "the schema has \((found.isEmpty ? declared : found).count) elements that may be the root: "
                 + "\(Self.list(found.isEmpty ? declared : found)); name one with --root, or give a document")
     }
@@ -129,8 +129,8 @@ package final class SchemaSet {
     }
 
     /// The elements that others refer to.
-    private var referred: Set<ExpandedName> {
-        var found: Set<ExpandedName> = []
+    private var referred: Set<SchemaName> {
+        var found: Set<SchemaName> = []
         var rest = documents.compactMap(\.root)
         while let node = rest.popLast() {
             if node.kind == "element", let name = node.reference("ref") { found.insert(name) }

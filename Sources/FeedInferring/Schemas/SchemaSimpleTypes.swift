@@ -4,13 +4,13 @@ import FeedDeclarations
 struct SchemaSimpleTypes {
     let set: SchemaSet
 
-    /// Returns what a type says of its values. Types that are not there are texts.
-    func value(of name: ExpandedName?) -> DeclaredValue {
+    /// Returns the declaration of a type's values. Unknown types are texts.
+    func value(of name: SchemaName?) -> DeclaredValue {
         var budget = Self.longestChain
         return value(of: name, &budget)
     }
 
-    /// Returns what a definition in place says of its values.
+    /// Returns the declaration of the values of a definition in place.
     func value(of node: SchemaNode) -> DeclaredValue {
         var budget = Self.longestChain
         return value(of: node, &budget)
@@ -19,7 +19,7 @@ struct SchemaSimpleTypes {
     /// The most definitions looked at for one value: those of a chain of restrictions, and of unions in it.
     private static let longestChain = 500
 
-    private func value(of name: ExpandedName?, _ budget: inout Int) -> DeclaredValue {
+    private func value(of name: SchemaName?, _ budget: inout Int) -> DeclaredValue {
         guard let name else { return DeclaredValue() }
         if name.isBuiltIn { return Self.builtIn(name.local) }
         guard let node = set.types[name], node.kind == "simpleType" else { return DeclaredValue() }

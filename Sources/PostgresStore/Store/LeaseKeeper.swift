@@ -3,7 +3,7 @@ import Locking
 
 /// Renews a store's leases, on a thread that lives as long as there are any.
 final class LeaseKeeper: Sendable {
-    /// A quarter of a lease: three renewals may fail before it ends.
+    /// A quarter of a lease: three renewals may fail before the lease ends.
     static let interval = Double(Leases.seconds) / 4
 
     private let isKeeping = Mutex(false)

@@ -4,7 +4,7 @@ import FeedStaging
 package import Ledger
 import PostgresClient
 
-/// Tributary's own tables, and what is read from the tables of feeds beside them.
+/// Tributary's own tables, and reads of feeds' tables that go with them.
 extension PostgresStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try ask { try body($0.ledger(leases)) }
@@ -55,7 +55,7 @@ extension PostgresStore: LedgerStore {
         }
     }
 
-    /// Of several daemons, one delivers what a hook is told: it holds a lease on the hook's row.
+    /// Takes or renews the lease on the hook's row: one of several daemons delivers a hook's events.
     package func holdHook(_ name: String) throws -> Bool {
         try ask { connection in
             try connection.execute(

@@ -17,7 +17,7 @@ final class SourceLease: SourceClaim {
         self.store = store
     }
 
-    /// - Throws: ``StoreError`` where it was not renewed in time.
+    /// - Throws: ``StoreError`` if it was not renewed in time.
     package func check() throws {
         guard store.leases.isInForce(source, number) else { throw StoreError.leaseEnded(source) }
     }

@@ -54,7 +54,7 @@ private func isOurs(_ error: any Error) -> Bool {
     case is FetchError, is StackError, is DocumentError, is SOAPFault, is UnwritableValue, is XMLStreamError,
         is BindingError,
         is MappingError, is XMLRecordError, is StoreError,
-        is ConfigurationError, is InferenceError, is SchemaError, is UnexpectedRoot, is XMLPathParser.Problem:
+        is ConfigurationError, is InferenceError, is UnexpectedRoot, is XMLPathParser.Problem:
         true
     default: false
     }
