@@ -200,4 +200,14 @@ import Testing
         let both = try proposal(body.replacing("KEYS", with: two + one))
         #expect(both.contains("key = [\"id\", \"v\"]") && !both.contains("references"), "\(both)")
     }
+
+    @Test(arguments: [0, 1]) func anIdentifierThatTheRootMayLackIsNoKey(atLeast: Int) throws {
+        let toml = try proposal(
+            """
+            <xs:element name="r"><xs:complexType><xs:sequence><xs:element name="id" type="xs:string" minOccurs="\(atLeast)"/>
+            <xs:element name="s" maxOccurs="9"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+            """)
+        #expect(toml.contains("key = [\"id\"]") == (atLeast == 1), "\(toml)")
+        #expect(toml.contains("{ parent = \"r\" }") == (atLeast == 1), "\(toml)")
+    }
 }
