@@ -42,7 +42,7 @@ package protocol StoreLedger: AnyObject, Sendable {
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws
 
     /// Notes the reason for which a source is not run any more.
-    func notePause(_ source: String, error: String, note: String) async throws
+    func notePause(_ source: String, error: String, note: String, now: Date) async throws
 
     /// Allows sources to run again that are paused because processes died during their runs, and sources that were undone
     /// to take their feeds as they are.

@@ -40,10 +40,4 @@ extension StoreError {
                 error.kind == .value ? .constraint : .database, "the store \(store) cannot be written: \(error.text)")
         }
     }
-
-    static func leaseEnded(_ source: String) -> StoreError {
-        StoreError(
-            .unavailable,
-            "the right to run '\(source)' could not be renewed in time, so that another daemon may run it now")
-    }
 }
