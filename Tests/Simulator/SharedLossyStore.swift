@@ -15,7 +15,7 @@ final class SharedLossyStore: LossyStore, SharedStore, @unchecked Sendable {
     ) throws {
         messages = internet.messages
         let lines = StoreLines(internet, process)
-        shared = try open { use, body in try lines.writing("\(use)") { try body() } }
+        shared = try open { use, body in try lines.writing("\(use)", rarer: 8, body) }
         super.init(shared.store, lines)
     }
 

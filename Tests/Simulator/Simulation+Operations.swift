@@ -119,11 +119,19 @@ extension Simulation {
 
     private func change(_ node: Node, _ random: inout SplitMix64) throws {
         guard let source = scenario.sources.randomElement(using: &random) else { return }
-        if random.oneIn(2) {
-            if node.disabled.remove(source.name) == nil { node.disabled.insert(source.name) }
-        } else {
+        guard random.oneIn(2) else {
             node.caches[source.name] = Int.random(in: 3...30, using: &random)
+            return try reload(node)
         }
+        // Daemons that share a store declare the same sources.
+        let isOff = node.disabled.contains(source.name)
+        for node in nodes {
+            if isOff { node.disabled.remove(source.name) } else { node.disabled.insert(source.name) }
+            try reload(node)
+        }
+    }
+
+    private func reload(_ node: Node) throws {
         let caches = node.caches.sorted { $0.key < $1.key }
         loop.note("reload of \(node.number): without \(node.disabled.sorted()), caches \(caches)")
         try node.daemon?.reload(scenario.toml(disabled: node.disabled, caches: node.caches))

@@ -14,22 +14,23 @@ final class StoreLines: @unchecked Sendable {
 
     private var isCutOff: Bool { internet.isCutOff(process) }
 
-    func checkThere(_ method: String) throws {
-        guard isCutOff || internet.faults.fires(.storeAway, method, rarer: 5) else { return }
+    func checkThere(_ method: String, rarer factor: Int = 1) throws {
+        guard isCutOff || internet.faults.fires(.storeAway, method, rarer: 5 * factor) else { return }
         loop.note("the store does not answer \(method)")
         throw StoreError(.unavailable, "the store does not answer")
     }
 
-    func checkAnswer(_ method: String) throws {
-        guard isCutOff || internet.faults.fires(.commitLost, method, rarer: 2) else { return }
+    func checkAnswer(_ method: String, rarer factor: Int = 1) throws {
+        guard isCutOff || internet.faults.fires(.commitLost, method, rarer: 2 * factor) else { return }
         loop.note("the answer to \(method) is lost")
         throw StoreError(.database, "the connection was lost during COMMIT, and nobody knows whether it was done")
     }
 
-    func writing<Value>(_ method: String, _ body: () throws -> Value) throws -> Value {
-        try checkThere(method)
+    /// - Parameter factor: makes faults rarer for what is asked often.
+    func writing<Value>(_ method: String, rarer factor: Int = 1, _ body: () throws -> Value) throws -> Value {
+        try checkThere(method, rarer: factor)
         let value = try body()
-        try checkAnswer(method)
+        try checkAnswer(method, rarer: factor)
         return value
     }
 

@@ -50,8 +50,9 @@ import Testing
             #expect(try members[1].claim("s") == nil)
             try fixture.endLeases()
             let taken = try #require(try members[1].claim("s"))
+            let holders = "SELECT holder, lease FROM tributary_source"
             try members[0].leases.renewLeases()
-            #expect(try members[0].claim("s") == nil)
+            #expect(try fixture.tables.rows(holders) == ["\(members[1].leases.daemonID)|2"])
             for stack in [nil, StagedStack(path: nil, parts: [])] {
                 let error = await message {
                     _ = try await store.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
@@ -66,7 +67,7 @@ import Testing
             #expect(try store.runs(limit: 9).count == 2)
             // Giving up what is lost takes nothing from the other.
             lost.unlock()
-            #expect(try members[0].claim("s") == nil)
+            #expect(try fixture.tables.rows(holders) == ["\(members[1].leases.daemonID)|2"])
             taken.unlock()
             let again = try #require(try members[0].claim("s"))
             again.unlock()
