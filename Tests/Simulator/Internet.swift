@@ -102,9 +102,11 @@ final class Internet: @unchecked Sendable {
         if let other = runners[source]?.keys.first(where: { $0 != process }) {
             fail(Finding(.claim, "p\(process) runs source \(source) while p\(other) does"))
         }
-        runners[source, default: [:]][process, default: 0] += 1
         requests += 1
         whenAsked.removeValue(forKey: source)?()
+        // Its lease may end while the request is under way.
+        guard !isCutOff(process) else { return }
+        runners[source, default: [:]][process, default: 0] += 1
         guard let rules = hosts[host] else { return }
         traffic[host, default: Traffic()].requests[process, default: 0] += 1
         // Daemons keep to it together, and each command by itself.
@@ -119,7 +121,7 @@ final class Internet: @unchecked Sendable {
             fail(
                 Finding(.limits, "\(host) is asked \(loop.now - last) after the last time, and allows once in \(pace)"))
         }
-        if !isCutOff(process) { traffic[host]?.last[process] = loop.now }
+        traffic[host]?.last[process] = loop.now
     }
 
     private func daemons(at host: String) -> [EventLoop.Process] {

@@ -171,7 +171,7 @@ package final class Simulation {
             // Nobody sees what comes after a power failure.
             if disk.left != nil { continue }
             // A command writes without the lane of its store's writer.
-            if internet.hasWritten || second != nil || loop.steps % 64 == 0 {
+            if internet.hasWritten || second != nil || loop.steps % 512 == 0 {
                 internet.hasWritten = false
                 try auditor.look(after: scenario.isShared ? loop.last : nil)
             }

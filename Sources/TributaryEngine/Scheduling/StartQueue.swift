@@ -6,7 +6,8 @@ import DequeModule
 /// added and when its host has a free place again, never just because others wait.
 ///
 /// Sources that were answered without delay come before those of which nothing is known, but for every fourth start. Those
-/// that were slow share places of their own, so that however many there are, no other source waits for them.
+/// that were slow share places of their own, so that however many there are, no other source waits for them. At one host they
+/// take turns with the others.
 struct StartQueue {
     /// How a source's last run went.
     enum Lane: Sendable, CaseIterable {
@@ -32,6 +33,8 @@ struct StartQueue {
     /// The starts of prompt sources in a row.
     private var promptStarts = 0
     private static let mostPromptStarts = 3
+    /// The origins whose last start was one of a slow source, while others wait there: theirs is the next.
+    private var owed: Set<String?> = []
     /// Sources during whose last run a process died. They run one at a time, to show which of them is the cause.
     private var suspects: Deque<(name: String, origin: String?)> = []
     private var runningSuspect: String?
@@ -100,13 +103,29 @@ struct StartQueue {
         return nil
     }
 
+    private func othersWait(at origin: String?) -> Bool {
+        [Lane.prompt, .new].contains { waiting[Turn(lane: $0, origin: origin)] != nil }
+    }
+
     private mutating func next(
         in lane: Lane, _ admit: (_ origin: String?, _ lane: Lane) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
+        var passed: Deque<Turn> = []
+        defer { if !passed.isEmpty { turns[lane] = passed + (turns[lane] ?? []) } }
         while let turn = turns[lane]?.first {
+            if lane == .slow, owed.contains(turn.origin), othersWait(at: turn.origin) {
+                turns[lane]?.removeFirst()
+                passed.append(turn)
+                continue
+            }
             switch admit(turn.origin, lane) {
             case .admitted(let permit):
                 end(turn)
+                if lane == .slow, othersWait(at: turn.origin) {
+                    owed.insert(turn.origin)
+                } else {
+                    owed.remove(turn.origin)
+                }
                 guard let name = waiting[turn]?.popFirst() else { continue }
                 if waiting[turn]?.isEmpty ?? true { waiting[turn] = nil } else { take(turn) }
                 queued.remove(name)
