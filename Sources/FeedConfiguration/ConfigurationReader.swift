@@ -17,7 +17,7 @@ package struct ConfigurationReader {
     private let stateFolder: String?
 
     /// - Parameter bytes: the bytes of the file.
-    /// - Throws: ``ConfigurationError`` where they are not TOML.
+    /// - Throws: ``ConfigurationError`` if they are not TOML.
     init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
         do throws(TOMLError) {
             document = try TOMLParser.parse(bytes)
@@ -57,7 +57,7 @@ package struct ConfigurationReader {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
         if mayHoldNUL {
-            document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+            document.forEachNUL { problems.report($0, "the text has a NUL character (U+0000), which is not allowed") }
         }
         try problems.check(file: file)
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
@@ -180,7 +180,7 @@ package struct ConfigurationReader {
         if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
-            table.report("url", "'\(shown)' cannot be asked: \(problem)")
+            table.report("url", "'\(shown)' cannot be used: \(problem)")
         }
         if hasTables, table.has(RequestKeys.all.parser) {
             table.report("parser", "a request has 'tables' or a 'parser', not both")
@@ -189,7 +189,7 @@ package struct ConfigurationReader {
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
             problems.report(
                 table.path,
-                "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
+                "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
         }
         if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, !parsers.names.contains(parser)
@@ -212,7 +212,7 @@ package struct ConfigurationReader {
         guard let url else { return nil }
         if content == .captures {
             for key in table.present(RequestKeys.all.minRows, RequestKeys.all.expect) {
-                table.report(key, "has no meaning for a request that stages no rows")
+                table.report(key, "has no effect on a request that stages no rows")
             }
         }
         var request = RequestDeclaration(
@@ -232,7 +232,7 @@ package struct ConfigurationReader {
         request.resumes = options.resumes ?? keys.resume.standard
         if table[keys.resume] == true, request.safeRetries == 0 {
             table.report(
-                "resume", "has a meaning only with 'retries', the number of times that a transfer may go on")
+                "resume", "requires 'retries', the number of times that a transfer may continue")
         }
         request.captures = captures
         request.window = options.window
@@ -279,7 +279,7 @@ package struct ConfigurationReader {
         for conflict in conflicts { problems.report(conflict.place, conflict.message) }
     }
 
-    /// Returns the reason why an address cannot be used; nil where it can.
+    /// Returns the reason why an address cannot be used; nil if it can.
     private func problem(with address: String) -> WebAddress.Problem? {
         do throws(WebAddress.Problem) {
             if FileAddress.isFile(address) {

@@ -102,7 +102,7 @@ struct HookReader {
         do throws(WebAddress.Problem) {
             _ = try WebAddress(address.value)
         } catch {
-            table.report("post", "'\(address)' cannot be asked: \(error)")
+            table.report("post", "'\(address)' cannot be used: \(error)")
             return nil
         }
         return .address(address, secret: secret)

@@ -22,7 +22,7 @@ struct MappingReader {
         namespaces = (request[RequestKeys.all.namespaces] ?? [:]).mapValues(\.value)
     }
 
-    /// Reads the mapping; nil where the request declares no tables.
+    /// Reads the mapping; nil if the request declares no tables.
     func read() -> RequestMapping? {
         let keys = RequestKeys.all
         let root = request[keys.root]
@@ -30,7 +30,7 @@ struct MappingReader {
         guard let readers = request.tables(keys.tables) else {
             for key in request.present(RequestKeys.all.namespaces, RequestKeys.all.root, RequestKeys.all.expand)
             where !request.has(RequestKeys.all.tables) {
-                request.report(key, "has a meaning only beside 'tables'")
+                request.report(key, "requires 'tables'")
             }
             return nil
         }
@@ -85,7 +85,7 @@ struct MappingReader {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
         for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
-            reader.report(key, "is an expression over the record's 'columns'; name those that it needs")
+            reader.report(key, "is an expression over the record's columns; declare them in 'columns'")
         }
         reader.finish()
         guard let name, let written, let element else { return nil }
@@ -192,7 +192,7 @@ struct MappingReader {
         column.repetition = reader[keys.repetition] ?? keys.repetition.standard
         if let separator = reader[keys.separator] {
             column.separator = separator
-            if column.repetition != .join { reader.report("separator", "has a meaning only with repeat = \"join\"") }
+            if column.repetition != .join { reader.report("separator", "requires repeat = \"join\"") }
         }
         column.values = (reader[keys.values] ?? []).map { .init(text: $0.name, value: $0.value) }
         column.overwrites = reader[keys.overwrite] ?? keys.overwrite.standard
@@ -213,13 +213,13 @@ struct MappingReader {
         let key = decimal == nil ? "group_separator" : "decimal_separator"
         switch type {
         case .integer, .real, .decimal: break
-        default: reader.report(key, "has a meaning only with type = \"integer\", \"real\" or \"decimal\"")
+        default: reader.report(key, "requires type = \"integer\", \"real\" or \"decimal\"")
         }
         guard let separators = NumberSeparators(decimal: decimal, group: group) else {
             reader.report(
                 key,
-                "separators are one character each that stands in no number, and two different ones; write "
-                    + "decimal_separator = \",\" and group_separator = \".\", for instance")
+                "a separator is one character that no number contains, and the two must differ; write "
+                    + "decimal_separator = \",\" and group_separator = \".\", for example")
             return nil
         }
         return separators
@@ -228,7 +228,7 @@ struct MappingReader {
     func timeZone(_ reader: DeclarationReader, _ type: ValueType?) -> TimeZoneRules? {
         guard let name = reader[ColumnKeys.all.timeZone] else { return nil }
         if let type, type != .datetime {
-            reader.report("time_zone", "has a meaning only with type = \"datetime\"")
+            reader.report("time_zone", "requires type = \"datetime\"")
         }
         do {
             return try reader.timeZones.zone(name).rules
@@ -256,7 +256,7 @@ struct MappingReader {
                 reader.path,
                 given.isEmpty
                     ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"
-                    : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
+                    : "the column has several values: \(given.joined(separator: ", ")); give one of them")
             return nil
         }
         if let written { return path(written, reader, "path").map { .path($0, written: written) } }
@@ -296,7 +296,7 @@ struct MappingReader {
         }
         guard let text = reader[keys.references] else {
             for key in reader.present(keys.missing, keys.set, keys.update) {
-                reader.report(key, "has a meaning only beside 'references'")
+                reader.report(key, "requires 'references'")
             }
             return nil
         }
@@ -306,7 +306,7 @@ struct MappingReader {
             return nil
         }
         for key in reader.present(keys.set, keys.update) where missing != .create {
-            reader.report(key, "has a meaning only with missing = \"create\"")
+            reader.report(key, "requires missing = \"create\"")
         }
         return ColumnMapping.Reference(
             table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),

@@ -5,7 +5,7 @@ import XMLStream
 struct SOAPReader {
     let table: DeclarationReader
 
-    /// Reads the call; nil where it has no operation.
+    /// Reads the call; nil if it has no operation.
     func read() -> SOAPDeclaration? {
         let keys = SOAPKeys.all
         let version = table[keys.version] ?? keys.version.standard

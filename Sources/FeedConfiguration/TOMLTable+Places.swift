@@ -1,7 +1,7 @@
 import TOML
 
 extension TOMLTable {
-    /// Returns the line of a key, or of the nearest table around it; nil where even the first name of the path is
+    /// Returns the line of a key, or of the nearest table around it; nil if even the first name of the path is
     /// missing.
     func line(of path: TOMLKeyPath) -> Int? {
         var line: Int?

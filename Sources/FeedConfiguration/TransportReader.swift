@@ -53,7 +53,7 @@ struct TransportReader {
             _ = try WebAddress(url.value)
         } catch {
             let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
-            oauth2.report("token_url", "'\(shown)' cannot be asked: \(error)")
+            oauth2.report("token_url", "'\(shown)' cannot be used: \(error)")
             return nil
         }
         return ClientCredentials(

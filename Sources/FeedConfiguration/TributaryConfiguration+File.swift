@@ -38,12 +38,12 @@ extension TributaryConfiguration {
 
     /// Returns the SQL of the schema file.
     ///
-    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    /// - Throws: ``ConfigurationError`` if it cannot be read.
     package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
 
     /// Returns the SQL that is run once the tables of all mappings exist.
     ///
-    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    /// - Throws: ``ConfigurationError`` if it cannot be read.
     package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }
 
     private func sql(of path: String?, _ keyPath: String) throws -> String? {

@@ -1,7 +1,7 @@
 public import FeedModel
 package import Foundation
 
-/// Somebody who is told of what happens to sources, as `[hooks.NAME]` declares it.
+/// A receiver of events, `[hooks.NAME]`.
 public struct HookDeclaration: Sendable, Equatable {
     package enum Receiver: Sendable, Equatable {
         /// A program with its arguments, which gets the event on its standard input.
@@ -12,9 +12,9 @@ public struct HookDeclaration: Sendable, Equatable {
 
     public var name: String
     public var events: Set<HookEventKind>
-    /// Names of sources, in which `*` stands for any characters and `?` for one; empty for every source.
+    /// Names of sources, with `*` for any characters and `?` for one; empty for every source.
     public var sources: [String]
-    /// How long a source has failed before it is told.
+    /// How long a source must fail before `failing` is sent.
     public var after: Duration
     /// The most changed rows in one event.
     public var rows: Int
@@ -35,7 +35,7 @@ public struct HookDeclaration: Sendable, Equatable {
         self.receiver = receiver
     }
 
-    /// True where the hook is told of a source.
+    /// True if the hook receives events of a source.
     package func concerns(_ source: String) -> Bool {
         sources.isEmpty || sources.contains { Self.matches(source, $0) }
     }
@@ -48,7 +48,7 @@ public struct HookDeclaration: Sendable, Equatable {
         }
     }
 
-    /// Returns true where a pattern stands for a name.
+    /// Returns true if a pattern matches a name.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
         let name = Array(name)
         let pattern = Array(pattern)

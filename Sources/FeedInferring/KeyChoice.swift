@@ -24,9 +24,9 @@ struct KeyChoice {
     /// A chosen value, by its position.
     struct Choice {
         var index: Int
-        /// True where its name says that it identifies the record; a label does not.
+        /// True if its name says that it identifies the record; a label does not.
         var isIdentifier = false
-        /// True where it identifies this record, rather than another that the record refers to.
+        /// True if it identifies this record, rather than another that the record refers to.
         var isOwn = false
     }
 
@@ -42,7 +42,7 @@ struct KeyChoice {
         }
     }
 
-    /// The position of the value that identifies the only record of a document, by its name; nil where none does.
+    /// The position of the value that identifies the only record of a document, by its name; nil if none does.
     var ofSingle: Int? {
         unique.first { $0.isOwn && (values[$0.index].profile.declared?.isRequired ?? true) }?.index
     }
@@ -94,7 +94,7 @@ struct KeyChoice {
         return Self.labels.firstIndex(of: name).map { Self.label + $0 }
     }
 
-    /// True where `productid` is the id of this record: of `product`, or of a `shopproduct`.
+    /// True if `productid` is the id of this record: of `product`, or of a `shopproduct`.
     private func isStem(_ stem: Substring) -> Bool {
         let name = SQLName.snakeCase(record.name.local).replacing("_", with: "")
         return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))

@@ -100,10 +100,3 @@ package struct MappingProposal: Sendable, Equatable {
         return lines
     }
 }
-
-/// The reason that no mapping can be proposed for a document.
-package struct InferenceError: Error, Sendable, Equatable, CustomStringConvertible {
-    package var description: String
-
-    package init(description: String) { self.description = description }
-}

@@ -6,14 +6,14 @@ struct ProposedColumn {
         case path(String)
         /// The key of the enclosing record of this table.
         case parent(String)
-        /// The position, and what it is counted in where that is not the element around the record.
+        /// The position, and the element to count in if that is not the enclosing one.
         case ordinal(String?)
     }
 
     var name: String
     var source: Source
     var type = ValueType.text
-    /// What a schema says of the values.
+    /// The schema's declaration of the values.
     var declared: DeclaredValue?
     var isRequired = false
     /// The table and column that the value refers to: `stop(id)`.
@@ -35,6 +35,6 @@ struct ProposedColumn {
         }
     }
 
-    /// What a schema says beside the type, as a comment; nil where it says nothing.
+    /// The schema's documentation as a comment; nil without any.
     var comment: String? { declared?.comment }
 }

@@ -1,11 +1,11 @@
 import FeedDeclarations
 package import XMLStream
 
-/// Reads a document a second time, and counts what tells the records of its proposed tables apart.
+/// Reads a document a second time, and finds the keys that distinguish the records of its proposed tables.
 ///
-/// The first reading finds the tables, because only its end shows which elements repeat and which lie within one another.
-/// The second has, for every record, the values that the mapping would find. So the keys proposed are keys of the whole
-/// document. Memory is needed for the open records and for at most ``DigestSet/Budget/limit`` digests.
+/// The first reading finds the tables, because only its end shows which elements repeat and which are nested. The
+/// second has, for every record, the values that the mapping would find. So the proposed keys are keys of the whole
+/// document. It needs memory for the open records and for at most ``DigestSet/Budget/limit`` digests.
 package final class RecordCounter: XMLStreamHandler {
     /// The table and the value of it that an attribute or a text is.
     private struct Target {

@@ -43,7 +43,7 @@ struct RecordValue {
     let holder: ElementProfile
     /// The name of the attribute; nil for the element's text.
     var attribute: XMLName?
-    /// True where the content is running text with markup.
+    /// True if the content is running text with markup.
     var isProse = false
     let profile: ValueProfile
 
@@ -62,7 +62,7 @@ struct RecordValue {
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
     }
 
-    /// True where a schema says that each record has it.
+    /// True if a schema says that each record has it.
     var isRequired: Bool {
         guard !isProse, let declared = profile.declared, declared.isRequired else { return false }
         return steps.allSatisfy { $0.declaration?.isRequired ?? false }
@@ -93,9 +93,9 @@ struct RecordValue {
 }
 
 extension ElementProfile {
-    /// True where it holds anything to load.
+    /// True if it holds anything to load.
     var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 || isProse }
 
-    /// True where it holds more than text.
+    /// True if it holds more than text.
     var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }
 }

@@ -8,7 +8,7 @@ enum TableNames {
     /// - Parameters:
     ///   - tables: the tables, in the order in which they are named.
     ///   - taken: names that may not be used.
-    ///   - rows: what the elements `row` below the root are; nil where they have no other name.
+    ///   - rows: what the elements `row` below the root are; nil if they have no other name.
     static func assign(to tables: [ProposedTable], taken: Set<String>, rows: String? = nil) {
         var names = UniqueNames(reserved: Set(taken.map { $0.lowercased() }))
         let byName = Dictionary(grouping: tables) { $0.element.columnName }

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// What a hook is told of.
+/// The kind of an event.
 public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     /// A commit has changed rows.
     case changed
     /// A source has failed for longer than the hook's `after`.
     case failing
-    /// A source of which the hook knows that it fails, or is stale, has had a good run.
+    /// A source that the hook knows as failing or stale has had a good run.
     case recovered
     /// A source has had no good run for longer than its `fresh_within`.
     case stale
@@ -14,12 +14,12 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case drifted
     /// A run was blocked, as it would have changed more rows than allowed.
     case blocked
-    /// What happened from the hook's last event up to here is forgotten. Every hook is told.
+    /// The runs between the hook's last event and the present have been deleted. Every hook receives it.
     case forgotten
-    /// Somebody tries the hook. Only `hook test` sends it.
+    /// A user tests the hook. Only `hook test` sends it.
     case test
 
-    /// Those of which a hook may ask to be told.
+    /// The kinds that a hook may declare.
     package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .blocked, .drifted]
 }
 
@@ -30,7 +30,7 @@ package struct HookEvent: Sendable, Equatable {
     package var kind: HookEventKind
     package var hook: String
     package var source: String?
-    /// The run that it tells of; nil where none does, as of a source that is not asked any more.
+    /// The run that caused it; nil without one, for example if the source is no longer fetched.
     package var run: Int64?
     package var time: Date
     package var report: RunReport?
@@ -38,7 +38,7 @@ package struct HookEvent: Sendable, Equatable {
     package var failingSince: Date?
     /// When the last good run ended, of a source that is stale.
     package var lastGood: Date?
-    package var changes: [JournalChange] = []
+    package var changes: [ChangelogEntry] = []
     package var changesOmitted = 0
 
     package init(id: String, kind: HookEventKind, hook: String, source: String?, run: Int64? = nil, time: Date) {

@@ -35,8 +35,8 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension StoredValue {
-    /// Returns the value; a text that looks like another one with the numbers of its Unicode scalars: `e\u{301}` beside
-    /// `\u{E9}`.
+    /// Returns the value, as a text with the numbers of its Unicode scalars if it looks like the other value:
+    /// `e\u{301}` and `\u{E9}`.
     package func spelt(beside other: StoredValue) -> StoredValue {
         guard case .text(let text) = self, case .text(let other) = other, text == other else { return self }
         let scalars = text.unicodeScalars.map { scalar in
@@ -46,7 +46,7 @@ extension StoredValue {
     }
 }
 
-/// In JSON, a blob is in base 64, and what is no number is the text `Infinity`, `-Infinity` or `NaN`.
+/// In JSON, a blob is in base 64, and infinity and NaN are the texts `Infinity`, `-Infinity` and `NaN`.
 extension StoredValue: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -62,7 +62,7 @@ extension StoredValue: Encodable {
 }
 
 extension StoredValue: Decodable {
-    /// Decodes what JSON tells apart: NULL, numbers and texts. A blob comes back as its text in base 64.
+    /// Decodes NULL, numbers and texts. A blob returns as its text in base 64.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {

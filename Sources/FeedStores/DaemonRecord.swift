@@ -9,7 +9,7 @@ package struct DaemonRecord: Sendable, Equatable {
 
     /// The name under which its runs hold their claims.
     package var id: String
-    /// The machine and the process, for people: `web1:4711`.
+    /// The machine and the process, for users: `web1:4711`.
     package var name: String
     package var startedAt: Date
     package var declared: DeclaredSources

@@ -3,7 +3,8 @@ import FeedStores
 import Foundation
 import StoreSQL
 
-/// How far each hook has come, and what it knows of sources: `tributary_hook` and `tributary_hook_source`.
+/// The position of each hook, and the conditions of sources that it was notified of: `tributary_hook` and
+/// `tributary_hook_source`.
 package struct HookStates: LedgerPart {
     let ledger: Ledger
 
@@ -47,9 +48,9 @@ package struct HookStates: LedgerPart {
         }
     }
 
-    /// Forgets hooks that no other process can be using.
+    /// Deletes hooks that no other process can be using.
     ///
-    /// - Returns: the names of those that are forgotten.
+    /// - Returns: the names of the deleted hooks.
     package func forget(_ names: Set<String>) throws -> [String] {
         let unused: SQLText = ledger.leases.map { " AND \(isUnused(by: $0))" } ?? ""
         let forgotten = try session.all(
@@ -89,7 +90,7 @@ package struct HookStates: LedgerPart {
             """)
     }
 
-    /// Returns what a hook knows of sources, by their names.
+    /// Returns the conditions that a hook was notified of, by source.
     package func memories(of name: String) throws -> [String: HookMemory] {
         var memories: [String: HookMemory] = [:]
         try session.forEachRow(
@@ -105,7 +106,7 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event has been delivered, or passed over.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func advance(_ name: String, _ progress: HookProgress) throws {
         let renewal: SQLText = ledger.leases == nil ? "" : ", held_until = \(dialect.now(plus: Leases.hookSeconds))"
         try update(
@@ -131,7 +132,7 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event could not be delivered.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func recordFailure(of name: String, _ failure: HookFailure) throws {
         try update(
             name,

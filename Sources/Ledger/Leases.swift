@@ -3,12 +3,12 @@ import Foundation
 import Locking
 import StoreSQL
 
-/// The leases by which this process may run sources, as far as this process knows.
+/// The leases of this process's sources, as far as this process knows.
 package final class Leases: Sendable {
     private struct Entry {
         /// nil while it is being claimed.
         var number: Int64?
-        /// The uptime until which nobody else can have taken it. It never is later than the store's.
+        /// The uptime until which no other daemon can take it. Never later than the store's.
         var until: Duration?
     }
 
@@ -19,7 +19,7 @@ package final class Leases: Sendable {
     /// The seconds for which the lease on a hook holds without being renewed, by the store's clock.
     static let hookSeconds = 15
 
-    /// Tells this store from those of other processes, and from others in this process.
+    /// Identifies this process among the others, and this store among others in this process.
     package let holder: String
     private let time: @Sendable () -> Duration
     /// By the source.
@@ -38,9 +38,9 @@ package final class Leases: Sendable {
 
     package var uptime: Duration { time() }
 
-    /// Takes note that a source is being claimed.
+    /// Notes that a source is being claimed.
     ///
-    /// - Returns: false where it is held or being claimed already.
+    /// - Returns: false if it is already leased or being claimed.
     func begin(_ source: String) -> Bool {
         entries.withLock { entries in
             guard entries[source] == nil else { return false }
@@ -50,8 +50,8 @@ package final class Leases: Sendable {
     }
 
     /// - Parameters:
-    ///   - number: nil where the claim failed.
-    ///   - asked: the uptime before the store was asked for it.
+    ///   - number: nil if the claim failed.
+    ///   - asked: the uptime before the claim was sent to the store.
     func end(_ source: String, _ number: Int64?, asked: Duration) {
         entries.withLock {
             $0[source] = number.map { Entry(number: $0, until: asked + .seconds(Self.seconds)) }
@@ -63,7 +63,7 @@ package final class Leases: Sendable {
         entries.withLock { $0[source]?.until = asked + .seconds(Self.seconds) }
     }
 
-    /// - Returns: false where the lease had been given up before.
+    /// - Returns: false if the lease had been given up before.
     func remove(_ source: String, _ number: Int64) -> Bool {
         entries.withLock { entries in
             guard entries[source]?.number == number else { return false }
@@ -72,12 +72,12 @@ package final class Leases: Sendable {
         }
     }
 
-    /// Returns the lease under which a source is run; nil where it is run without one.
+    /// Returns the lease of a running source; nil if it runs without one.
     package func lease(of source: String) -> Lease? {
         entries.withLock { $0[source]?.number }.map { Lease(holder: holder, number: $0) }
     }
 
-    /// True as long as nobody else can have taken a lease.
+    /// True while no other daemon can have taken a lease.
     func isInForce(_ source: String, _ number: Int64) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[source], entry.number == number, let until = entry.until else { return false }

@@ -16,12 +16,12 @@ package final class SourceLease: SourceClaim {
         self.store = store
     }
 
-    /// - Throws: `StoreError` where it was not renewed in time.
+    /// - Throws: `StoreError` if it was not renewed in time.
     package func check() throws {
         guard store.leases.isInForce(source, number) else {
             throw StoreError(
                 .unavailable,
-                "the right to run '\(source)' could not be renewed in time, so that another daemon may run it now")
+                "the lease of '\(source)' could not be renewed in time; another daemon may run it now")
         }
     }
 

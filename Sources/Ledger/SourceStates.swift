@@ -30,8 +30,9 @@ package struct SourceStates: LedgerPart {
 
     /// Returns the states of a source and of its requests, the latter by key, with one statement.
     ///
-    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a table or a column that
-    ///   somebody has dropped. Its validators are left out.
+    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a dropped table or column.
+    ///   Its
+    ///   validators are left out.
     package func states(
         of source: String, standsForItsRows: (RequestState) throws -> Bool
     ) throws -> (source: SourceState, requests: [String: RequestState]) {
@@ -74,7 +75,7 @@ package struct SourceStates: LedgerPart {
     ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
     ///   - wait: seconds from `now` until another process runs the source; nil leaves the due time unchanged.
     ///   - declared: the declaration that the run follows.
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func recordAttempt(
         of source: String, number: Int, wait: Double?, declared: String, now: Date
     ) throws {
@@ -161,7 +162,7 @@ package struct SourceStates: LedgerPart {
     /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which
     /// is written under the lease alone.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func checkLease(of source: String) throws {
         guard let lease = ledger.leases?.lease(of: source) else { return }
         let holds = try session.int64(
@@ -216,6 +217,6 @@ extension StoreError {
 }
 
 extension String {
-    /// The text without U+0000, which no text of PostgreSQL's can hold: for messages about what others sent.
+    /// The text without U+0000, which PostgreSQL cannot store: for messages with texts from servers.
     package var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
 }

@@ -44,7 +44,7 @@ struct TOMLBytes {
         }
     }
 
-    /// Returns the length of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 where there is none.
+    /// Returns the length of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 without one.
     private func sequenceLength(at position: Int) -> Int {
         func isByte(_ offset: Int, in range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             position + offset < bytes.count && range.contains(bytes[position + offset])

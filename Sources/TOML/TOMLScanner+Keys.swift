@@ -1,6 +1,6 @@
 extension TOMLScanner {
-    /// Reads a key of one name or several with dots: the last name, and those before it, which most keys have none of.
-    /// Blanks around the names are skipped.
+    /// Reads a key with any number of dots: its last name, and the names before it. Blanks around the names are
+    /// skipped.
     mutating func readKey() throws(TOMLError) -> (path: [TOMLKey], last: TOMLKey) {
         var path: [TOMLKey] = []
         while true {

@@ -75,7 +75,7 @@ import Testing
     @Test func readingCreatesNothing() async throws {
         try await withPostgresDatabase { (database) async throws in
             let error = message { _ = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp") }
-            #expect(error?.contains("it has no tables of Tributary's") == true, "\(error ?? "")")
+            #expect(error?.contains("it has no tables of Tributary") == true, "\(error ?? "")")
             #expect(try database.rows("SELECT to_regclass('tributary_migration')") == ["NULL"])
             try database.openStore().close()
             let store = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp")

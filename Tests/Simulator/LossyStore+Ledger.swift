@@ -76,18 +76,18 @@ extension LossyStore {
 
 /// What hooks read and write.
 extension LossyStore {
-    func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+    func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try reading("runs") { try $0.runs(after: position, limit: limit) }
     }
     func lastPosition() throws -> RunPosition { try reading("lastPosition") { try $0.lastPosition() } }
-    func run(_ id: Int64) throws -> JournalRun? { try reading("run") { try $0.run(id) } }
+    func run(_ id: Int64) throws -> ChangelogRun? { try reading("run") { try $0.run(id) } }
     func isHeldUp(after position: RunPosition) throws -> Bool {
         try reading("isHeldUp") { try $0.isHeldUp(after: position) }
     }
-    func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange] {
+    func changes(of run: ChangelogRun, after id: Int64, limit: Int) throws -> [ChangelogEntry] {
         try reading("changes") { try $0.changes(of: run, after: id, limit: limit) }
     }
-    func journalBounds() throws -> ClosedRange<Int64>? { try reading("journalBounds") { try $0.journalBounds() } }
+    func changelogBounds() throws -> ClosedRange<Int64>? { try reading("changelogBounds") { try $0.changelogBounds() } }
     func run(ofChange id: Int64) throws -> Int64? { try reading("run") { try $0.run(ofChange: id) } }
     func failingSources() throws -> [FailingSource] { try reading("failingSources") { try $0.failingSources() } }
     func hookStates() throws -> [String: HookState] { try reading("hookStates") { try $0.hookStates() } }

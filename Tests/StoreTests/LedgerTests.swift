@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func oldRunsAreForgottenWithTheirJournal() async throws {
+    @Test func oldRunsAreForgottenWithTheirChangelog() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
             try tables.execute(

@@ -94,7 +94,7 @@ import Testing
             fixture.server.route("/soap") { _ in StubServer.response(500, "<html>oops</html>") }
             #expect(try await fixture.sync(request(call)).first?.error?.contains("answered 500") == true)
             fixture.server.document("/soap", rates)
-            #expect(try await fixture.sync(request(call)).first?.error?.contains("no SOAP message") == true)
+            #expect(try await fixture.sync(request(call)).first?.error?.contains("not a SOAP message") == true)
             fixture.server.document("/soap", envelope(""))
             #expect(try await fixture.sync(request(call)).first?.error?.contains("it has none at all") == true)
         }

@@ -192,9 +192,9 @@ import TributaryStores
             }
             try await undo(fixture, Self.mapping())
             let notes = "SELECT note FROM tributary_source WHERE source = 's'"
-            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to run 1:") == true)
+            #expect(try fixture.rows(notes).first?.hasPrefix("undone to run 1:") == true)
             try await undo(fixture, Self.mapping())
-            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to before run 1:") == true)
+            #expect(try fixture.rows(notes).first?.hasPrefix("undone to before run 1:") == true)
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["0"])
         }
     }
@@ -218,7 +218,7 @@ import TributaryStores
             #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
-            #expect(note.contains("brought back to run 1") && note.contains("tributary resume s"), "\(note)")
+            #expect(note.contains("undone to run 1") && note.contains("tributary resume s"), "\(note)")
             fixture.server.document("/a", Self.items(["a": "3"]), etag: "\"3\"")
             #expect(try await fixture.sync(mapping).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT name FROM thing") == ["3"])

@@ -10,7 +10,7 @@ final class DeclarationReader {
     let problems: ProblemCollector
     private let interpolation: Interpolation
     let nodes: TOMLTable
-    /// The keys that the table can have; nil where the file chooses their names.
+    /// The keys that the table can have; nil if the file chooses their names.
     private let known: KeyTable?
 
     init(
@@ -64,7 +64,7 @@ final class DeclarationReader {
 
     // MARK: - Values
 
-    /// Returns the value of a key; nil where it is missing or wrong.
+    /// Returns the value of a key; nil if it is missing or wrong.
     subscript<Value>(key: Key<Value>) -> Value? { key.read(self, key.entry.name) }
 
     func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
@@ -216,7 +216,7 @@ final class DeclarationReader {
 
     // MARK: - Tables
 
-    /// Returns the table of a key; nil where it is missing or wrong.
+    /// Returns the table of a key; nil if it is missing or wrong.
     func table(_ key: TableKey) -> DeclarationReader? {
         switch key.entry.type {
         case .table(let group, let short): table(key.entry.name, of: group, orTextFor: short)

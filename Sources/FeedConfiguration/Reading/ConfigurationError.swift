@@ -2,9 +2,9 @@
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
         public var file: String
-        /// The line, counted from 1; nil where the mistake has no line.
+        /// The line, counted from 1; nil if the mistake has no line.
         public var line: Int?
-        /// `sources.directory.requests[2].timeout`; empty where the mistake concerns the whole file.
+        /// `sources.directory.requests[2].timeout`; empty if the mistake concerns the whole file.
         public var keyPath: String
         public var message: String
 

@@ -35,7 +35,7 @@ final class ProblemCollector {
 
     private static let longestKept = 16 << 10
 
-    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, where there are any.
+    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, if there are any.
     func check(file: String) throws {
         guard !found.isEmpty else { return }
         let redactor = Redactor(secrets: secrets())

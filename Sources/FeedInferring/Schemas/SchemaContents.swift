@@ -1,8 +1,8 @@
 import XMLStream
 
-/// Finds out what the types of a schema hold: over extensions and restrictions, groups, choices and references.
+/// Resolves the content of a schema's types through extensions, restrictions, groups, choices and references.
 ///
-/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds what a hostile schema costs.
+/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds the cost of a hostile schema.
 final class SchemaContents {
     let set: SchemaSet
     let simple: SchemaSimpleTypes
@@ -31,7 +31,7 @@ final class SchemaContents {
 
     // MARK: - Elements
 
-    /// Returns the declaration that an element of a model stands for.
+    /// Returns the declaration that an element of a model refers to.
     func declaration(of node: SchemaNode) -> SchemaNode? {
         guard let name = node.reference("ref") else { return node }
         return set.elements[name]
@@ -61,7 +61,7 @@ final class SchemaContents {
         return node.kind == "complexType" ? .complex(node) : .simple(simple.value(of: node))
     }
 
-    /// Returns what an element holds. Of an abstract type, this is what any type derived from it holds.
+    /// Returns the content of an element. For an abstract type, it is the content of all types derived from it.
     func content(of type: SchemaType) throws -> SchemaContent {
         var content = SchemaContent()
         switch type {
@@ -136,7 +136,7 @@ final class SchemaContents {
         return content
     }
 
-    /// Returns what the parts of a model hold: those of a type, a sequence, a choice or a group.
+    /// Returns the content of the parts of a model: a type, a sequence, a choice or a group.
     private func part(_ node: SchemaNode) throws -> SchemaContent {
         depth += 1
         defer { depth -= 1 }
@@ -205,7 +205,7 @@ final class SchemaContents {
         return content
     }
 
-    /// True where a node is part of a definition.
+    /// True if a node is part of a definition.
     private func isWithin(_ node: SchemaNode, _ definition: SchemaNode) -> Bool {
         var rest = [definition]
         while let next = rest.popLast() {

@@ -6,17 +6,17 @@ package protocol StoreHistory: AnyObject, Sendable {
     /// Returns the runs of a source that have committed rows, after a given one.
     func commits(of source: String, after run: Int64) throws -> [CommittedRun]
 
-    /// Returns true where a run has kept what it replaced.
+    /// Returns true if a run has kept before-images.
     func hasHistory(run: Int64) throws -> Bool
 
-    /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
+    /// Returns the number of the last run, of a source or of any, that has kept before-images.
     func lastRunWithHistory(of source: String?) throws -> Int64?
 
-    /// Returns the number of the last run, of whichever source, that had ended by a time; 0 where there is none.
+    /// Returns the number of the last run, of any source, that had ended by a time; 0 without one.
     func lastRun(at time: Date) throws -> Int64
 
-    /// Brings the rows that a source's runs have changed back to what they were, and records that as a run, in one
-    /// transaction.
+    /// Brings the rows that a source's runs have changed back to their former values, and records that as a run, in
+    /// one transaction.
     ///
     /// - Parameter seconds: the duration so far, called when the rows are as they were.
     /// - Returns: the report as it was recorded.
@@ -35,7 +35,7 @@ package struct CommittedRun: Sendable, Equatable {
     package var number: Int64
     package var startedAt: Date
     package var counts: MergeCounts
-    /// True where what it replaced has been kept.
+    /// True if before-images were kept.
     package var hasHistory: Bool
     /// The run to which it has brought the rows back, where it has undone others.
     package var restoredRun: Int64?

@@ -5,13 +5,13 @@ import Foundation
 package import Ledger
 import StoreSQL
 
-/// The changes of rows that runs have made, as the histories tell them.
+/// The row changes of runs, according to the histories.
 package struct RowChanges {
     /// An entry of a history, and the row that it keeps.
     private struct Entry {
         var id: Int64
         var change: RowChange
-        /// The digest of the row as the run left it; nil where it is gone.
+        /// The digest of the row after the run; nil if it was deleted.
         var after: Int64?
     }
 
@@ -70,9 +70,9 @@ package struct RowChanges {
         return changes
     }
 
-    /// Reports what a run has changed of a table.
+    /// Reports a run's changes of a table.
     ///
-    /// - Parameter passed: the number of changes still to be passed over.
+    /// - Parameter passed: the number of changes to skip.
     private func report(
         _ run: RowChange, _ shape: HistoryShape, passing passed: inout Int, _ body: (RowChange) throws -> Void
     ) throws {
@@ -106,7 +106,7 @@ package struct RowChanges {
         }
     }
 
-    /// Reports some entries. A row as the run left it is what the row's next entry keeps, or the row as it is.
+    /// Reports some entries. The row after the run is that of the row's next entry, or the present row.
     ///
     /// - Parameter width: the number of columns that the table had.
     private func report(
@@ -150,7 +150,7 @@ package struct RowChanges {
         }
     }
 
-    /// Returns what the next entry of each row keeps.
+    /// Returns the before-images in the next entry of each row.
     private func nextEntries(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
         let isSame = shape.groupColumns.map { "x.\($0) = h.\($0)" }.joined(separator: " AND ")
         let id = HistoryTable.id
@@ -163,7 +163,7 @@ package struct RowChanges {
             from: "(\(next)) h \(catalog.dialect.join) \(shape.sql) n ON n.\(id) = h.next", id: "h.id")
     }
 
-    /// Returns the rows that are there.
+    /// Returns the existing rows.
     private func storedRows(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
         let stored = shape.stored
         return try found(

@@ -4,7 +4,7 @@ import FeedStaging
 package import Ledger
 import PostgresClient
 
-/// Tributary's own tables, and what is read from the tables of feeds beside them.
+/// Tributary's own tables, and reads of feeds' tables that go with them.
 extension PostgresStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try ask { try body($0.ledger(leases)) }

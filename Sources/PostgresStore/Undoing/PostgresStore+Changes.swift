@@ -24,7 +24,7 @@ extension PostgresStore {
 
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
         try write { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }

@@ -5,7 +5,7 @@ import GRDB
 package import Ledger
 import Locking
 
-/// Tributary's own tables, and what is read from the tables of feeds beside them.
+/// Tributary's own tables, and reads of feeds' tables that go with them.
 extension SQLiteStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try reading { try pool.read { try body(ledger($0)) } }

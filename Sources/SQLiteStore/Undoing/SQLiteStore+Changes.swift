@@ -17,7 +17,7 @@ extension SQLiteStore {
 
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
         try pool.write { db in try SQLiteHistories(db: db).forgetRuns(before: date, db.ledger.retention) }

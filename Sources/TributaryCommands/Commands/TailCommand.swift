@@ -40,7 +40,7 @@ struct TailCommand: ProgramCommand {
             throw Failure.failed("there is no store yet: \(configuration.localPath)")
         }
         defer { try? store.close() }
-        let tail = JournalTail(store, sources: Set(sources), after: after, follows: follow, isJSON: json)
+        let tail = ChangelogTail(store, sources: Set(sources), after: after, follows: follow, isJSON: json)
         try await untilSignalled {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -157,7 +157,7 @@ extension RequestDeclaration {
                     if try store.refers(column.name, of: table.table, to: other) { return nil }
                     return
                         "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                        + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
+                        + "'\(column.name)' to '\(other)': the database will not check that the row exists"
                 }
             }
     }

@@ -23,7 +23,7 @@ package struct ChangelogReader: Sendable {
     /// passed over.
     private var known: Int64 = 0
     /// Those that are read next.
-    private var runs: ArraySlice<JournalRun> = []
+    private var runs: ArraySlice<ChangelogRun> = []
     /// The last row that was read of the first of these, and whether any was.
     private var row: (last: Int64, isRead: Bool) = (0, false)
 
@@ -63,7 +63,7 @@ package struct ChangelogReader: Sendable {
     ///
     /// - Returns: a line where rows behind it are forgotten.
     private mutating func begin(_ after: Int64) throws -> TailLine? {
-        guard let bounds = try store.journalBounds() else {
+        guard let bounds = try store.changelogBounds() else {
             if after > 0 { throw Self.ahead(after, last: 0) }
             return nil
         }
@@ -84,7 +84,7 @@ package struct ChangelogReader: Sendable {
     }
 
     /// Returns the next rows of a run, or its end, with which it is done; nothing for one without rows.
-    private mutating func lines(of run: JournalRun) throws -> [TailLine] {
+    private mutating func lines(of run: ChangelogRun) throws -> [TailLine] {
         let end = run.changes?.upperBound ?? 0
         let isWanted = sources.isEmpty || sources.contains(run.report.source)
         if isWanted, end > max(row.last, known) {

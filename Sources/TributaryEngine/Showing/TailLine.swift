@@ -4,11 +4,11 @@ import Foundation
 /// A line of `tail`.
 package struct TailLine: Encodable, Sendable {
     package enum Content: Sendable {
-        /// A row of the journal.
-        case change(JournalChange)
+        /// A row of the changelog.
+        case change(ChangelogEntry)
         /// The end of a commit, after its rows.
         case commit(last: Int64)
-        /// Rows that are not in the journal any more, before the first that is.
+        /// Rows that are not in the changelog any more, before the first that is.
         case forgotten(after: Int64, first: Int64)
         /// Runs were forgotten while the lines before were written.
         case runsForgotten(after: Int64)
@@ -17,9 +17,9 @@ package struct TailLine: Encodable, Sendable {
     }
 
     package var content: Content
-    package var run: JournalRun?
+    package var run: ChangelogRun?
 
-    package init(_ content: Content, of run: JournalRun? = nil) {
+    package init(_ content: Content, of run: ChangelogRun? = nil) {
         self.content = content
         self.run = run
     }

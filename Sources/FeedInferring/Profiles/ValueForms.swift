@@ -1,0 +1,62 @@
+import XMLStream
+
+/// The possible types of a value, other than text. A column has the types that all its values share.
+struct ValueForms: OptionSet {
+    let rawValue: UInt8
+
+    static let integer = ValueForms(rawValue: 1)
+    /// A number with a point and without an exponent. All numbers of a column must have the same number of decimals.
+    static let decimal = ValueForms(rawValue: 2)
+    static let real = ValueForms(rawValue: 4)
+    static let boolean = ValueForms(rawValue: 8)
+    static let date = ValueForms(rawValue: 16)
+    static let datetime = ValueForms(rawValue: 32)
+    static let all: ValueForms = [.integer, .decimal, .real, .boolean, .date, .datetime]
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// - Parameter text: the text of the value, trimmed and not empty.
+    /// - Parameter number: the same text as a number, where it is one.
+    init(_ text: UnsafeBufferPointer<UInt8>, number: PlainNumber?) {
+        if let number {
+            self = Self.forms(of: number, text)
+        } else if Self.isTrueOrFalse(text) {
+            self = .boolean
+        } else {
+            self = Self.dateForms(text)
+        }
+    }
+
+    /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no real or
+    /// decimal. An integer may have all digits that 64 bits allow.
+    private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        var forms: ValueForms = number.significantDigits <= 15 ? .real : []
+        guard !number.hasExponent else { return forms }
+        if number.decimals == nil {
+            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        } else if number.significantDigits <= 15 {
+            forms.insert(.decimal)
+        }
+        return forms
+    }
+
+    /// True for `true` and `false`. A mapping may declare `yes`, `no`, `1` and `0` as booleans, but they are not
+    /// guessed.
+    private static func isTrueOrFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        (4...5).contains(text.count) && Lexical.boolean(text) != nil
+    }
+
+    /// Returns the forms of a date or time. A year, month or time alone is text, because a date would add information.
+    private static func dateForms(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        guard (8...64).contains(text.count), Lexical.date(text) != nil else { return [] }
+        let isDay = text.count >= 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
+        // A day of a zone (`1960-01-01-05:00`, XML Schema) has no time.
+        if isDay, text.count == 10 || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")].contains(text[10]) {
+            return [.date, .datetime]
+        }
+        let hasTime = text.contains(UInt8(ascii: ":")) || (text.count > 8 && text[8] == UInt8(ascii: "T"))
+        if hasTime { return .datetime }
+        let namesMonth = text.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        return namesMonth ? [.date, .datetime] : []
+    }
+}
