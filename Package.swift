@@ -271,7 +271,8 @@ let package = Package(
             name: "Simulator",
             dependencies: [
                 "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
-                "FeedStores", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb, logging, crypto,
+                "FeedStores", "Ledger", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb,
+                logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -301,7 +302,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
-                "TestStores", "TestSupport",
+                "Simulator", "TestStores", "TestSupport",
                 grdb,
             ],
             swiftSettings: swiftSettings),

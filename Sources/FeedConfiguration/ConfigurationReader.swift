@@ -97,7 +97,9 @@ package struct ConfigurationReader {
             hooks: hooks.map { hooks in
                 hooks.keys.compactMap { name in
                     hooks.table(name, of: HookKeys.self).flatMap {
-                        HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
+                        HookReader(
+                            name: name, table: $0, folder: folder, sources: sources?.keys ?? [], parsers: parsers
+                        ).read()
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())

@@ -165,7 +165,7 @@ struct MappingReader {
         var names: Set<String> = []
         return reader.keysInOrder.compactMap { name in
             if !names.insert(name.lowercased()).inserted {
-                reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
+                reader.report(name, "two columns are named '\(name)'; letter case does not distinguish columns")
             }
             if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
             if let path = plainPath(reader.nodes[name]) { return ColumnMapping(name: name, origin: path) }

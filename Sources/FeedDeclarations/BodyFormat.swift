@@ -58,6 +58,9 @@ package protocol BodyParsing: Sendable {
     /// Returns the mistakes in the expressions of a table: derived columns and filter.
     func expressionProblems(of table: TableMapping) -> [ExpressionProblem]
 
+    /// Returns what is wrong with a condition on changes, whatever the columns of their tables; nil where nothing is.
+    func conditionProblem(of sql: String) -> String?
+
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
 }

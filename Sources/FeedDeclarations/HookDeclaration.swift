@@ -20,11 +20,15 @@ public struct HookDeclaration: Sendable, Equatable {
     public var rows: Int
     /// The time for one attempt.
     public var timeout: Duration
+    /// What events hold of a changed row.
+    package var format: ChangeFormat
+    /// Which changes of rows the hook hears of; nil for all.
+    package var condition: HookCondition?
     package var receiver: Receiver
 
     package init(
         name: String, events: Set<HookEventKind>, sources: [String], after: Duration, rows: Int, timeout: Duration,
-        receiver: Receiver
+        format: ChangeFormat = .key, condition: HookCondition? = nil, receiver: Receiver
     ) {
         self.name = name
         self.events = events
@@ -32,6 +36,8 @@ public struct HookDeclaration: Sendable, Equatable {
         self.after = after
         self.rows = rows
         self.timeout = timeout
+        self.format = format
+        self.condition = condition
         self.receiver = receiver
     }
 
@@ -70,6 +76,22 @@ public struct HookDeclaration: Sendable, Equatable {
             }
         }
         return pattern[next...].allSatisfy { $0 == "*" }
+    }
+}
+
+/// The SQL conditions that decide which changes of rows a hook hears of.
+package enum HookCondition: Sendable, Equatable {
+    /// One for the changes of every table.
+    case everyTable(String)
+    /// One for each of these tables, by its name. Changes of others are not heard of.
+    case tables([String: String])
+
+    /// Returns the condition for the changes of a table; nil where none of them is heard of.
+    package func sql(for table: String) -> String? {
+        switch self {
+        case .everyTable(let sql): sql
+        case .tables(let conditions): conditions.first { $0.key.lowercased() == table.lowercased() }?.value
+        }
     }
 }
 

@@ -50,6 +50,7 @@ public struct RequestMapping: Sendable, Hashable {
         expiry: (TableMapping) -> String? = { _ in nil }, keepsHistory: Bool = false
     ) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
+        let parents = parents
         return tables.filter { !$0.matchesNames }.map { table in
             let gone = gone(table)
             var indexes: [[String]] = []

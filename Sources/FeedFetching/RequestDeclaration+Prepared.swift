@@ -22,7 +22,7 @@ extension RequestDeclaration {
         do {
             return try PreparedRequest(self)
         } catch {
-            throw FetchError(.address, "\(url) cannot be asked: \(error)")
+            throw FetchError(.address, "\(url) cannot be used: \(error)")
         }
     }
 

@@ -39,7 +39,7 @@ struct TokenRequest {
         do {
             return try WebAddress(client.tokenURL.value).url
         } catch {
-            throw FetchError(.address, "\(client.tokenURL) cannot be asked: \(error)")
+            throw FetchError(.address, "\(client.tokenURL) cannot be used: \(error)")
         }
     }
 

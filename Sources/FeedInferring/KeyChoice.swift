@@ -46,7 +46,7 @@ struct KeyChoice {
 
     /// The position of the value that identifies the only record of a document, by its name; nil if none does.
     var ofSingle: Int? {
-        unique.first { $0.isOwn && (values[$0.index].profile.declared?.isRequired ?? true) }?.index
+        unique.first { $0.isOwn && (values[$0.index].profile.declared == nil || values[$0.index].isRequired) }?.index
     }
 
     /// The most candidates that are counted, each with memory of its own.

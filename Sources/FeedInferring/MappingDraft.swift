@@ -53,7 +53,7 @@ package final class MappingDraft {
             }
             + Self.names("Elements of any name may be below these, and have no column:", root) { $0.isOpen }
         tables = makeTables(root)
-        guard tables.contains(where: { $0.weight > 0 }) else {
+        guard tables.contains(where: { $0.weight > 0 || $0.values.contains(where: \.isProse) }) else {
             throw InferenceError(
                 description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
         }

@@ -40,5 +40,10 @@ struct ProposedColumn {
     }
 
     /// What a schema says beside the type, or how sure the keys are, as a comment; nil where nothing is to be said.
-    var comment: String? { declared?.comment ?? (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
+    var comment: String? {
+        guard let declared else { return (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
+        guard type == .text, declared.type != .text else { return declared.comment }
+        let type = "\(declared.type.rawValue) in the schema, which not all values of the document are"
+        return declared.comment.map { "\(type); \($0)" } ?? type
+    }
 }

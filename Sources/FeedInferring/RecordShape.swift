@@ -56,7 +56,7 @@ struct RecordValue {
     /// The type of the value's column.
     var type: ValueType {
         if isProse { return holder.holdsMarkup ? .xml : .text }
-        if let declared = profile.declared { return declared.type }
+        if let declared = profile.declaredType { return declared }
         if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
         let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type

@@ -51,7 +51,12 @@ struct SchemaKeys {
                 if table.declaredKey == nil {
                     table.declaredKey = Key(values: values, isWithinParent: !isOfDocument, reason: reason)
                 }
-                if isOfDocument, values.count == 1, let name = constraint.name { targets[name] = table }
+                // A table may have several keys in the schema. A reference is to the one that its rows have.
+                if isOfDocument, values.count == 1, table.declaredKey?.values == values,
+                    table.declaredKey?.isWithinParent == false, let name = constraint.name
+                {
+                    targets[name] = table
+                }
             }
         }
         for table in tables where table.declaredKey == nil {

@@ -23,6 +23,18 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .blocked, .drifted]
 }
 
+/// What is said of a changed row.
+package enum ChangeFormat: String, Sendable, CaseIterable {
+    /// Its table and its key.
+    case key
+    /// The row before and after the change, too.
+    case values
+    /// The same as Debezium writes it.
+    case debezium
+
+    package var hasImages: Bool { self != .key }
+}
+
 /// A message to a hook, as JSON.
 package struct HookEvent: Sendable, Equatable {
     /// The same for each attempt to deliver it.
@@ -39,6 +51,7 @@ package struct HookEvent: Sendable, Equatable {
     /// When the last good run ended, of a source that is stale.
     package var lastGood: Date?
     package var changes: [ChangelogEntry] = []
+    package var format = ChangeFormat.key
     package var changesOmitted = 0
 
     package init(id: String, kind: HookEventKind, hook: String, source: String?, run: Int64? = nil, time: Date) {
@@ -90,7 +103,12 @@ extension HookEvent: Encodable {
         try container.encode(failingSince, forKey: .failingSince)
         try container.encode(lastGood, forKey: .lastGood)
         try container.encode(report?.drift ?? [], forKey: .drift)
-        try container.encode(changes, forKey: .changes)
+        if format == .debezium, let source, let run {
+            let rows = changes.map { DebeziumChange($0, source: source, run: run, time: time) }
+            try container.encode(rows, forKey: .changes)
+        } else {
+            try container.encode(changes, forKey: .changes)
+        }
         try container.encode(changesOmitted, forKey: .changesOmitted)
     }
 }

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A value of a column of the main store.
-package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
+package enum StoredValue: Sendable, CustomStringConvertible {
     case null
     case integer(Int64)
     case real(Double)
@@ -30,6 +30,18 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
         case .real(let number): String(number)
         case .text(let text): String(reflecting: text).escapedForTerminal()
         case .blob(let data): "\(data.count) byte\(data.count == 1 ? "" : "s")"
+        }
+    }
+}
+
+extension StoredValue: Hashable {
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .integer(let number): hasher.combine(Double(number))
+        case .real(let number): hasher.combine(number)
+        case .text(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let data): hasher.combine(data)
         }
     }
 }

@@ -33,7 +33,7 @@ extension StoreError {
         StoreError(
             .schema,
             "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
-                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
+                + "column '\(reference.column.name)' nothing distinguishes its rows; give the table a unique key that the feed "
                 + "has, or one of the columns a value of its own")
     }
 }

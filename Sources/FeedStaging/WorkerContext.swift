@@ -260,7 +260,7 @@ public final class WorkerContext {
     private func tooLarge(_ staging: Staging) -> StoreError {
         StoreError(
             .limit,
-            "the rows that the body becomes hold more text than max_body, \(textLimit) bytes, allows; the last one is of "
+            "the rows of the body have more text than max_body, \(textLimit) bytes, allows; the last one is of "
                 + "table '\(staging.table.table.name)'. Values that each row repeats count each time: raise max_body if "
                 + "that is meant")
     }

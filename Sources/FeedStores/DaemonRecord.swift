@@ -3,7 +3,7 @@ package import Foundation
 /// A daemon that runs on a store which several daemons share.
 package struct DaemonRecord: Sendable, Equatable {
     /// The seconds after which a daemon that gave no sign of life counts as dead, by the store's clock.
-    package static let secondsToLive = 15.0
+    package static let secondsToLive = 15
     /// The seconds between two signs of life.
     package static let secondsBetweenBeats = 5.0
 

@@ -42,7 +42,7 @@ package protocol StoreLedger: AnyObject, Sendable {
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws
 
     /// Notes the reason for which a source is not run any more.
-    func notePause(_ source: String, error: String, note: String) async throws
+    func notePause(_ source: String, error: String, note: String, now: Date) async throws
 
     /// Ends the pause of sources: after deaths of the process during their runs, and after an undo.
     ///

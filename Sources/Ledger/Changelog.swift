@@ -81,6 +81,23 @@ package struct Changelog: LedgerPart {
         return found
     }
 
+    /// Returns the last change of each row that some changes of a run are of, where there is a later one than those.
+    ///
+    /// - Parameter ids: the ids of the changes.
+    package func later(
+        than ids: ClosedRange<Int64>, of run: Int64
+    ) throws -> [(table: String, key: StoredValue, id: Int64)] {
+        try session.all(
+            """
+            SELECT l."table", l.key, max(l.id) FROM \(dialect.change) l
+            WHERE l.id > \(bind: ids.lowerBound) AND (l."table", l.key) IN (
+                SELECT c."table", c.key FROM \(dialect.change) c
+                WHERE c.id BETWEEN \(bind: ids.lowerBound) AND \(bind: ids.upperBound) AND c.run = \(bind: run))
+            GROUP BY l."table", l.key
+            """
+        ) { row in (row.string(0) ?? "", row.storedValue(1), try row.int64(2) ?? 0) }
+    }
+
     /// Returns the ids of the first and the last change; nil without any.
     package func bounds() throws -> ClosedRange<Int64>? {
         try session.first(

@@ -1,4 +1,5 @@
 package import FeedModel
+import FeedStores
 import Foundation
 import StoreSQL
 
@@ -51,12 +52,42 @@ package struct HookStates: LedgerPart {
     ///
     /// - Returns: the names of the deleted hooks.
     package func forget(_ names: Set<String>) throws -> [String] {
-        let unused: SQLText = ledger.leases.map { " AND \($0.isHookUnused)" } ?? ""
+        let unused: SQLText = ledger.leases.map { " AND \(isUnused(by: $0))" } ?? ""
         let forgotten = try session.all(
             "DELETE FROM \(dialect.hook) WHERE \(dialect.isAmong("name", names.sorted()))\(unused) RETURNING name"
         ) { $0.string(0) ?? "" }
         try session.execute("DELETE FROM \(dialect.hookSource) WHERE \(dialect.isAmong("hook", forgotten))")
         return forgotten.sorted()
+    }
+
+    /// The condition that no other process can be using a hook. Another daemon may have a newer file, which declares it.
+    private func isUnused(by leases: Leases) -> SQLText {
+        """
+        coalesce(held_until < \(dialect.now), true) AND NOT EXISTS (
+            SELECT 1 FROM \(dialect.daemon)
+            WHERE id <> \(bind: leases.holder) AND seen_at > \(dialect.now(plus: -DaemonRecord.secondsToLive)))
+        """
+    }
+
+    /// Takes the lease on a hook, or renews it.
+    ///
+    /// - Returns: false while another process holds it.
+    func hold(_ name: String, _ holder: String) throws -> Bool {
+        try session.execute(
+            """
+            UPDATE \(dialect.hook) SET holder = \(bind: holder), held_until = \(dialect.now(plus: Leases.hookSeconds))
+            WHERE name = \(bind: name)
+            AND (holder = \(bind: holder) OR holder IS NULL OR coalesce(held_until < \(dialect.now), true))
+            """) > 0
+    }
+
+    /// Gives up the lease on a hook.
+    func release(_ name: String, _ holder: String) throws {
+        try session.execute(
+            """
+            UPDATE \(dialect.hook) SET holder = NULL, held_until = NULL
+            WHERE name = \(bind: name) AND holder = \(bind: holder)
+            """)
     }
 
     /// Returns the conditions that a hook was notified of, by source.
@@ -77,7 +108,7 @@ package struct HookStates: LedgerPart {
     ///
     /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func advance(_ name: String, _ progress: HookProgress) throws {
-        let renewal = ledger.leases.map { ", held_until = \($0.hookEnd)" } ?? ""
+        let renewal: SQLText = ledger.leases == nil ? "" : ", held_until = \(dialect.now(plus: Leases.hookSeconds))"
         try update(
             name,
             """

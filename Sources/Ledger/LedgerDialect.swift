@@ -96,4 +96,8 @@ extension LedgerDialect {
     var hookSource: String { table("tributary_hook_source") }
     var claims: String { table("tributary_claims") }
     var forgottenRequest: String { table("tributary_forgotten") }
+    var daemon: String { table("tributary_daemon") }
+
+    /// Returns the time some seconds from now, or before.
+    func now(plus seconds: Int) -> SQLText { time(SQLText(now), plus: "(\(seconds))") }
 }

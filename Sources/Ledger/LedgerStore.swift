@@ -38,8 +38,8 @@ extension LedgerStore {
         }
     }
 
-    package func notePause(_ source: String, error: String, note: String) async throws {
-        try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note) }
+    package func notePause(_ source: String, error: String, note: String, now: Date) async throws {
+        try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note, now: now) }
     }
 
     package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }

@@ -97,12 +97,12 @@ package struct SourceStates: LedgerPart {
     /// Records the reason for which a source is not run any more.
     ///
     /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
-    package func recordPause(of source: String, error: String, note: String) throws {
+    package func recordPause(of source: String, error: String, note: String, now: Date) throws {
         try checkLease(of: source)
         try session.execute(
             """
             UPDATE \(dialect.source) SET outcome = 'discarded', error = \(bind: error.storable),
-                note = \(bind: note.storable), failing_since = coalesce(failing_since, \(dialect.now))
+                note = \(bind: note.storable), failing_since = coalesce(failing_since, \(bind: now))
             WHERE source = \(bind: source)
             """)
     }
@@ -141,9 +141,9 @@ package struct SourceStates: LedgerPart {
     /// that another process has taken over. It renews the lease.
     func upsert(_ state: SourceState) -> SQLText {
         let lease = ledger.leases?.lease(of: state.source)
-        let renewal = lease == nil ? nil : ledger.leases.map { "held_until = \($0.leaseEnd)" }
         let columns = SourceState.columns.map(\.0)
-        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" } + (renewal.map { [$0] } ?? [])
+        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let renewal: SQLText = lease == nil ? "" : ", held_until = \(dialect.now(plus: Leases.seconds))"
         let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
         let values: [SQLText.Value] = [
             .text(state.source), .init(state.outcome?.rawValue), .init(state.lastRun), .init(state.lastCommit),
@@ -154,7 +154,7 @@ package struct SourceStates: LedgerPart {
         ]
         return """
             INSERT INTO \(dialect.source) AS s (\(columns.joined(separator: ", "))) VALUES (\(SQLText(binding: values)))
-            ON CONFLICT (source) DO UPDATE SET \(assignments.joined(separator: ", "))\(isHeld)
+            ON CONFLICT (source) DO UPDATE SET \(assignments)\(renewal)\(isHeld)
             RETURNING source
             """
     }

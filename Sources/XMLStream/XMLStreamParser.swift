@@ -43,6 +43,10 @@ public final class XMLStreamParser {
     private var tag = UnreadTag()
     /// The bytes held back until there are enough to push.
     private var held: [UInt8] = []
+    /// The most bytes that libxml2 is given next.
+    private var stride = XMLStreamParser.stride
+    /// Nil behind the document type declaration.
+    private var declaration: DeclarationScanner? = DeclarationScanner()
     /// The line reached in a document that is not XML; nil in an XML document.
     @exclusivity(unchecked) var reportedLine: Int?
     @exclusivity(unchecked) var hasRoot = false
@@ -143,9 +147,24 @@ public final class XMLStreamParser {
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
+        if declaration != nil, holdDeclaration(bytes) { return }
+        defer { stride = Self.stride }
         if held.isEmpty, bytes.count >= wanted { return try pushPieces(bytes) }
         held.append(contentsOf: bytes)
         if held.count >= wanted { try pushHeld() }
+    }
+
+    /// Holds back bytes that end within a document type declaration: libxml2 is given the whole of it at once.
+    ///
+    /// - Returns: false where all that is held is to be pushed.
+    private func holdDeclaration(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        declaration?.read(bytes)
+        if declaration?.hasBegun == true { stride = limits.declarationLength + Self.stride }
+        let isWithin = declaration?.isWithin == true
+        let isHeld = isWithin && held.count + bytes.count <= limits.declarationLength
+        if !isHeld, isWithin || declaration?.isAtEnd == true { declaration = nil }
+        if isHeld { held.append(contentsOf: bytes) }
+        return isHeld
     }
 
     /// The fewest bytes worth pushing, in proportion to the bytes that libxml2 may scan again.
@@ -164,7 +183,7 @@ public final class XMLStreamParser {
     private func pushPieces(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(stride))
             let bytes = piece.baseAddress?.assumingMemoryBound(to: CChar.self)
             try check(xmlParseChunk(context, bytes, Int32(piece.count), 0))
             try checkUnread()

@@ -145,7 +145,7 @@ import Testing
             #expect(away?.hasPrefix("the store \(address) cannot be read: ") == true, "\(away ?? "")")
             let opening = message { _ = try PostgresStore(url: url("right%20one"), workFolder: "/tmp") }
             #expect(opening?.contains("listens at this address") == true, "\(opening ?? "")")
-            let writing = await message { try await store.notePause("s", error: "", note: "") }
+            let writing = await message { try await store.notePause("s", error: "", note: "", now: .now) }
             #expect(writing?.hasPrefix("the store \(address) cannot be written: ") == true, "\(writing ?? "")")
             for text in [away, opening, writing] { #expect(text?.contains("right") == false, "\(text ?? "")") }
             // The same store is of use again once the server is back.

@@ -170,7 +170,7 @@ import TributaryStores
                 let before = try rows(fixture)
                 let error = await message { try await undo(fixture, mapping) }
                 #expect(
-                    error.contains("a row of table 'thing' that the source 's' had written changed since")
+                    error.contains("another program has changed a row of table 'thing' that the source 's' wrote")
                         && error.contains(": \(key);"),
                     "\(error)")
                 #expect(try rows(fixture) == before)
@@ -289,7 +289,7 @@ import TributaryStores
             try await undo(fixture, mapping("text"))
             #expect(try fixture.rows("SELECT name FROM thing") == ["007"])
             let error = await message { try await undo(fixture, mapping("text"), to: .run(1)) }
-            #expect(error.contains("run 2 of source 's' kept no history of all that it replaced"), "\(error)")
+            #expect(error.contains("run 2 of source 's' kept no complete history"), "\(error)")
             // What it has kept is told. What the last run before left is not known any more.
             let one = StoreKind.by(sqlite: "1", postgres: "\"1\"")
             #expect(
@@ -315,7 +315,7 @@ import TributaryStores
                 "CREATE TRIGGER t AFTER UPDATE ON thing BEGIN UPDATE thing SET name = name || 'x' WHERE id = new.id; END"
             )
             let error = await message { try await undo(fixture, mapping) }
-            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(error.contains("a row of table 'thing' cannot be restored"), "\(error)")
             #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
         }
     }
@@ -341,7 +341,7 @@ import TributaryStores
                         CREATE TRIGGER t AFTER DELETE ON thing FOR EACH ROW EXECUTE FUNCTION bring_back()
                         """))
             let error = await message { try await undo(fixture, mapping) }
-            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(error.contains("a row of table 'thing' cannot be restored"), "\(error)")
             #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["a", "b"])
         }
     }

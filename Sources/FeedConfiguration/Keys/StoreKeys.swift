@@ -79,6 +79,9 @@ struct HostKeys: KeyGroup {
     )
 }
 
+/// The form of changed rows in an event.
+enum HookFormat: String, Sendable, CaseIterable { case plain, debezium }
+
 struct HookKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[hooks.NAME]", "A hook: a program or an address that receives events.", all)
@@ -91,6 +94,15 @@ struct HookKeys: KeyGroup {
     let rows = Key.integer(
         "rows", 0...ConfigurationLimits.hookRows, default: .value(100),
         "The most changed rows that an event holds, at most 10,000.")
+    let values = Key.boolean(
+        "values", default: false, "With `true` events hold each changed row as it was before and as it is after.")
+    let format = Key.choice(
+        "format", default: .value(HookFormat.plain),
+        "With `\"debezium\"` each changed row has the form in which Debezium writes it, with its values.")
+    let condition = Key.condition(
+        "where",
+        "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
+    )
     let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
     let run = Key.strings("run", "A program and its arguments, without a shell.")
     let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")

@@ -16,7 +16,7 @@ package struct FileFetcher: Fetcher {
     ) async throws -> Exchange {
         do {
             guard let address = request.file else {
-                throw FetchError(.address, "\(request.url) cannot be asked: it is not a file: URL")
+                throw FetchError(.address, "\(request.url) cannot be used: it is not a file: URL")
             }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
             if let pattern { return try await fetch(request, address.path, pattern, validators) }

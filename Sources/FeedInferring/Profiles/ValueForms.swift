@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// The possible types of a value, other than text. A column has the types that all its values share.
@@ -14,6 +15,45 @@ struct ValueForms: OptionSet {
     static let all: ValueForms = [.integer, .decimal, .real, .boolean, .date, .datetime]
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Returns the types to which a text converts, even where another spelling is restored from them. A schema may have
+    /// declared one of them.
+    static func convertible(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        var forms: ValueForms = []
+        if Lexical.isDecimal(text, exponent: true) {
+            forms.insert(.real)
+            if Lexical.isDecimal(text, exponent: false) { forms.insert(.decimal) }
+            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        } else if let number = Lexical.double(text), !number.isNaN {
+            forms.insert(.real)
+        }
+        if Lexical.boolean(text) != nil { forms.insert(.boolean) }
+        if Lexical.date(text, ignoresZone: true) != nil { forms.insert(.date) }
+        if Lexical.time(text) != nil, !hasMicroseconds(text) { forms.insert(.datetime) }
+        return forms
+    }
+
+    /// True where a time has more than the milliseconds that a column of times keeps.
+    private static func hasMicroseconds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let point = text.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }) else {
+            return false
+        }
+        let decimals = text[(point + 1)...].prefix { $0 &- UInt8(ascii: "0") < 10 }
+        return decimals.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
+    }
+
+    /// The form of a type; nil for one that is not guessed.
+    static func form(of type: ValueType) -> ValueForms? {
+        switch type {
+        case .integer: .integer
+        case .decimal: .decimal
+        case .real: .real
+        case .boolean: .boolean
+        case .date: .date
+        case .datetime: .datetime
+        case .text, .blob, .xml: nil
+        }
+    }
 
     /// - Parameter text: the text of the value, trimmed and not empty.
     /// - Parameter number: the same text as a number, where it is one.

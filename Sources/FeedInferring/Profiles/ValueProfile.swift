@@ -24,6 +24,8 @@ package struct ValueProfile {
 
     private var forms = ValueForms.all
     private var local = LocalForms()
+    /// The types to which every value converts.
+    private var convertible = ValueForms.all
     private var decimals: Int?
     private var hasExponent = false
 
@@ -46,7 +48,7 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
         compare(text, scope)
-        if !forms.isEmpty || local.isOpen { narrow(text) }
+        if !convertible.isEmpty || local.isOpen { narrow(text) }
     }
 
     private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
@@ -67,6 +69,8 @@ package struct ValueProfile {
     }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+        convertible.formIntersection(ValueForms.convertible(text))
+        guard !forms.isEmpty || local.isOpen else { return }
         let number = PlainNumber(text)
         if local.isOpen { local.add(text, plain: number) }
         forms.formIntersection(ValueForms(text, number: number))
@@ -97,6 +101,13 @@ package struct ValueProfile {
     /// How the values are written, where their type does not say it.
     var writing: ValueWriting? { filled > 0 && forms.isEmpty ? local.type?.writing : nil }
 
+    /// The type that a schema declares, or text if a value of the document does not convert to it; nil without a schema's
+    /// type.
+    var declaredType: ValueType? {
+        guard let declared else { return nil }
+        return ValueForms.form(of: declared.type).map(convertible.contains) ?? true ? declared.type : .text
+    }
+
     /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
         let isFirst = filled == 0
@@ -110,6 +121,7 @@ package struct ValueProfile {
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
         local.merge(other.local)
+        convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals

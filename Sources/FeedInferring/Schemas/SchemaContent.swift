@@ -20,12 +20,18 @@ struct SchemaContent {
     private var places: [SchemaName: Int] = [:]
     /// True if any other element may occur.
     var hasWildcard = false
-    var attributes: [Attribute] = []
+    private(set) var attributes: [Attribute] = []
+    private var attributeNames: Set<SchemaName> = []
     /// The type of the text; nil without text.
     var value: DeclaredValue?
     var isMixed = false
     /// True if nothing is known of the content.
     var isAny = false
+
+    /// Adds an attribute, unless there is one of its name.
+    mutating func add(_ attribute: Attribute) {
+        if attributeNames.insert(attribute.name).inserted { attributes.append(attribute) }
+    }
 
     /// Adds an element that may follow or precede the existing ones.
     mutating func add(_ child: Child) {

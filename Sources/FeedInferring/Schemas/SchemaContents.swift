@@ -7,6 +7,7 @@ final class SchemaContents {
     let set: SchemaSet
     let simple: SchemaSimpleTypes
     private var known: [ObjectIdentifier: SchemaContent] = [:]
+    private var knownTypes: [ObjectIdentifier: SchemaType] = [:]
     private var knownGroups: [ObjectIdentifier: SchemaContent] = [:]
     private var steps = 0
     private var depth = 0
@@ -37,19 +38,26 @@ final class SchemaContents {
         return set.elements[name]
     }
 
-    /// Returns the type of an element that is declared.
+    /// Returns the type of an element that is declared. Without a type it has that of its substitution group's head.
     func type(of element: SchemaNode) -> SchemaType {
         guard var next = declaration(of: element) else { return .any }
         var heads: Set<ObjectIdentifier> = []
-        while heads.insert(ObjectIdentifier(next)).inserted {
-            if let node = next.child("complexType") { return .complex(node) }
-            if let node = next.child("simpleType") { return .simple(simple.value(of: node)) }
-            if let name = next.reference("type") { return type(name, of: next) }
-            // Without a type it has that of its substitution group's head.
-            guard let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] }) else { break }
+        var found: SchemaType?
+        while found == nil, heads.insert(ObjectIdentifier(next)).inserted {
+            found = knownTypes[ObjectIdentifier(next)] ?? ownType(of: next)
+            guard found == nil, let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] })
+            else { break }
             next = head
         }
-        return .any
+        for head in heads { knownTypes[head] = found ?? .any }
+        return found ?? .any
+    }
+
+    /// The type that a declaration itself gives; nil where it gives none.
+    private func ownType(of element: SchemaNode) -> SchemaType? {
+        if let node = element.child("complexType") { return .complex(node) }
+        if let node = element.child("simpleType") { return .simple(simple.value(of: node)) }
+        return element.reference("type").map { type($0, of: element) }
     }
 
     private func type(_ name: SchemaName, of element: SchemaNode) -> SchemaType {
@@ -80,10 +88,9 @@ final class SchemaContents {
                     try count(more.children.count + more.attributes.count)
                     content.add(more, isAlternative: true, isRequired: false, repeats: false)
                     content.value = content.value ?? more.value
-                    for var attribute in more.attributes
-                    where !content.attributes.contains(where: { $0.name == attribute.name }) {
+                    for var attribute in more.attributes {
                         attribute.value.isRequired = false
-                        content.attributes.append(attribute)
+                        content.add(attribute)
                     }
                 }
             }

@@ -39,5 +39,14 @@ extension ParserRegistry: BodyParsing {
         ExpressionCompiler.problems(of: table)
     }
 
+    package func conditionProblem(of sql: String) -> String? {
+        do throws(ChangeCondition.Failure) {
+            _ = try ChangeCondition(sql)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     package func expectation(of column: ColumnMapping) -> String { ValueConverter(column, cipher: nil).expectation }
 }

@@ -16,7 +16,7 @@ final class ExpressionDatabase {
 
     let connection: OpaquePointer
     let functions = ExpressionFunctions()
-    private let guardian = ExpressionGuardian()
+    let guardian = ExpressionGuardian()
     private var hasRecord = false
 
     init() {
@@ -63,7 +63,7 @@ final class ExpressionDatabase {
 
     /// Checks the formats of `printf` and `format`, whose time grows with the widths that they give: each is a constant, with
     /// widths of four digits at most.
-    private static func checkFormats(of expression: String) throws(ExpressionFault) {
+    static func checkFormats(of expression: String) throws(ExpressionFault) {
         let calls = expression.replacing(/'(?:[^']|'')*'/, with: "''")
             .matches(of: /\b(?:printf|format)\b["\]`]?\s*(?:\(|\/\*|--)/.ignoresCase())
         guard !calls.isEmpty else { return }

@@ -26,6 +26,13 @@ package protocol StoreHistory: AnyObject, Sendable {
     /// Does as an undo would, reports each change, and takes everything back.
     func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts
 
+    /// Returns changes of a run with their rows before and after. A row before the change is what the history keeps; a row after
+    /// it what the history shows, or else the row as it is, unless the changelog has a later change of it.
+    ///
+    /// - Parameter keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the
+    ///   primary key where there are none.
+    func withImages(_ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]) throws -> [ChangelogEntry]
+
     /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
     func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws
 }

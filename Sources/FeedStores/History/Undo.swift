@@ -40,8 +40,8 @@ package struct Undo: Sendable {
         guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }
         throw StoreError(
             .history,
-            "run \(bare.number) of source '\(source)' kept no history of all that it replaced; the source can be "
-                + "brought back to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+            "run \(bare.number) of source '\(source)' kept no complete history; the source can be "
+                + "undone to run \(bare.number) or a later one; keep_history = true keeps it from now on")
     }
 
     /// The error for changes that differ from the confirmed ones.
@@ -57,7 +57,7 @@ package struct Undo: Sendable {
     package func changedSince(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) that the source '\(source)' had written changed since by something else: "
+            "another program has changed \(Self.rows(count, of: table)) that the source '\(source)' wrote: "
                 + Self.list(keys, of: count) + "; nothing is undone")
     }
 
@@ -65,7 +65,7 @@ package struct Undo: Sendable {
     package func touchesOthers(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would change along, "
+            "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would also change, "
                 + "by a foreign key or a trigger: \(Self.list(keys, of: count)); nothing is undone")
     }
 
@@ -96,7 +96,7 @@ package struct Undo: Sendable {
     package func notRestored(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) would not be what it was before, as a trigger of the table or another column's "
+            "\(Self.rows(count, of: table)) cannot be restored, because a trigger of the table or another column's "
                 + "type changes them: \(Self.list(keys, of: count)); nothing is undone")
     }
 

@@ -17,7 +17,10 @@ extension PostgresStore: MainStore {
 
     package func claim(_ source: String) throws -> (any SourceClaim)? {
         if planning != nil { return PlanClaim() }
-        return try lease(of: source)
+        try scratch.make()
+        guard let lease = try lease(of: source) else { return nil }
+        leaseKeeper.keep(self)
+        return lease
     }
 
     package func makeWorkerContext(source: String) -> WorkerContext { WorkerContext(store: self, source: source) }

@@ -54,25 +54,4 @@ extension PostgresStore: LedgerStore {
             throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.text)")
         }
     }
-
-    /// Takes or renews the lease on the hook's row: one of several daemons delivers a hook's events.
-    package func holdHook(_ name: String) throws -> Bool {
-        try ask { connection in
-            try connection.execute(
-                """
-                UPDATE tributary_hook
-                SET holder = $2, held_until = \(leases.hookEnd)
-                WHERE name = $1 AND (holder = $2 OR holder IS NULL OR coalesce(held_until < clock_timestamp(), true))
-                """, [.text(name), .text(leases.holder)]
-            ).affectedRows > 0
-        }
-    }
-
-    package func releaseHook(_ name: String) throws {
-        try ask { connection in
-            _ = try connection.execute(
-                "UPDATE tributary_hook SET holder = NULL, held_until = NULL WHERE name = $1 AND holder = $2",
-                [.text(name), .text(leases.holder)])
-        }
-    }
 }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
+package import Ledger
 import PostgresClient
 
 /// The main store in a PostgreSQL database, which several daemons may share.
@@ -19,7 +19,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let scratch: WorkFolder
     let tableDetails = TableDetailsCache()
     let requestIndex = RequestIndex()
-    let leases = Leases()
+    package let leases: Leases
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
@@ -52,6 +52,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connectionString = url
         self.settlingTime = settlingTime
         planning = nil
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: limit)
         leaseConnections = ConnectionPool(url, limit: 1)
@@ -88,6 +89,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connectionString = url
         settlingTime = .zero
         planning = nil
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: Self.defaultConnections)
         leaseConnections = ConnectionPool(url, limit: 1)
@@ -115,6 +117,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connectionString = url
         settlingTime = .zero
         planning = space
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: Self.defaultConnections)
         leaseConnections = ConnectionPool(url, limit: 1)

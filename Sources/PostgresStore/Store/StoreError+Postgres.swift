@@ -40,10 +40,4 @@ extension StoreError {
                 error.kind == .value ? .constraint : .database, "the store \(store) cannot be written: \(error.text)")
         }
     }
-
-    static func leaseEnded(_ source: String) -> StoreError {
-        StoreError(
-            .unavailable,
-            "the lease of '\(source)' could not be renewed in time; another daemon may run it now")
-    }
 }

@@ -4,7 +4,7 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
-import Ledger
+package import Ledger
 import Locking
 import Merging
 
@@ -29,6 +29,8 @@ package final class SQLiteStore: MainStore {
     let hookLocks = Mutex<[String: RunLock]>([:])
 
     let probing: StoreProbe
+    /// The leases that each write checks; nil where the right to run a source is a lock on a file.
+    private let leases: Leases?
 
     /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
     package var reader: any DatabaseReader { pool }
@@ -39,14 +41,16 @@ package final class SQLiteStore: MainStore {
     ///   - schema: idempotent SQL, run each time the store is opened.
     ///   - workFolder: the folder of scratch files; nil for that beside the store.
     ///   - work: does writes elsewhere than on the writing connection's own queue.
+    ///   - leases: those of a simulated server's store, whose migrations add their columns.
     ///   - registerMigrations: adds the program's own migrations after Tributary's.
     /// - Throws: ``StoreError``.
     package init(
         path: String, schema: String? = nil, workFolder: String? = nil, work: SQLiteWork? = nil,
-        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
+        leases: Leases? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
         let patience = LockPatience(work)
         self.patience = patience
+        self.leases = leases
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.workFolder = workFolder ?? self.path + "-work"
         probing = StoreProbe(self.path)
@@ -138,6 +142,7 @@ package final class SQLiteStore: MainStore {
     package init(readingAt path: String) throws {
         let patience = LockPatience()
         self.patience = patience
+        leases = nil
         self.path = path
         workFolder = path + "-work"
         probing = StoreProbe(path)
@@ -162,6 +167,9 @@ package final class SQLiteStore: MainStore {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
         }
     }
+
+    /// Tributary's own tables, on one of the store's connections.
+    func ledger(_ db: Database) -> Ledger { Ledger(db, SQLiteLedgerDialect(), leases: leases) }
 
     /// Makes a small write, together with others that wait for the writing connection.
     ///

@@ -4,6 +4,7 @@ import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
+import Foundation
 import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.
@@ -30,6 +31,23 @@ extension ConfigurationCheck {
         }
         let found = ScopeConflict.all(in: configuration, parsers: program.parsers) { keys[$0.lowercased()] ?? [] }
         return (found.filter(\.isMistake).map(\.description), found.filter { !$0.isMistake }.map(\.description))
+    }
+
+    /// Returns messages about addresses of folders that do not say which of their files are meant.
+    static func folders(_ configuration: TributaryConfiguration) -> [String] {
+        configuration.sources.flatMap { source in
+            source.requests.enumerated().compactMap { index, request in
+                guard request.documents == nil, !request.url.isDynamic, FileAddress.isFile(request.url.value),
+                    let address = try? FileAddress(request.url.value), address.pattern == nil
+                else { return nil }
+                var isFolder: ObjCBool = false
+                guard FileManager.default.fileExists(atPath: address.path, isDirectory: &isFolder), isFolder.boolValue
+                else { return nil }
+                return
+                    "\(configuration.file): sources.\(source.name).requests[\(index + 1)].url: '\(request.url)' is a "
+                    + "folder; for the files in it, declare documents = \"**/*.xml\""
+            }
+        }
     }
 
     static func dotted(_ schema: TableSchema) -> String {

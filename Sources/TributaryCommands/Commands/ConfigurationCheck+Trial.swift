@@ -59,9 +59,10 @@ extension ConfigurationCheck {
                     }
                 } : []
             let scopes = try scopeConflicts(stores.reversed(), program, configuration)
+            let hooks = try hookMessages(stores.reversed(), program, configuration)
             return (
-                problems + conflicts + scopes.mistakes,
-                try configuration.locating(Set(notes).sorted() + scopes.notes)
+                problems + conflicts + scopes.mistakes + hooks.mistakes,
+                try configuration.locating(Set(notes).sorted() + scopes.notes + hooks.notes)
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {

@@ -44,7 +44,8 @@ struct ConfigurationCheck {
             let hooks = configuration.hooks.compactMap {
                 $0.programProblem(file: configuration.file, searchPath: searchPath)
             }
-            result.mistakes = configuration.located((problems + hooks).map(configuration.redactor.redact))
+            result.mistakes = configuration.located(
+                (problems + hooks + Self.folders(configuration)).map(configuration.redactor.redact))
             result.notes = notes
         } catch let error as ConfigurationError {
             result.mistakes = error.problems
@@ -129,9 +130,10 @@ struct ConfigurationCheck {
         }
         problems += try conflicts(program, configuration, comparison: store.comparison(of:columns:))
         let scopes = try scopeConflicts([store], program, configuration)
+        let hooks = try hookMessages([store], program, configuration)
         return (
-            problems + scopes.mistakes,
-            try configuration.locating(notes.sorted() + scopes.notes) + undeclared(in: store, configuration)
+            problems + scopes.mistakes + hooks.mistakes,
+            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes) + undeclared(in: store, configuration)
         )
     }
 

@@ -32,9 +32,16 @@ struct SourceProposal {
             guard document == StandardInput.name else { return try await proposal(of: document) }
             return try await StandardInput.asFile { try await proposal(of: $0) }
         } catch {
-            throw Failure.failed("\(document ?? schema ?? ""): \(ErrorText.words(error))".withoutUserInfo)
+            let name = document ?? schema ?? ""
+            let isArchive = Self.archives.contains { name.lowercased().hasSuffix($0) }
+            throw Failure.failed(
+                "\(name): \(ErrorText.words(error))".withoutUserInfo
+                    + (isArchive ? "; infer reads no archives: unpack one of its documents, and give it that" : ""))
         }
     }
+
+    /// The ends of the names of archives, and of files in compressions that only `documents` reads.
+    private static let archives = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".bz2", ".xz", ".zst", ".lzma"]
 
     private func proposal(of location: String?) async throws -> MappingProposal {
         let declared = DeclaredTables(file: file)

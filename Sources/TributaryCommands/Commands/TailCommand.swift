@@ -2,6 +2,7 @@ import ArgumentParser
 import FeedDeclarations
 import FeedStores
 import Foundation
+import TributaryEngine
 import TributaryStores
 
 struct TailCommand: ProgramCommand {
@@ -30,7 +31,14 @@ struct TailCommand: ProgramCommand {
     @Flag(name: .long, help: "Print a JSON object a line.")
     var json = false
 
+    @Flag(name: .long, help: "Print each row as it was before and as it is after.")
+    var values = false
+
+    @Flag(name: .long, help: "With --json: print each row, with its values, as Debezium writes it.")
+    var debezium = false
+
     func validate() throws {
+        if debezium, !json { throw ValidationError("--debezium needs --json") }
         if let after, after < 0 { throw ValidationError("--after must not be below 0") }
     }
 
@@ -41,7 +49,10 @@ struct TailCommand: ProgramCommand {
             throw Failure.failed("there is no store yet: \(configuration.localPath)")
         }
         defer { try? store.close() }
-        let tail = ChangelogTail(store, sources: Set(sources), after: after, follows: follow, isJSON: json)
+        let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)
+        let tail = ChangelogTail(
+            store, sources: Set(sources), after: after, follows: follow, isJSON: json,
+            images: values || debezium ? images : nil)
         try await untilSignalled {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -16,13 +16,19 @@ final class ChangelogTail: Sendable {
     private let after: Int64?
     private let follows: Bool
     private let isJSON: Bool
+    private let images: ChangelogReader.Images?
     private let isStopped = Atomic(false)
     private let wake = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - sources: empty for all.
     ///   - after: the id of the last row that was read.
-    init(_ store: any MainStore, sources: Set<String>, after: Int64?, follows: Bool, isJSON: Bool) {
+    ///   - images: nil for the keys of rows alone.
+    init(
+        _ store: any MainStore, sources: Set<String>, after: Int64?, follows: Bool, isJSON: Bool,
+        images: ChangelogReader.Images?
+    ) {
+        self.images = images
         self.store = store
         self.sources = sources
         self.after = after
@@ -48,7 +54,7 @@ final class ChangelogTail: Sendable {
     private var hasEnded: Bool { isStopped.load(ordering: .acquiring) }
 
     private func run(_ output: TailOutput) throws {
-        var reader = ChangelogReader(store, sources: sources, after: after)
+        var reader = ChangelogReader(store, sources: sources, after: after, images: images)
         let patienceEnd = ContinuousClock.now + .seconds(Self.patience)
         while !hasEnded {
             let lines: [TailLine]

@@ -30,6 +30,7 @@ actor HookDelivery {
     private let isAlarmed = Mutex(false)
     private let passedTo = Mutex(RunPosition.start)
     private let sources: Mutex<WatchedSources>
+    private let configuration: Mutex<TributaryConfiguration>
     private var queue: HookQueue?
     /// The timed event of a queue that a failing store has ended, until the next queue has it.
     private var timed: HookQueue.Item?
@@ -50,6 +51,7 @@ actor HookDelivery {
         timer = DueTimer(clock: environment.clock)
         noted = environment.clock.now()
         sources = Mutex(environment.configuration.watched)
+        configuration = Mutex(environment.configuration)
     }
 
     nonisolated var name: String { hook.name }
@@ -60,6 +62,7 @@ actor HookDelivery {
     /// Takes note of other sources.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
         sources.withLock { $0 = configuration.watched }
+        self.configuration.withLock { $0 = configuration }
         alarm()
     }
 
@@ -155,9 +158,9 @@ actor HookDelivery {
     /// - Returns: false where the attempt has failed.
     private func deliver(_ item: HookQueue.Item, _ state: HookState) async throws -> Bool {
         var progress = item.progress
-        if var event = item.event {
-            if let run = item.changesOf { try add(run, to: &event) }
-            switch try await send(event) {
+        if let event = item.event {
+            switch try await send(event, with: item.changesOf) {
+            case nil: break
             case .delivered:
                 progress.deliveredAt = clock.now()
                 if state.attempts > 0 {
@@ -198,8 +201,31 @@ actor HookDelivery {
             ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))
     }
 
-    /// Sends an event, and keeps the right to do so meanwhile.
-    private func send(_ event: HookEvent) async throws -> HookOutcome {
+    /// Sends an event, with the rows that a run has changed.
+    ///
+    /// - Returns: nil where the hook hears of none of them.
+    private func send(_ event: HookEvent, with run: ChangelogRun?) async throws -> HookOutcome? {
+        var event = event
+        let source = run.flatMap { run in configuration.withLock { $0[source: run.report.source] } }
+        return try await holding {
+            if let run {
+                var changes = EventChanges(of: run, source, hook, environment)
+                do {
+                    while try changes.readOn() {
+                        try Task.checkCancellation()
+                        await Task.yield()
+                    }
+                } catch let failure as EventChanges.Failure {
+                    return .failed("\(failure)")
+                }
+                guard changes.fill(&event) else { return nil }
+            }
+            return try await sender.send(event, to: hook)
+        }
+    }
+
+    /// Keeps the right to deliver while a body runs.
+    private func holding<Value>(_ body: () async throws -> Value) async throws -> Value {
         let renewing = Task {
             while !Task.isCancelled {
                 try await clock.sleep(for: .seconds(Self.secondsBetweenRenewals))
@@ -207,14 +233,7 @@ actor HookDelivery {
             }
         }
         defer { renewing.cancel() }
-        return try await sender.send(event, to: hook)
-    }
-
-    /// Adds the first of the changed rows, fewer where their keys are long, and counts the others.
-    private func add(_ run: ChangelogRun, to event: inout HookEvent) throws {
-        let counts = run.report.counts
-        event.changes = try store.changes(of: run, after: 0, limit: hook.rows)
-        event.changesOmitted = max(0, counts.inserted + counts.updated + counts.deleted - event.changes.count)
+        return try await body()
     }
 
     /// Tells the store now and then that runs have passed of which nothing is told, so that no place grows old.

@@ -52,7 +52,7 @@ enum StackDecision {
                 .conflict,
                 "table '\(rows.table)' is mirrored by request '\(request.key)' of source '\(source.name)' and by request "
                     + "'\(rival.key)' of source '\(other.source)', and each would delete the other's rows; "
-                    + "give both a scope of their own")
+                    + "give each its own scope")
         }
     }
 

@@ -222,3 +222,24 @@ extension RequestMapping {
         }.map { [$0.column] }
     }
 }
+
+extension StoreHistory {
+    /// Returns changes of a run with their rows before and after.
+    ///
+    /// - Parameter source: the run's; nil where it is no longer declared.
+    func withImages(
+        _ changes: [ChangelogEntry], of run: ChangelogRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
+    ) throws -> [ChangelogEntry] {
+        try withImages(
+            changes, of: run.position.run, keys: source?.keys(of: Set(changes.map(\.table)), parsers) ?? [:])
+    }
+}
+
+extension SourceDeclaration {
+    /// Returns the columns by which the source tells the rows of tables apart, by the tables' names in lower case.
+    fileprivate func keys(of tables: Set<String>, _ parsers: ParserRegistry) -> [String: [String]] {
+        tables.reduce(into: [:]) { keys, table in
+            keys[table.lowercased()] = requests.lazy.compactMap { $0.key(of: table, parsers: parsers) }.first
+        }
+    }
+}

@@ -223,7 +223,8 @@ struct StackRun: Sendable {
             "paused: nothing is fetched until `tributary resume \(source.name)`, or until its declaration changes; "
             + "`tributary sync \(source.name) --force` tries it once in a process of its own"
         if run.stored.error != error || run.stored.note != note {
-            try await environment.store.notePause(source.name, error: error, note: note)
+            let now = environment.clock.now()
+            try await environment.store.notePause(source.name, error: error, note: note, now: now)
         }
         return RunReport(
             source: source.name, outcome: .discarded, startedAt: run.startedAt, error: error + "; " + note,

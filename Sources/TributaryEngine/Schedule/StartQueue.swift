@@ -7,7 +7,8 @@ import FeedDeclarations
 /// added and when its host has a free place again, never just because others wait.
 ///
 /// Sources that were answered without delay come before those of which nothing is known, but for every fourth start. Those
-/// that were slow share places of their own, so that however many there are, no other source waits for them.
+/// that were slow share places of their own, so that however many there are, no other source waits for them. At one host they
+/// take turns with the others.
 struct StartQueue {
     /// How a source's last run went.
     enum Lane: Sendable, CaseIterable {
@@ -33,6 +34,8 @@ struct StartQueue {
     /// The starts of prompt sources in a row.
     private var promptStarts = 0
     private static let mostPromptStarts = 3
+    /// The origins whose last start was one of a slow source, while others wait there: theirs is the next.
+    private var owed: Set<Origin?> = []
     /// Sources during whose last run a process died. They run one at a time, to show which of them is the cause.
     private var suspects: Deque<(name: String, origin: Origin?)> = []
     private var runningSuspect: String?
@@ -101,13 +104,29 @@ struct StartQueue {
         return nil
     }
 
+    private func othersWait(at origin: Origin?) -> Bool {
+        [Lane.prompt, .new].contains { waiting[Line(lane: $0, origin: origin)] != nil }
+    }
+
     private mutating func next(
         in lane: Lane, _ admit: (_ origin: Origin?, _ lane: Lane) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
+        var passed: Deque<Line> = []
+        defer { if !passed.isEmpty { rotation[lane] = passed + (rotation[lane] ?? []) } }
         while let line = rotation[lane]?.first {
+            if lane == .slow, owed.contains(line.origin), othersWait(at: line.origin) {
+                rotation[lane]?.removeFirst()
+                passed.append(line)
+                continue
+            }
             switch admit(line.origin, lane) {
             case .admitted(let permit):
                 end(line)
+                if lane == .slow, othersWait(at: line.origin) {
+                    owed.insert(line.origin)
+                } else {
+                    owed.remove(line.origin)
+                }
                 guard let name = waiting[line]?.popFirst() else { continue }
                 if waiting[line]?.isEmpty ?? true { waiting[line] = nil } else { rotate(line) }
                 queued.remove(name)

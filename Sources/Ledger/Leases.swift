@@ -1,12 +1,10 @@
 import FeedStores
 import Foundation
-import Ledger
-import StoreSQL
 import Locking
-import PostgresClient
+import StoreSQL
 
-/// The leases of this store's sources, as far as this process knows.
-final class Leases: Sendable {
+/// The leases of this process's sources, as far as this process knows.
+package final class Leases: Sendable {
     private struct Entry {
         /// nil while it is being claimed.
         var number: Int64?
@@ -14,19 +12,31 @@ final class Leases: Sendable {
         var until: Duration?
     }
 
-    /// The seconds for which a lease holds without being renewed, by the server's clock.
-    static let seconds = 20
+    /// The seconds for which a lease on a source holds without being renewed, by the store's clock.
+    package static let seconds = 20
+    /// A quarter of a lease: three renewals may fail before it ends.
+    package static let secondsBetweenRenewals = Double(seconds) / 4
+    /// The seconds for which the lease on a hook holds without being renewed, by the store's clock.
+    static let hookSeconds = 15
 
-    private let start = ContinuousClock.now
-
-    /// Identifies this store among those of other processes, and among others in this process.
-    let holder = UUID().uuidString
-
+    /// Identifies this process among the others, and this store among others in this process.
+    package let holder: String
+    private let time: @Sendable () -> Duration
     /// By the source.
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The time since the store was opened.
-    var uptime: Duration { ContinuousClock.now - start }
+    /// - Parameter uptime: the time since some fixed moment.
+    package init(holder: String = UUID().uuidString, uptime: @escaping @Sendable () -> Duration) {
+        self.holder = holder
+        time = uptime
+    }
+
+    /// - Parameter start: the moment from which the uptime is counted.
+    package convenience init(since start: ContinuousClock.Instant) {
+        self.init(uptime: { ContinuousClock.now - start })
+    }
+
+    package var uptime: Duration { time() }
 
     /// Notes that a source is being claimed.
     ///
@@ -63,7 +73,7 @@ final class Leases: Sendable {
     }
 
     /// Returns the lease of a running source; nil if it runs without one.
-    func lease(of source: String) -> Lease? {
+    package func lease(of source: String) -> Lease? {
         entries.withLock { $0[source]?.number }.map { Lease(holder: holder, number: $0) }
     }
 
@@ -76,29 +86,20 @@ final class Leases: Sendable {
     }
 
     /// The sources with a lease.
-    var sources: [String] { entries.withLock { $0.filter { $0.value.number != nil }.keys.sorted() } }
+    package var sources: [String] { entries.withLock { $0.filter { $0.value.number != nil }.keys.sorted() } }
 }
 
-extension Leases: LeaseTerms {
-    /// The seconds for which the lease on a hook holds without being renewed, by the server's clock.
-    private static let hookSeconds = 15
+/// The lease on a source, as its row in `tributary_source` holds it.
+package struct Lease: Sendable, Equatable {
+    package var holder: String
+    /// The fencing token: it grows with each lease of the source.
+    package var number: Int64
 
-    var leaseEnd: String { Self.end(after: Self.seconds) }
-    var hookEnd: String { Self.end(after: Self.hookSeconds) }
-
-    private static func end(after seconds: Int) -> String { "clock_timestamp() + interval '\(seconds) seconds'" }
-
-    /// Another daemon may have a newer file, which declares the hook.
-    var isHookUnused: SQLText {
-        """
-        coalesce(held_until < clock_timestamp(), true) AND NOT EXISTS (
-            SELECT 1 FROM tributary_daemon
-            WHERE id <> \(bind: holder) AND seen_at > clock_timestamp() - interval '\(Int(DaemonRecord.secondsToLive)) seconds')
-        """
+    package init(holder: String, number: Int64) {
+        self.holder = holder
+        self.number = number
     }
-}
 
-extension PostgresConnection {
-    /// - Parameter leases: nil if no lease is needed.
-    func ledger(_ leases: Leases? = nil) -> Ledger { Ledger(self, PostgresLedgerDialect(), leases: leases) }
+    /// The condition that a row of `tributary_source`, `s`, still holds the lease.
+    var isHeld: SQLText { "s.holder = \(bind: holder) AND s.lease = \(bind: number)" }
 }
