@@ -110,7 +110,19 @@ extension URL {
     /// The origin, `scheme://host:port`. It decides what may be sent along (RFC 6454).
     package var origin: String {
         let scheme = scheme?.lowercased() ?? "http"
-        return "\(scheme)://\(hostBeforePort):\(port ?? (scheme == "https" ? 443 : 80))"
+        return "\(scheme)://\(hostBeforePort):\(effectivePort)"
+    }
+
+    /// The port, or the scheme's own where the address names none.
+    package var effectivePort: Int {
+        if let port { return port }
+        return switch scheme?.lowercased() {
+        case "https": 443
+        case "sftp": 22
+        case "ftp": 21
+        case "ftps": 990
+        default: 80
+        }
     }
 
     /// The host in lower case, as it stands before a port: an IPv6 address in brackets (RFC 3986, section 3.2.2).

@@ -26,7 +26,7 @@ package struct PollAdvice: Sendable, Equatable {
 
     /// Takes a response's head into account.
     package mutating func note(_ response: FeedResponse, origin: String, at now: Date) {
-        isHTTP = isHTTP || !origin.hasPrefix("file:")
+        isHTTP = isHTTP || origin.hasPrefix("http")
         switch response.status {
         case 200..<300, 304:
             if let end = Freshness.end(of: response, at: now) {

@@ -39,7 +39,9 @@ package actor Inference {
     }
 
     private static func url(_ location: String) -> String {
-        let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
+        let isURL = ["http://", "https://", "file:/", "sftp://", "ftps://", "ftp://"].contains {
+            location.lowercased().hasPrefix($0)
+        }
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
 
@@ -168,7 +170,14 @@ package actor Inference {
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
         let address = request.url.value
-        let fetcher: any Fetcher = address.lowercased().hasPrefix("file:") ? files : http
+        let fetcher: any Fetcher =
+            if FileAddress.isFile(address) {
+                files
+            } else if RemoteAddress.isRemote(address) {
+                RemoteFetcher(now: { [clock] in clock.now() })
+            } else {
+                http
+            }
         let exchange = try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(address): \(StackDecision.refusal(exchange.response.status))")

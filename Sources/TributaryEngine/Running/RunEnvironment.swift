@@ -73,8 +73,15 @@ struct RunEnvironment: Sendable {
         _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators = Validators(),
         movedTo: String? = nil
     ) async throws -> Exchange {
-        let isFile = request.url.value.lowercased().hasPrefix("file:")
-        let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
+        let address = request.url.value
+        let fetcher: any Fetcher =
+            if FileAddress.isFile(address) {
+                FileFetcher(now: { clock.now() })
+            } else if RemoteAddress.isRemote(address) {
+                RemoteFetcher(now: { clock.now() }, hosts: hosts)
+            } else {
+                http
+            }
         var exchange = try await fetcher.fetch(request, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
