@@ -86,6 +86,11 @@ int tributary_curl_set_callbacks(
     return code;
 }
 
+int tributary_curl_set_close(CURL *easy, tributary_curl_close close, void *context) {
+    int code = curl.easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
+    return code ? code : curl.easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+
 int64_t tributary_curl_offset(CURL *easy, int info) {
     int64_t value = -1;
     return curl.easy_getinfo(easy, info, &value) ? -1 : value;

@@ -41,10 +41,12 @@ enum {
     CURLOPT_SSH_KNOWNHOSTS = 10183,
     CURLOPT_SSH_KEYDATA = 10185,
     CURLOPT_RESOLVE = 10203,
+    CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_WRITEFUNCTION = 20011,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_SSH_KEYFUNCTION = 20184,
+    CURLOPT_CLOSESOCKETFUNCTION = 20208,
     CURLOPT_RESUME_FROM_LARGE = 30116,
 };
 
@@ -109,6 +111,7 @@ enum { CURLKHSTAT_FINE_ADD_TO_FILE, CURLKHSTAT_FINE, CURLKHSTAT_REJECT };
 
 typedef size_t (*tributary_curl_write)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*tributary_curl_open)(void *context, int purpose, struct curl_sockaddr *address);
+typedef int (*tributary_curl_close)(void *context, int descriptor);
 typedef int (*tributary_curl_key)(
     CURL *easy, const struct curl_khkey *known, const struct curl_khkey *found, int match, void *context);
 
@@ -126,6 +129,8 @@ int tributary_curl_set_offset(CURL *easy, int option, int64_t value);
 int tributary_curl_set_pointer(CURL *easy, int option, const void *value);
 int tributary_curl_set_callbacks(
     CURL *easy, tributary_curl_write write, tributary_curl_open open, tributary_curl_key key, void *context);
+// What closes sockets is called until the handles are freed.
+int tributary_curl_set_close(CURL *easy, tributary_curl_close close, void *context);
 // What is known of a transfer; -1, zero or null where it is not.
 int64_t tributary_curl_offset(CURL *easy, int info);
 long tributary_curl_number(CURL *easy, int info);

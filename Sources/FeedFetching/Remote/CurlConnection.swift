@@ -33,6 +33,7 @@ final class CurlConnection: @unchecked Sendable {
     let host: String
     let port: Int
     private let knownHosts: String?
+    private let sockets = OpenSockets()
     /// Who named the address; nil where it may be any.
     private let provenance: AddressProvenance?
     /// Takes the bytes of the transfer under way.
@@ -68,16 +69,24 @@ final class CurlConnection: @unchecked Sendable {
                 { _, _, found, match, context in
                     CurlConnection.of(context)?.judge(found?.pointee, match) ?? Int32(CURLKHSTAT_REJECT)
                 }, Unmanaged.passUnretained(self).toOpaque()))
+        try throwIfFailed(
+            tributary_curl_set_close(
+                easy,
+                { context, descriptor in
+                    context.map { Unmanaged<OpenSockets>.fromOpaque($0).takeUnretainedValue().close(descriptor) }
+                    return 0
+                }, Unmanaged.passUnretained(sockets).toOpaque()))
         try setUp(address.scheme, addresses)
         try setUp(request.transport, request.authentication, address.scheme)
     }
 
     deinit {
         // The farewell to a server may take a second.
-        let handles = Handles(easy: easy, multi: multi, hosts: hosts, message: message)
+        let handles = Handles(easy: easy, multi: multi, hosts: hosts, message: message, sockets: sockets)
         Thread.detachNewThread {
             tributary_curl_free(handles.easy, handles.multi, handles.hosts)
             handles.message.deallocate()
+            withExtendedLifetime(handles.sockets) {}
         }
     }
 
@@ -86,6 +95,8 @@ final class CurlConnection: @unchecked Sendable {
         let multi: UnsafeMutableRawPointer
         let hosts: OpaquePointer?
         let message: UnsafeMutablePointer<CChar>
+        /// Used by libcurl when it closes the connection.
+        let sockets: OpenSockets
     }
 
     // MARK: - Transfers
@@ -114,7 +125,12 @@ final class CurlConnection: @unchecked Sendable {
             self.receive = transfer == .status ? { _ in } : receive
             defer { self.receive = nil }
             try throwIfFailed(tributary_curl_begin(multi, easy))
-            defer { tributary_curl_end(multi, easy) }
+            var isDone = false
+            defer {
+                // libcurl would ask the server to close the file, and wait for the answer.
+                if !isDone { sockets.shutDown() }
+                tributary_curl_end(multi, easy)
+            }
             var running: Int32 = 1
             while true {
                 try throwIfFailed(tributary_curl_perform(multi, &running))
@@ -123,6 +139,7 @@ final class CurlConnection: @unchecked Sendable {
                 try throwIfFailed(tributary_curl_wait(multi, Self.patience))
                 try check()
             }
+            isDone = true
             try throwIfFailed(tributary_curl_result(multi))
         }
     }
@@ -169,7 +186,10 @@ final class CurlConnection: @unchecked Sendable {
             }
         }
         let descriptor = socket(address.pointee.family, address.pointee.socktype, address.pointee.`protocol`)
-        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        if descriptor >= 0 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            sockets.note(descriptor)
+        }
         return descriptor
     }
 
