@@ -1,12 +1,12 @@
 import FeedDeclarations
 import Foundation
 
-/// Reads what depends on the scheme of a request's address: which keys have a meaning, and which it cannot do without.
+/// Reads what depends on the scheme of a request's address: which keys have an effect, and which are required.
 struct SchemeReader {
     let table: DeclarationReader
     private let keys = RequestKeys.all
 
-    /// Reports keys without a meaning, and takes what a file server is not sent out of the request.
+    /// Reports keys without an effect, and takes what a file server is not sent out of the request.
     func read(_ request: inout RequestDeclaration) {
         let address = request.url.isReference ? nil : try? RemoteAddress(request.url.probe)
         if let address {
@@ -14,7 +14,7 @@ struct SchemeReader {
         } else {
             for (key, isThere) in [("known_hosts", table.has(keys.knownHosts)), ("auth", usesKey(request))]
             where isThere {
-                table.report(key, "\(key == "auth" ? "'ssh' " : "")has a meaning only with an sftp: address")
+                table.report(key, "\(key == "auth" ? "'ssh' " : "")requires an sftp: address")
             }
             if case .basic(_, _, true) = request.authentication { reportCleartext() }
         }
@@ -27,7 +27,7 @@ struct SchemeReader {
             keys.method, keys.headers, keys.parameters, keys.body, keys.soap, keys.page, keys.acceptStatus, keys.proxy,
             keys.retryUnsafe)
         useless += scheme == .sftp ? table.present(keys.tls) : table.present(keys.knownHosts)
-        for key in useless { table.report(key, "has no meaning with an \(scheme.rawValue): address") }
+        for key in useless { table.report(key, "has no effect with an \(scheme.rawValue): address") }
         if request.transport.proxy != nil, !table.has(keys.proxy) {
             table.report(
                 keys.url,
@@ -60,7 +60,7 @@ struct SchemeReader {
         case .bearer, .oauth2:
             table.report("auth", "an \(scheme.rawValue): address takes 'basic'" + (scheme == .sftp ? " or 'ssh'" : ""))
         case .ssh where scheme != .sftp:
-            table.report("auth", "'ssh' has a meaning only with an sftp: address")
+            table.report("auth", "'ssh' requires an sftp: address")
         case .basic(let user, let password, let cleartext):
             if cleartext, scheme != .ftp { reportCleartext() }
             if (user.value + password.value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
@@ -70,7 +70,7 @@ struct SchemeReader {
         }
     }
 
-    private func reportCleartext() { table.report("auth", "'cleartext' has a meaning only with an ftp: address") }
+    private func reportCleartext() { table.report("auth", "'cleartext' requires an ftp: address") }
 
     private func usesKey(_ request: RequestDeclaration) -> Bool {
         if case .ssh = request.authentication { true } else { false }
@@ -81,6 +81,6 @@ struct SchemeReader {
         let isFolder = address?.isFolder ?? FileAddress.isFile(request.url.value)
         guard request.documents == nil || !isFolder else { return }
         table.report(
-            keys.newerThan, "has a meaning only for the files of a folder: with a '*' in 'url', or with 'documents'")
+            keys.newerThan, "requires a folder's address: with a '*' in 'url', or with 'documents'")
     }
 }

@@ -70,7 +70,7 @@ struct TransportReader {
             _ = try WebAddress(url.value)
         } catch {
             let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
-            oauth2.report("token_url", "'\(shown)' cannot be asked: \(error)")
+            oauth2.report("token_url", "'\(shown)' cannot be used: \(error)")
             return nil
         }
         return ClientCredentials(
@@ -78,7 +78,7 @@ struct TransportReader {
     }
 
     private func required<Value>(_ key: Key<Value>, _ table: DeclarationReader) -> Value? {
-        if !table.has(key) { table.problems.report(table.path, "'\(key.entry.name)' is missing") }
+        if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
         return table[key]
     }
 

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// An `sftp:`, `ftps:` or `ftp:` address: of a file, or of the files of a folder.
-package struct RemoteAddress: Sendable {
+package struct RemoteAddress: Sendable, Equatable {
     package enum Scheme: String, Sendable, CaseIterable {
         case sftp, ftps, ftp
     }

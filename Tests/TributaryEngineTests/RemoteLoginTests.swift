@@ -123,20 +123,20 @@ import Testing
             let configuration = try fixture.engine.configuration(try fixture.sources("a.xml"))
             var request = try #require(configuration[source: "s"]?.requests.first)
             request.provenance = .unknown("a row")
-            let guarded = request
+            let guarded = try PreparedRequest(request)
             await #expect {
                 try await RemoteFetcher(now: { Date() }).fetch(
                     guarded, ExchangeContext(), validators: Validators(), movedTo: nil)
             } throws: { "\($0)".contains("loopback") && "\($0)".contains("is refused") }
             let address = try RemoteAddress(request.url.value)
             let local = try #require(IPAddress(literal: "127.0.0.1"))
-            let connection = try CurlConnection(request, address, [local], .unknown("a row"))
+            let connection = try CurlConnection(guarded, address, [local], .unknown("a row"))
             #expect(throws: AddressGuard.Refusal.self) {
                 try connection.run(.status, of: address.url.absoluteString, check: {})
             }
             request.allowsPrivate = true
             let exchange = try await RemoteFetcher(now: { Date() }).fetch(
-                request, ExchangeContext(), validators: Validators(), movedTo: nil)
+                try PreparedRequest(request), ExchangeContext(), validators: Validators(), movedTo: nil)
             #expect(exchange.response.status == 200 && exchange.from == local)
         }
     }

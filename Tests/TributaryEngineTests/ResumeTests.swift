@@ -204,8 +204,8 @@ extension SplitMix64 {
     }
 
     @Test func withoutRetriesItIsAMistake() async throws {
-        try await EngineFixture.expectMistake(source("resume = true"), "resume: has a meaning only with 'retries'")
+        try await EngineFixture.expectMistake(source("resume = true"), "resume: requires 'retries'")
         try await EngineFixture.expectMistake(
-            source("resume = true\nretries = 1\nmethod = \"POST\""), "resume: has a meaning only with 'retries'")
+            source("resume = true\nretries = 1\nmethod = \"POST\""), "resume: requires 'retries'")
     }
 }

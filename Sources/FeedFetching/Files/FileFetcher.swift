@@ -12,10 +12,12 @@ package struct FileFetcher: Fetcher {
     }
 
     package func fetch(
-        _ request: RequestDeclaration, _: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
         do {
-            let address = try FileAddress(request.url.value)
+            guard let address = request.file else {
+                throw FetchError(.address, "\(request.url) cannot be used: it is not a file: URL")
+            }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
             if let pattern { return try await fetch(request, address.path, pattern, validators) }
             // Opened before its status is read, as another file may be renamed over it in between.
@@ -27,8 +29,6 @@ package struct FileFetcher: Fetcher {
             let response = response(to: request, current, validators, type: Self.mediaType(of: address.path))
             return response.status == 304
                 ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
-        } catch let error as WebAddress.Problem {
-            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
             throw FetchError(.file, "the file \(request.url) \(error)\(advice)")
@@ -36,7 +36,7 @@ package struct FileFetcher: Fetcher {
     }
 
     private func fetch(
-        _ request: RequestDeclaration, _ path: String, _ pattern: MemberPattern, _ validators: Validators
+        _ request: PreparedRequest, _ path: String, _ pattern: MemberPattern, _ validators: Validators
     ) async throws -> Exchange {
         let oldest = request.oldestFile(at: now())
         let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, oldest: oldest, $0) }
@@ -48,7 +48,7 @@ package struct FileFetcher: Fetcher {
     }
 
     private func response(
-        to request: RequestDeclaration, _ current: Validators, _ known: Validators, type: String?
+        to request: PreparedRequest, _ current: Validators, _ known: Validators, type: String?
     ) -> FeedResponse {
         FeedResponse(
             requestedURL: request.url.template, url: request.url.value,
@@ -85,7 +85,7 @@ extension stat {
     }
 }
 
-extension RequestDeclaration {
+extension PreparedRequest {
     /// Returns the time, in seconds since 1970, before which a file of a folder is left out; nil for none.
     func oldestFile(at now: Date) -> Int? {
         newerThan.map { Int((now.timeIntervalSince1970 - $0.seconds).rounded(.down)) }
@@ -98,6 +98,6 @@ extension RequestDeclaration {
         let age = newerThan == nil ? "" : " and is newer than 'newer_than' says"
         let found = others.isEmpty ? "no file" : others.map { "'\($0)'" }.joined(separator: ", ")
         return
-            "no file of the folder matches '\(pattern.text)'\(age); it holds \(found); set allow_empty = true if that is meant"
+            "no file of the folder matches '\(pattern.text)'\(age); it holds \(found); set allow_empty = true if that is valid"
     }
 }

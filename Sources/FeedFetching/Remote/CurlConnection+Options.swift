@@ -15,9 +15,9 @@ extension CurlConnection {
             (CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_SINGLECWD), (CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
         ] { try set(option, value) }
         // libcurl looks no name up: it would wait for the answer even when nobody else does.
-        if IPAddress(literal: host) == nil {
+        if IPAddress(literal: origin.host) == nil {
             hosts = tributary_curl_append(
-                nil, "\(host):\(port):" + addresses.map(\.description).joined(separator: ","))
+                nil, "\(origin.host):\(origin.port):" + addresses.map(\.description).joined(separator: ","))
             try throwIfFailed(
                 tributary_curl_set_pointer(easy, Int32(CURLOPT_RESOLVE), hosts.map { UnsafeRawPointer($0) }))
         }

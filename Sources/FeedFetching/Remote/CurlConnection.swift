@@ -30,8 +30,7 @@ final class CurlConnection: @unchecked Sendable {
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: CURL_ERROR_SIZE)
     /// The addresses of the host, which libcurl reads as long as it is in use.
     var hosts: OpaquePointer?
-    let host: String
-    let port: Int
+    let origin: Origin
     private let knownHosts: String?
     private let sockets = OpenSockets()
     /// Who named the address; nil where it may be any.
@@ -46,7 +45,7 @@ final class CurlConnection: @unchecked Sendable {
     ///   - provenance: who named the address; nil where it may be any.
     /// - Throws: ``FetchError`` where libcurl is missing, or lacks what the request needs.
     init(
-        _ request: RequestDeclaration, _ address: RemoteAddress, _ addresses: [IPAddress],
+        _ request: PreparedRequest, _ address: RemoteAddress, _ addresses: [IPAddress],
         _ provenance: AddressProvenance?
     ) throws {
         try LibCurl.load()
@@ -57,8 +56,7 @@ final class CurlConnection: @unchecked Sendable {
         self.multi = multi
         message.initialize(repeating: 0, count: CURL_ERROR_SIZE)
         self.provenance = provenance
-        host = address.url.hostBeforePort
-        port = address.url.effectivePort
+        origin = address.url.origin
         knownHosts = request.transport.knownHosts
         try throwIfFailed(
             tributary_curl_set_callbacks(
@@ -181,7 +179,7 @@ final class CurlConnection: @unchecked Sendable {
                 return Int32(CURL_SOCKET_BAD)
             }
             guard provenance.admits(place) else {
-                failure = AddressGuard.Refusal(provenance, to: "\(host):\(port)", place)
+                failure = AddressGuard.Refusal(provenance, to: origin, place)
                 return Int32(CURL_SOCKET_BAD)
             }
         }
@@ -196,7 +194,7 @@ final class CurlConnection: @unchecked Sendable {
     private func judge(_ found: curl_khkey?, _ match: Int32) -> Int32 {
         guard match != CURLKHMATCH_OK else { return Int32(CURLKHSTAT_FINE) }
         failure = HostKeyRefusal(
-            host: host, port: port, file: knownHosts ?? "", key: found.map(HostKey.init),
+            host: origin.host, port: origin.port, file: knownHosts ?? "", key: found.map(HostKey.init),
             isOther: match == CURLKHMATCH_MISMATCH)
         return Int32(CURLKHSTAT_REJECT)
     }

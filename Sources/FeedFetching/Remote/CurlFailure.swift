@@ -63,7 +63,7 @@ struct HostKeyRefusal: Error, CustomStringConvertible {
 
 extension FetchError {
     /// Creates an error from one of a file server's, in words for the person who must act on it.
-    init(remote error: any Error, to request: RequestDeclaration, at address: RemoteAddress) {
+    init(remote error: any Error, to request: PreparedRequest, at address: RemoteAddress) {
         let subject = "\(request.method) \(request.url)"
         switch error {
         case let error as FetchError: self = error
@@ -78,11 +78,11 @@ extension FetchError {
 }
 
 extension CurlFailure {
-    fileprivate func meaning(_ request: RequestDeclaration, _ address: RemoteAddress) -> (FetchError.Code, String) {
+    fileprivate func meaning(_ request: PreparedRequest, _ address: RemoteAddress) -> (FetchError.Code, String) {
         let reply = reply > 0 && address.scheme != .sftp ? " (it answered \(reply))" : ""
         switch code {
         case CURLE_COULDNT_CONNECT where systemError == ECONNREFUSED:
-            return (.connection, "nobody listens there (connection refused); is the server running?")
+            return (.connection, "nothing listens there (connection refused); is the server running?")
         case CURLE_COULDNT_CONNECT where systemError != 0:
             return (.connection, "no connection: \(String(cString: strerror(systemError)))")
         case CURLE_OPERATION_TIMEDOUT:

@@ -19,15 +19,12 @@ package struct RemoteFetcher: Fetcher {
     }
 
     package func fetch(
-        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
-        let address: RemoteAddress
-        do {
-            address = try RemoteAddress(request.url.value)
-        } catch {
-            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+        guard let address = request.remote else {
+            throw FetchError(.address, "\(request.url) cannot be used: it is not an sftp:, ftps: or ftp: URL")
         }
-        let origin = address.url.origin
+        let origin = request.origin
         try await context.permit?.move(to: origin, mayWait: context.mayWait, context.progress)
         let (servers, provenance) = try await look(up: address, request)
         if let permit = context.permit {
@@ -61,9 +58,9 @@ package struct RemoteFetcher: Fetcher {
 
     /// Returns the addresses of the host, and who named it, where it may not have any address.
     private func look(
-        up address: RemoteAddress, _ request: RequestDeclaration
+        up address: RemoteAddress, _ request: PreparedRequest
     ) async throws -> ([IPAddress], AddressProvenance?) {
-        let isFree = request.allowsPrivate || request.provenance?.admitsAll(of: address.url.host) ?? false
+        let isFree = request.allowsPrivate || request.provenance?.admitsAll(of: request.origin) ?? false
         let provenance: AddressProvenance?
         do {
             provenance = try await addresses.checked(
@@ -74,7 +71,7 @@ package struct RemoteFetcher: Fetcher {
         let hosts = try await addresses.addresses(of: address.url, isProxied: false)
         guard !hosts.isEmpty else {
             throw FetchError(
-                .connection, "\(request.method) \(request.url): the host's name is not known")
+                .connection, "\(request.method) \(request.url): the host's name cannot be resolved")
         }
         return (hosts, provenance)
     }
@@ -82,7 +79,7 @@ package struct RemoteFetcher: Fetcher {
     // MARK: - One file
 
     private func file(
-        _ request: RequestDeclaration, _ address: RemoteAddress, _ connection: CurlConnection, _ known: Validators
+        _ request: PreparedRequest, _ address: RemoteAddress, _ connection: CurlConnection, _ known: Validators
     ) async throws -> Exchange {
         let status = try await BlockingWork.run { cancellation in
             try connection.run(.status, of: address.url.absoluteString, check: cancellation.check)
@@ -107,9 +104,10 @@ package struct RemoteFetcher: Fetcher {
 
     /// Returns the offset from which a transfer that broke off goes on; nil where the whole file is wanted, or it is another one
     /// than before.
-    private static func rest(_ request: RequestDeclaration, _ current: Validators) -> Int? {
-        guard let range = request.headers["Range"]?.value, let etag = request.headers["If-Range"]?.value,
-            etag == current.etag, range.hasPrefix("bytes="), range.hasSuffix("-")
+    private static func rest(_ request: PreparedRequest, _ current: Validators) -> Int? {
+        func header(_ name: String) -> String? { request.headers.first { $0.name == name }?.value }
+        guard let range = header("Range"), let etag = header("If-Range"), etag == current.etag,
+            range.hasPrefix("bytes="), range.hasSuffix("-")
         else { return nil }
         return Int(range.dropFirst("bytes=".count).dropLast())
     }
@@ -117,7 +115,7 @@ package struct RemoteFetcher: Fetcher {
     // MARK: - A folder
 
     private func folder(
-        _ request: RequestDeclaration, _ address: RemoteAddress, _ pattern: MemberPattern,
+        _ request: PreparedRequest, _ address: RemoteAddress, _ pattern: MemberPattern,
         _ connection: CurlConnection, _ known: Validators
     ) async throws -> Exchange {
         let oldest = request.oldestFile(at: now())
@@ -145,7 +143,7 @@ package struct RemoteFetcher: Fetcher {
     }
 
     private func response(
-        to request: RequestDeclaration, _ address: RemoteAddress, _ current: Validators, _ known: Validators
+        to request: PreparedRequest, _ address: RemoteAddress, _ current: Validators, _ known: Validators
     ) -> FeedResponse {
         FeedResponse(
             requestedURL: request.url.template, url: address.url.absoluteString,

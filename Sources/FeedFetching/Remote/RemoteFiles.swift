@@ -4,7 +4,7 @@ import Foundation
 /// The bytes of a file on a server, from an offset on.
 struct RemoteFile: BodySource {
     let connection: CurlConnection
-    let request: RequestDeclaration
+    let request: PreparedRequest
     let address: RemoteAddress
     /// What was told of the file; nil where the server does not tell.
     let status: RemoteStatus
@@ -44,7 +44,7 @@ struct RemoteFile: BodySource {
 /// The files of a server's folder as a tar archive, which is written while they are read.
 struct RemoteFolder: BodySource {
     let connection: CurlConnection
-    let request: RequestDeclaration
+    let request: PreparedRequest
     let address: RemoteAddress
     let listing: RemoteListing
 

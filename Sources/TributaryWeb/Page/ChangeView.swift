@@ -19,7 +19,7 @@ struct ChangeView {
     var table: String
     var key: String
     var operation: String
-    /// Empty where only the journal tells of the row.
+    /// Empty where only the changelog tells of the row.
     var columns: [Column]
     var hasColumns: Bool
     var isUnknown: Bool
@@ -56,7 +56,7 @@ struct ChangeView {
                 new: change.operation == .delete ? nil : values(change.new)), id: id)
     }
 
-    init(_ change: JournalChange, id: String) {
+    init(_ change: ChangelogEntry, id: String) {
         self.id = id
         table = change.table
         key = Self.text(change.key)

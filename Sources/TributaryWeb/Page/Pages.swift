@@ -53,11 +53,11 @@ struct Pages: Sendable {
         case .sources(let query):
             return SourceList(
                 query: query, table: try await table(configuration, since: time),
-                running: Set(service.board.entries.keys),
+                running: Set(service.activeRuns.entries.keys),
                 templates: templates
             ).page()
         case .source(let name, let options):
-            let running = service.board[source: name]
+            let running = service.activeRuns[source: name]
             return try await store.read { [templates] store in
                 try SourcePage(
                     name, options, in: store, configuration, running: running, templates: templates, now: Date())?

@@ -47,16 +47,16 @@ struct RunPage {
                 found.append(ChangeView(change, id: "change-\(found.count)"))
                 return found.count <= Self.rowsPerPage
             }
-        } else if let journal = try store.run(number) {
-            found = try Self.journaled(journal, in: store, limit: from + Self.rowsPerPage + 1).dropFirst(from)
+        } else if let changelog = try store.run(number) {
+            found = try Self.logged(changelog, in: store, limit: from + Self.rowsPerPage + 1).dropFirst(from)
                 .enumerated().map { ChangeView($1, id: "change-\($0)") }
         }
         hasMore = found.count > Self.rowsPerPage
         changes = Array(found.prefix(Self.rowsPerPage))
     }
 
-    private static func journaled(_ run: JournalRun, in store: any MainStore, limit: Int) throws -> [JournalChange] {
-        var found: [JournalChange] = []
+    private static func logged(_ run: ChangelogRun, in store: any MainStore, limit: Int) throws -> [ChangelogEntry] {
+        var found: [ChangelogEntry] = []
         var last: Int64 = 0
         while found.count < limit {
             let next = try store.changes(of: run, after: last, limit: limit - found.count)

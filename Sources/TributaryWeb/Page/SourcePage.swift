@@ -33,7 +33,7 @@ struct SourcePage {
     let blockedRun: Int64?
     /// The counts of what that run would change; nil where they are not known.
     let blockedCounts: MergeCounts?
-    let running: RunBoard.Entry?
+    let running: ActiveRuns.Entry?
     let redactor: Redactor
     let templates: Templates
 
@@ -43,7 +43,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: RunBoard.Entry?, templates: Templates, now: Date
+        running: ActiveRuns.Entry?, templates: Templates, now: Date
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
