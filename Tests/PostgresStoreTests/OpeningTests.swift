@@ -13,8 +13,9 @@ import Testing
             for _ in 0..<2 { try database.openStore().close() }
             #expect(
                 try database.rows("SELECT name FROM tributary_migration ORDER BY name COLLATE \"C\"") == [
-                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.accepted-run", "tributary.bodies",
-                    "tributary.history", "tributary.hook", "tributary.schema",
+                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.accepted-run", "tributary.blocked",
+                    "tributary.bodies", "tributary.drift", "tributary.history", "tributary.hook", "tributary.schema",
+                    "tributary.stale",
                 ])
             let tables = try database.rows(
                 "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'tributary%'")

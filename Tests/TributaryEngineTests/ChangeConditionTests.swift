@@ -77,7 +77,7 @@ import Testing
         #expect(problem("price > 1").contains("write new.price for the row after the change"))
         #expect(problem("new.price > price").contains("ambiguous column name: price; write new. or old. before it"))
         #expect(problem("row.price > 1").contains("write new.price"))
-        #expect(problem("new.price >").contains("is no SQL expression"))
+        #expect(problem("new.price >").contains("is not an SQL expression"))
         #expect(problem("new.price > (SELECT 1)").contains("no subquery is allowed"))
         #expect(problem("EXISTS (SELECT new.price)").contains("no subquery is allowed"))
         #expect(problem("new.price > ?").contains("has a parameter"))

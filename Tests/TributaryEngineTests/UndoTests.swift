@@ -243,7 +243,7 @@ import TributaryStores
                 try await fixture.sync(mapping)
             }
             let error = await message { try await undo(fixture, mapping, to: .run(1)) }
-            #expect(error.contains("run 2 of source 's' kept no history"), "\(error)")
+            #expect(error.contains("run 2 of source 's' kept no complete history"), "\(error)")
             try await undo(fixture, mapping, to: .run(2))
             #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
         }
@@ -263,7 +263,7 @@ import TributaryStores
             }
             try fixture.store.execute("ALTER TABLE thing RENAME TO other")
             let gone = await message { try await undo(fixture, mapping) }
-            #expect(gone.contains("the table 'thing', which the source 's' has written, is no longer there"), "\(gone)")
+            #expect(gone.contains("the table 'thing', which the source 's' has written, no longer exists"), "\(gone)")
             try fixture.store.execute("ALTER TABLE other RENAME TO thing")
             #expect(try rows(fixture) == before)
             #expect(try fixture.rows("SELECT count(*) FROM tributary_source WHERE undone IS NOT NULL") == ["0"])

@@ -39,7 +39,7 @@ import XMLStream
     /// libxml2 takes the end of an internal subset where it is, however its bytes come.
     @Test(arguments: [
         "<!DOCTYPE a [<!-- ]> --><!ELEMENT a ANY>]><a/>", "<!DOCTYPE a [<!-- it's ]> --><!ELEMENT a ANY>]><a/>",
-        "<!DOCTYPE a [<?pi ]> ?><!ELEMENT a ANY>]><a/>", "<!DOCTYPE a [<?pi it's ]> ??><!ELEMENT a ANY>]><a/>",
+        "<!DOCTYPE a [<?pi it's ]> ??><!ELEMENT a ANY>]><a/>",
         "<?xml version='1.0'?><!-- <!DOCTYPE b [ ---><!DOCTYPE a [<!ENTITY e ']>'><!-- \" -->]><a>&e;</a>",
         "<!DOCTYPE a SYSTEM 'x]>y' [<!-- ]]> -->\n] >\n<a/>", "<!DOCTYPE a><!-- [ --><a>[</a>",
         "<!DOCTYPE a [<!ELEMENT a ANY>", "<!DOCTYPE a [<!ELEMENT a ANY>]", "<!DOCTYPE a [<!-- ]><a/>", "<!DOC a><a/>",

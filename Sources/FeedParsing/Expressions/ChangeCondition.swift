@@ -51,10 +51,12 @@ package final class ChangeCondition {
             let image = missing.image == Self.before ? 0 : 1
             let isKnown = reads[image].columns.contains { $0.lowercased() == missing.column.lowercased() }
             guard !isKnown, reads[image].columns.count < Self.mostColumns else {
-                throw Failure(description: "is no SQL expression: no such column: \(missing.column)")
+                throw Failure(description: "is not an SQL expression: no such column: \(missing.column)")
             }
             reads[image].columns.append(missing.column)
         }
+        // Over tables that have all of these columns, one that is named without 'old' or 'new' is ambiguous.
+        _ = try missingColumn(sharing: true)
         try checkArguments()
     }
 
@@ -87,9 +89,10 @@ package final class ChangeCondition {
 
     /// Compiles the condition over the columns that are known.
     ///
-    /// - Returns: a column that is not; nil where all are.
-    private func missingColumn() throws(Failure) -> (image: String, column: String)? {
-        try make([:])
+    /// - Parameter isSharing: true where each image has the columns of both.
+    /// - Returns: a column that is not known; nil if all are.
+    private func missingColumn(sharing isSharing: Bool = false) throws(Failure) -> (image: String, column: String)? {
+        try make([:], sharing: isSharing)
         database.guardian.begin(database.connection, columns: [])
         database.guardian.selectsLeft = 1
         defer { database.guardian.end(database.connection) }
@@ -104,8 +107,9 @@ package final class ChangeCondition {
         } catch {
             fault = error
         }
-        if database.guardian.selectsLeft.map({ $0 < 0 }) == true {
-            throw Failure(description: "is no expression over the columns of old and new alone: no subquery is allowed")
+        // Looking for the names of functions is a SELECT, too.
+        if case nil = fault.culprit, database.guardian.selectsLeft.map({ $0 < 0 }) == true {
+            throw Failure(description: "is not an expression over the columns of old and new alone: no subquery is allowed")
         }
         guard case .column(let name)? = fault.culprit else {
             let isAmbiguous = fault.message.contains("ambiguous column name")
@@ -125,14 +129,16 @@ package final class ChangeCondition {
     private var query: String { "SELECT 1 FROM \(Self.before), \(Self.after) WHERE (\(sql)\n)" }
 
     /// Makes tables for the images, whose columns have the affinities of the store's.
-    private func make(_ types: [String: String]) throws(Failure) {
-        // Both have all columns: one that is named without 'old' or 'new' is a mistake.
-        var known: Set<String> = []
-        let columns = reads.flatMap(\.columns).filter { known.insert($0.lowercased()).inserted }.map { column in
-            column.sqlIdentifier + " " + Self.affinity(types[column.lowercased()] ?? "").sqlType
-        }
+    ///
+    /// - Parameter isSharing: true where each has the columns of both.
+    private func make(_ types: [String: String], sharing isSharing: Bool = false) throws(Failure) {
         let place = "\(Self.place) INTEGER PRIMARY KEY NOT NULL"
         for read in reads {
+            var known: Set<String> = []
+            let names = isSharing ? reads.flatMap(\.columns) : read.columns
+            let columns = names.filter { known.insert($0.lowercased()).inserted }.map { column in
+                column.sqlIdentifier + " " + Self.affinity(types[column.lowercased()] ?? "").sqlType
+            }
             try execute("DROP TABLE IF EXISTS \(read.image)")
             try execute(
                 "CREATE TABLE \(read.image) (\(([place] + columns).joined(separator: ", "))) WITHOUT ROWID")

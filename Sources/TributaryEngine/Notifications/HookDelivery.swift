@@ -211,10 +211,7 @@ actor HookDelivery {
             if let run {
                 var changes = EventChanges(of: run, source, hook, environment)
                 do {
-                    while try changes.readOn() {
-                        try Task.checkCancellation()
-                        await Task.yield()
-                    }
+                    while try changes.readOn() { try Task.checkCancellation() }
                 } catch let failure as EventChanges.Failure {
                     return .failed("\(failure)")
                 }
