@@ -79,7 +79,7 @@ import Testing
             "request '1': line 2, <item>: 'where' of table 'thing': the expression fails: malformed JSON")
         try await DerivedFixture.expectError(
             Self.mapping("id REGEXP kind", "kind = { path = \"@kind\", stored = false }"),
-            DerivedFixture.items("id='1' kind='1'", "id='2' kind='('"), "'(' is no regular expression")
+            DerivedFixture.items("id='1' kind='1'", "id='2' kind='('"), "'(' is not a regular expression")
         try await DerivedFixture.expectError(
             Self.mapping("date(kind) > '2026'", "kind = { path = \"@kind\", stored = false }"),
             DerivedFixture.items("id='1' kind='2027-01-01'", "id='2' kind='now'"), "'now' is the present")
