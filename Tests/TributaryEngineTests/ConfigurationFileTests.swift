@@ -20,7 +20,9 @@ import Testing
         try await withTemporaryFolder { (folder) async throws in
             #expect(problem(folder.path) == "\(folder.path): the file is a folder")
             #expect(problem("/dev/zero") == "/dev/zero: the file is neither a regular file nor a pipe")
-            #expect(problem(folder.file("none")) == "\(folder.file("none")): the file does not exist; the command `init` makes a first one")
+            #expect(
+                problem(folder.file("none"))
+                    == "\(folder.file("none")): the file does not exist; the command `init` makes a first one")
             let file = try folder.write("", to: "sources.toml")
             #expect(problem(file) == "\(file): the file is empty; it declares no source")
         }

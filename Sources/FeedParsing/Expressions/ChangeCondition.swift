@@ -109,7 +109,8 @@ package final class ChangeCondition {
         }
         // Looking for the names of functions is a SELECT, too.
         if case nil = fault.culprit, database.guardian.selectsLeft.map({ $0 < 0 }) == true {
-            throw Failure(description: "is not an expression over the columns of old and new alone: no subquery is allowed")
+            throw Failure(
+                description: "is not an expression over the columns of old and new alone: no subquery is allowed")
         }
         guard case .column(let name)? = fault.culprit else {
             let isAmbiguous = fault.message.contains("ambiguous column name")
