@@ -8,6 +8,10 @@ package struct AddressProvenance: Sendable, Equatable {
     /// The origin that answered with the name, and the address it has; nil where somebody else connected to it.
     package var origin: String
     package var from: IPAddress?
+    /// What to do where an address is meant that is refused.
+    package var advice =
+        "a response may name public addresses, and the one it came from; if that is meant, ask that address itself, or set "
+        + "allow_private = true for the source"
 
     package init(namer: String, origin: String, from: IPAddress?) {
         self.namer = namer

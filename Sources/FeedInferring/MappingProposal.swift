@@ -8,6 +8,13 @@ package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
     package let toml: String
+    /// What was found of each table: its number of records, and why its key was chosen.
+    package let reasons: [Reason]
+
+    package struct Reason: Sendable, Equatable {
+        package var table: String
+        package var text: String
+    }
 
     /// - Parameters:
     ///   - draft: the draft, whose counter has read the whole document.
@@ -48,6 +55,7 @@ package struct MappingProposal: Sendable, Equatable {
             head.append("namespaces = { " + bound.joined(separator: ", ") + " }")
         }
         self.sourceName = name
+        reasons = tables.map { Reason(table: $0.name, text: $0.summary) }
         toml = ([head] + tables.map { Self.block($0, source) }).map { $0.joined(separator: "\n") + "\n" }
             .joined(separator: "\n")
     }
@@ -73,6 +81,7 @@ package struct MappingProposal: Sendable, Equatable {
     package init(sourceName: String, toml: String) {
         self.sourceName = sourceName
         self.toml = toml
+        reasons = []
     }
 
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {

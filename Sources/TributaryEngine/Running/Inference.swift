@@ -105,7 +105,7 @@ package actor Inference {
         }
     }
 
-    private static func request(_ url: String, limit: Int) -> RequestDeclaration {
+    static func request(_ url: String, limit: Int) -> RequestDeclaration {
         RequestDeclaration(
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
             parameters: [:],
@@ -168,10 +168,16 @@ package actor Inference {
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
         let address = request.url.value
-        let fetcher: any Fetcher = address.lowercased().hasPrefix("file:") ? files : http
+        return try await Self.fetch(request, address.lowercased().hasPrefix("file:") ? files : http)
+    }
+
+    /// - Throws: ``FetchError`` also where the answer is no document.
+    static func fetch(
+        _ request: RequestDeclaration, _ fetcher: any Fetcher, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Exchange {
         let exchange = try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
-            throw FetchError(.status, "GET \(address): \(StackDecision.refusal(exchange.response.status))")
+            throw FetchError(.status, "GET \(request.url): \(StackDecision.refusal(exchange.response.status))")
         }
         return exchange
     }
