@@ -74,7 +74,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
@@ -271,7 +271,8 @@ let package = Package(
             name: "Simulator",
             dependencies: [
                 "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
-                "FeedStores", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb, logging, crypto,
+                "FeedStores", "Ledger", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb,
+                logging, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -301,7 +302,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
-                "TestStores", "TestSupport",
+                "Simulator", "TestStores", "TestSupport",
                 grdb,
             ],
             swiftSettings: swiftSettings),

@@ -63,7 +63,7 @@ def rows_of_both(database, table):
 
 def compare(document):
     """What differs between the stores: a list of texts. None where nothing can be inferred."""
-    proposal = run(program, "infer", f"file://{document}")
+    proposal = run(program, "infer", "--mapping", f"file://{document}")
     if proposal.returncode != 0:
         return None
     for file in work.glob("store.sqlite*"):

@@ -110,7 +110,7 @@ def load(config, toml, store, rows):
 
 def attempt(file, document, work):
     """What went wrong, or None; the tables, and their rows."""
-    proposal = run("infer", file)
+    proposal = run("infer", "--mapping", file)
     if proposal.returncode:
         # A document may hold nothing, or an entity that only a DTD elsewhere declares.
         return None, [], []

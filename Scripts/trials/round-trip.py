@@ -99,7 +99,7 @@ def difference(before, after):
 def attempt(file):
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
-        proposal = run("infer", file)
+        proposal = run("infer", "--mapping", file)
         if proposal.returncode:
             return "none", "infer: " + error(proposal)
         first, second = work / "first", work / "second"

@@ -1,3 +1,4 @@
+import GRDB
 import Tributary
 
 /// `<companies><company id="acme"><name>Acme</name></company>…</companies>`
@@ -17,4 +18,10 @@ final class CompaniesParser: FeedParser {
         default: break
         }
     }
+}
+
+/// A row of the table `company`.
+struct Company: FeedRecord, Equatable {
+    var id = ""
+    var name: String?
 }

@@ -17,12 +17,12 @@ extension ConfigurationReader {
         let keys = StoreKeys.all
         let path = store[keys.path]
         if let url = store[keys.url] {
-            if path != nil { store.report("url", "the store is a file ('path') or on a server ('url'), and not both") }
+            if path != nil { store.report("url", "give 'path' for a file or 'url' for a server, not both") }
             if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
                 // It may contain a password, and is not shown.
                 store.report(
                     "url",
-                    "this is no connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
+                    "this is not a connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
                         + "user=…")
             }
             return .server(url)
@@ -33,7 +33,7 @@ extension ConfigurationReader {
         {
             store.report(
                 "path",
-                "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
+                "this is an address, but 'path' names a file; for a store on a server, use 'url'")
         }
         return .file(absolute(path ?? keys.path.standard))
     }

@@ -17,13 +17,16 @@ package struct ConfigurationReader {
     private let stateFolder: String?
 
     /// - Parameter bytes: the bytes of the file.
-    /// - Throws: ``ConfigurationError`` where they are not TOML.
+    /// - Throws: ``ConfigurationError`` if they are not TOML.
     init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
         do throws(TOMLError) {
             document = try TOMLParser.parse(bytes)
         } catch {
-            let message = "this is not TOML: \(error.message), at column \(error.column)"
-            throw ConfigurationError(problems: [.init(file: file, line: error.line, message: message)])
+            var problem = ConfigurationError.Problem(
+                file: file, line: error.line, message: "this is not TOML: \(error.message)")
+            problem.column = error.column
+            problem.excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
+            throw ConfigurationError(problems: [problem])
         }
         // Only an escape can make one.
         mayHoldNUL = bytes.contains(UInt8(ascii: "\\"))
@@ -31,7 +34,7 @@ package struct ConfigurationReader {
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(document) { [interpolation] in interpolation.secrets }
+        problems = ProblemCollector(document, bytes: bytes) { [interpolation] in interpolation.secrets }
         hasEncryptionKey = false
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
@@ -57,7 +60,7 @@ package struct ConfigurationReader {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
         if mayHoldNUL {
-            document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+            document.forEachNUL { problems.report($0, "the text has a NUL character (U+0000), which is not allowed") }
         }
         try problems.check(file: file)
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
@@ -94,7 +97,9 @@ package struct ConfigurationReader {
             hooks: hooks.map { hooks in
                 hooks.keys.compactMap { name in
                     hooks.table(name, of: HookKeys.self).flatMap {
-                        HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
+                        HookReader(
+                            name: name, table: $0, folder: folder, sources: sources?.keys ?? [], parsers: parsers
+                        ).read()
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
@@ -134,7 +139,8 @@ package struct ConfigurationReader {
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
             if !table.has(SourceKeys.all.requests) || requests != nil {
-                problems.report(table.path, "the source has no requests; add a [[sources.\(name).requests]]")
+                problems.reportLacking(
+                    ["requests"], at: table.path, "the source has no requests; add a [[sources.\(name).requests]]")
             }
             return nil
         }
@@ -178,19 +184,21 @@ package struct ConfigurationReader {
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents(at: url, of: forEach)
         let options = RequestDefaults(table, over: inherited)
-        if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
+        if !table.has(RequestKeys.all.url) {
+            table.reportLacking(keys.url, message: "the request has no 'url'")
+        }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
-            table.report("url", "'\(shown)' cannot be asked: \(problem)")
+            table.report("url", "'\(shown)' cannot be used: \(problem)")
         }
         if hasTables, table.has(RequestKeys.all.parser) {
             table.report("parser", "a request has 'tables' or a 'parser', not both")
         }
         let hasParser = options.parser != nil || options.triedParser
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
-            problems.report(
-                table.path,
-                "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
+            problems.reportLacking(
+                ["tables", "parser", "capture"], at: table.path,
+                "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
         }
         if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, !parsers.names.contains(parser)
@@ -213,7 +221,7 @@ package struct ConfigurationReader {
         guard let url else { return nil }
         if content == .captures {
             for key in table.present(RequestKeys.all.minRows, RequestKeys.all.expect) {
-                table.report(key, "has no meaning for a request that stages no rows")
+                table.report(key, "has no effect on a request that stages no rows")
             }
         }
         var request = RequestDeclaration(
@@ -233,7 +241,7 @@ package struct ConfigurationReader {
         request.resumes = options.resumes ?? keys.resume.standard
         if table[keys.resume] == true, request.safeRetries == 0 {
             table.report(
-                "resume", "has a meaning only with 'retries', the number of times that a transfer may go on")
+                "resume", "requires 'retries', the number of times that a transfer may continue")
         }
         request.captures = captures
         request.window = options.window
@@ -280,7 +288,7 @@ package struct ConfigurationReader {
         for conflict in conflicts { problems.report(conflict.place, conflict.message) }
     }
 
-    /// Returns the reason why an address cannot be used; nil where it can.
+    /// Returns the reason why an address cannot be used; nil if it can.
     private func problem(with address: String) -> WebAddress.Problem? {
         do throws(WebAddress.Problem) {
             if FileAddress.isFile(address) {

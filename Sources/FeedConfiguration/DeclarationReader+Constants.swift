@@ -32,8 +32,8 @@ extension DeclarationReader {
             if plain.contains("${") {
                 problems.report(
                     path(),
-                    "nothing is replaced in a constant: a column has what the request was sent for by { row = \"id\" } or "
-                        + "{ capture = \"name\" }; write '$${' for the characters themselves")
+                    "a constant cannot contain ${…}; for such a value, use { row = \"id\" } or "
+                        + "{ capture = \"name\" }; write '$${' for a literal '${'")
             }
             return .text(text.replacingOccurrences(of: "$${", with: "${"))
         case .integer(let number): return .integer(number)

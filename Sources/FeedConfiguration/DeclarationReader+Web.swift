@@ -15,24 +15,24 @@ extension DeclarationReader {
             guard let token, token.value.utf8.count < Self.shortestToken else { continue }
             report(
                 key,
-                "a token of fewer than \(Self.shortestToken) characters can be guessed; `openssl rand -hex 16` makes one"
+                "a token has at least \(Self.shortestToken) characters; `openssl rand -hex 16` makes one"
             )
         }
         if let readToken {
             if token == nil {
-                report("read_token", "declare 'token' too, the secret of those who may change something")
+                report("read_token", "requires 'token', the secret of clients that may make changes")
             } else if readToken.value == token?.value {
                 report(
-                    "read_token", "it is the same as 'token', with which everything can be changed; make another one")
+                    "read_token", "is the same as 'token'; choose another secret")
             }
         }
         guard written != nil else {
-            if token != nil { report("token", "there is no 'listen' whose token this could be") }
+            if token != nil { report("token", "requires 'listen'") }
             return nil
         }
         guard let address = address(written, "listen") else { return nil }
         if !address.isLoopback, token == nil {
-            report("listen", "other machines can connect to \(address); declare the 'token' that they must know")
+            report("listen", "other machines can connect to \(address); declare a 'token'")
         }
         return WebDeclaration(
             address: address, token: token, readToken: readToken, showsRows: showsRows)

@@ -9,13 +9,17 @@ struct HookReader {
     let folder: String
     /// The names of the declared sources.
     let sources: [String]
+    private let parsers: any BodyParsing
     private let keys = HookKeys.all
 
-    init(name: String, table: DeclarationReader, folder: String, sources: [String]) {
+    init(
+        name: String, table: DeclarationReader, folder: String, sources: [String], parsers: any BodyParsing
+    ) {
         self.name = name
         self.table = table
         self.folder = folder
         self.sources = sources
+        self.parsers = parsers
     }
 
     private static let longestTimeout = Duration.seconds(600)
@@ -29,21 +33,59 @@ struct HookReader {
         if timeout > Self.longestTimeout || timeout == .zero {
             table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
         }
+        let format = self.format()
+        let condition = self.condition()
+        if let events, !events.contains(.changed) {
+            for key in table.present(keys.values, keys.format, keys.condition) {
+                table.report(key, "only the event 'changed' has rows; add it to 'on'")
+            }
+        }
         let receiver = self.receiver()
         table.finish()
         guard let receiver, let events else { return nil }
         return HookDeclaration(
             name: name, events: events, sources: patterns, after: after, rows: rows, timeout: timeout,
-            receiver: receiver)
+            format: format, condition: condition, receiver: receiver)
+    }
+
+    private func format() -> ChangeFormat {
+        let values = table[keys.values] ?? false
+        switch table[keys.format] ?? .plain {
+        case .plain: return values ? .values : .key
+        case .debezium:
+            if table.has(keys.values), !values {
+                table.report(keys.format, "\"debezium\" has the rows' values; leave out 'values'")
+            }
+            return .debezium
+        }
+    }
+
+    private func condition() -> HookCondition? {
+        let place = table.path.appending("where")
+        guard let condition = table[keys.condition] else { return nil }
+        switch condition {
+        case .everyTable(let sql):
+            if let problem = parsers.conditionProblem(of: sql) { table.problems.report(place, problem) }
+        case .tables(let conditions):
+            if conditions.isEmpty {
+                table.problems.report(place, "names no table; the hook would never hear of a change")
+            }
+            for (name, sql) in conditions.sorted(by: { $0.key < $1.key }) {
+                guard let problem = parsers.conditionProblem(of: sql) else { continue }
+                table.problems.report(place.appending(name), problem)
+            }
+        }
+        return condition
     }
 
     private func events() -> Set<HookEventKind>? {
         let names = HookEventKind.declarable.map(\.rawValue)
         guard let words = table[keys.on] else {
             if !table.has(HookKeys.all.on) {
-                table.problems.report(
-                    table.path,
-                    "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))")
+                table.reportLacking(
+                    HookKeys.all.on,
+                    message: "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))"
+                )
             }
             return nil
         }
@@ -90,7 +132,9 @@ struct HookReader {
             return command.map { .program($0) }
         }
         guard table.has(HookKeys.all.post) else {
-            table.problems.report(table.path, "the hook has no receiver; name a program ('run') or an address ('post')")
+            table.reportLacking(
+                HookKeys.all.run, HookKeys.all.post,
+                message: "the hook has no receiver; name a program ('run') or an address ('post')")
             return nil
         }
         guard let address else { return nil }
@@ -102,7 +146,7 @@ struct HookReader {
         do throws(WebAddress.Problem) {
             _ = try WebAddress(address.value)
         } catch {
-            table.report("post", "'\(address)' cannot be asked: \(error)")
+            table.report("post", "'\(address)' cannot be used: \(error)")
             return nil
         }
         return .address(address, secret: secret)

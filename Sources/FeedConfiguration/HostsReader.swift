@@ -22,7 +22,7 @@ struct HostsReader {
                 continue
             }
             if rules.updateValue(rule, forKey: key) != nil {
-                table.report(name, "the host is declared twice, written otherwise")
+                table.report(name, "the host is declared twice, in different spellings")
             }
         }
         return rules

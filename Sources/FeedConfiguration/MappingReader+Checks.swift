@@ -12,7 +12,7 @@ extension MappingReader {
             var needless: [any DeclaredKey] = [keys.repetition]
             if !isSent { needless += [keys.values, keys.fallback, keys.format] as [any DeclaredKey] }
             if !isSent, !column.isDerived { needless.append(keys.references) }
-            for key in needless where reader.has(key) { reader.report(key, "has a meaning only with a 'path'") }
+            for key in needless where reader.has(key) { reader.report(key, "requires a 'path'") }
         }
         if let format = column.format {
             switch column.type {
@@ -27,7 +27,7 @@ extension MappingReader {
                     reader.report("format", "'\(format)' is none of hex, base64")
                 }
             default:
-                reader.report("format", "has a meaning only with type = \"date\", \"datetime\" or \"blob\"")
+                reader.report("format", "requires type = \"date\", \"datetime\" or \"blob\"")
             }
         }
         checkDerivation(column, reader)
@@ -90,7 +90,7 @@ extension MappingReader {
                 reader.report("window", Self.unknown(column: window, of: table))
             }
             if let sync = table.sync, sync != .mirror {
-                reader.report("window", "has a meaning only with sync = \"mirror\"")
+                reader.report("window", "requires sync = \"mirror\"")
             }
         }
         if let within = table.within, table.parentOfMirror == nil {
@@ -98,7 +98,7 @@ extension MappingReader {
                 "within", "'\(within)' is not a column with a 'parent'; a mirror is limited to the children of parents")
         }
         if table.within != nil, (table.sync ?? .mirror) != .mirror {
-            reader.report("within", "has a meaning only with sync = \"mirror\"")
+            reader.report("within", "requires sync = \"mirror\"")
         }
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
@@ -107,7 +107,7 @@ extension MappingReader {
                 let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(
                     columns,
-                    "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+                    "the request maps no table '\(parent)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
                 )
                 continue
             }
@@ -124,12 +124,12 @@ extension MappingReader {
         for column in table.columns where column.origin == .ordinal(.parent) && !hasParent {
             reader.problems.report(
                 DeclarationReader.place(reader, "columns", column.name).appending("ordinal"),
-                "counts within the record that a column with 'parent' names, and no column of the table has one")
+                "requires a column with 'parent', the record to count in")
         }
         for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
             reader.problems.report(
                 DeclarationReader.place(reader, "columns", column.name),
-                "'scope' names this column, and a scope is no decimal; make it text or an integer")
+                "'scope' uses this column, so it cannot be a decimal; make it text or an integer")
         }
         let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
         if let twin, twin.key != table.key {

@@ -22,21 +22,21 @@ extension MappingReader {
     func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {
         if !column.isStored {
             for key in reader.present(ColumnKeys.all.references, ColumnKeys.all.overwrite, ColumnKeys.all.encrypted) {
-                reader.report(key, "has no meaning for a column that is not stored")
+                reader.report(key, "has no effect on a column that is not stored")
             }
             if reader.has(ColumnKeys.all.parent) {
-                reader.report("stored", "the key of the parent is needed in the table; store it")
+                reader.report("stored", "the parent's key must be stored")
             }
         }
         guard column.isDerived else { return }
         if column.exportPath != nil, !column.isStored {
-            reader.report("export", "has no meaning for a column that is not stored")
+            reader.report("export", "has no effect on a column that is not stored")
         }
         if column.type == .xml {
             reader.report("type", "an expression has no markup; 'xml' takes the path of an element")
         }
         for key in reader.present(ColumnKeys.all.decimalSeparator, ColumnKeys.all.groupSeparator) {
-            reader.report(key, "has a meaning only with a 'path'; an expression sees the number itself")
+            reader.report(key, "requires a 'path'; an expression gets the number itself")
         }
     }
 
@@ -45,7 +45,7 @@ extension MappingReader {
         if !table.hasExpressions, let column = table.columns.first(where: { !$0.isStored }) {
             reader.problems.report(
                 reader.path.appending("columns").appending(column.name).appending("stored"),
-                "no expression could use the column: the table has neither a 'where' nor a column with 'sql'")
+                "no expression uses the column: the table has neither 'where' nor a column with 'sql'")
         }
         var named = [("key", table.key), ("order", table.order)]
         named += [("window", table.window), ("within", table.within)].map { ($0, $1.map { [$0] } ?? []) }

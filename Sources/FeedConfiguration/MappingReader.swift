@@ -22,7 +22,7 @@ struct MappingReader {
         namespaces = (request[RequestKeys.all.namespaces] ?? [:]).mapValues(\.value)
     }
 
-    /// Reads the mapping; nil where the request declares no tables.
+    /// Reads the mapping; nil if the request declares no tables.
     func read() -> RequestMapping? {
         let keys = RequestKeys.all
         let root = request[keys.root]
@@ -30,7 +30,7 @@ struct MappingReader {
         guard let readers = request.tables(keys.tables) else {
             for key in request.present(RequestKeys.all.namespaces, RequestKeys.all.root, RequestKeys.all.expand)
             where !request.has(RequestKeys.all.tables) {
-                request.report(key, "has a meaning only beside 'tables'")
+                request.report(key, "requires 'tables'")
             }
             return nil
         }
@@ -56,13 +56,13 @@ struct MappingReader {
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
         let name = reader[keys.table]
-        if !reader.has(TableKeys.all.table) { reader.problems.report(reader.path, "the mapping has no 'table'") }
+        if !reader.has(TableKeys.all.table) { reader.reportLacking(keys.table, message: "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
         let written = reader[keys.element]
         if !reader.has(TableKeys.all.element) {
-            reader.problems.report(
-                reader.path,
-                "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
+            reader.reportLacking(
+                keys.element,
+                message: "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
         }
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader[keys.key] ?? []
@@ -85,7 +85,7 @@ struct MappingReader {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
         for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
-            reader.report(key, "is an expression over the record's 'columns'; name those that it needs")
+            reader.report(key, "is an expression over the record's columns; declare them in 'columns'")
         }
         reader.finish()
         guard let name, let written, let element else { return nil }
@@ -165,7 +165,7 @@ struct MappingReader {
         var names: Set<String> = []
         return reader.keysInOrder.compactMap { name in
             if !names.insert(name.lowercased()).inserted {
-                reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
+                reader.report(name, "two columns are named '\(name)'; letter case does not distinguish columns")
             }
             if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
             if let path = plainPath(reader.nodes[name]) { return ColumnMapping(name: name, origin: path) }
@@ -192,7 +192,7 @@ struct MappingReader {
         column.repetition = reader[keys.repetition] ?? keys.repetition.standard
         if let separator = reader[keys.separator] {
             column.separator = separator
-            if column.repetition != .join { reader.report("separator", "has a meaning only with repeat = \"join\"") }
+            if column.repetition != .join { reader.report("separator", "requires repeat = \"join\"") }
         }
         column.values = (reader[keys.values] ?? []).map { .init(text: $0.name, value: $0.value) }
         column.overwrites = reader[keys.overwrite] ?? keys.overwrite.standard
@@ -213,13 +213,13 @@ struct MappingReader {
         let key = decimal == nil ? "group_separator" : "decimal_separator"
         switch type {
         case .integer, .real, .decimal: break
-        default: reader.report(key, "has a meaning only with type = \"integer\", \"real\" or \"decimal\"")
+        default: reader.report(key, "requires type = \"integer\", \"real\" or \"decimal\"")
         }
         guard let separators = NumberSeparators(decimal: decimal, group: group) else {
             reader.report(
                 key,
-                "separators are one character each that stands in no number, and two different ones; write "
-                    + "decimal_separator = \",\" and group_separator = \".\", for instance")
+                "a separator is one character that no number contains, and the two must differ; write "
+                    + "decimal_separator = \",\" and group_separator = \".\", for example")
             return nil
         }
         return separators
@@ -228,7 +228,7 @@ struct MappingReader {
     func timeZone(_ reader: DeclarationReader, _ type: ValueType?) -> TimeZoneRules? {
         guard let name = reader[ColumnKeys.all.timeZone] else { return nil }
         if let type, type != .datetime {
-            reader.report("time_zone", "has a meaning only with type = \"datetime\"")
+            reader.report("time_zone", "requires type = \"datetime\"")
         }
         do {
             return try reader.timeZones.zone(name).rules
@@ -251,12 +251,16 @@ struct MappingReader {
         let row = reader[keys.row]
         let capture = reader[keys.capture]
         let sql = reader[keys.sql]
-        guard given.count == 1 else {
+        guard given.count <= 1 else {
             reader.problems.report(
-                reader.path,
-                given.isEmpty
-                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"
-                    : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
+                reader.path, "the column has several values: \(given.joined(separator: ", ")); give one of them")
+            return nil
+        }
+        guard !given.isEmpty else {
+            reader.reportLacking(
+                keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql,
+                message:
+                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql")
             return nil
         }
         if let written { return path(written, reader, "path").map { .path($0, written: written) } }
@@ -288,7 +292,7 @@ struct MappingReader {
                 let type = column[SetColumnKeys.all.type] ?? SetColumnKeys.all.type.standard
                 column.finish()
                 guard let written else {
-                    column.problems.report(column.path, "the column has no 'path'")
+                    column.reportLacking(SetColumnKeys.all.path, message: "the column has no 'path'")
                     return nil
                 }
                 return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
@@ -296,7 +300,7 @@ struct MappingReader {
         }
         guard let text = reader[keys.references] else {
             for key in reader.present(keys.missing, keys.set, keys.update) {
-                reader.report(key, "has a meaning only beside 'references'")
+                reader.report(key, "requires 'references'")
             }
             return nil
         }
@@ -306,7 +310,7 @@ struct MappingReader {
             return nil
         }
         for key in reader.present(keys.set, keys.update) where missing != .create {
-            reader.report(key, "has a meaning only with missing = \"create\"")
+            reader.report(key, "requires missing = \"create\"")
         }
         return ColumnMapping.Reference(
             table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),

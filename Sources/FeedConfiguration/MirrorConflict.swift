@@ -41,8 +41,8 @@ package struct MirrorConflict: Sendable {
                 conflicts.append(
                     MirrorConflict(
                         place: mirror.place,
-                        message: "mirrors table '\(mirror.table)', as \(mirrors[rival].place) does, and each would "
-                            + "delete the other's rows; give both a scope of their own"))
+                        message: "mirrors table '\(mirror.table)', and so does \(mirrors[rival].place); each would "
+                            + "delete the other's rows; give each its own scope"))
             }
             claims.insert(number, table: mirror.table, scope: mirror.scope)
         }

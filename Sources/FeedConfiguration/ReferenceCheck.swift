@@ -35,10 +35,10 @@ struct ReferenceCheck {
             known.formUnion(request.captures.map(\.name))
             let rowReferences = request.sentReferences.filter { $0.column != nil }
             if request.forEach == nil, let name = request.mappedReferences.compactMap(\.column).first {
-                problems.report(table.path, "{ row = \"\(name)\" } has a meaning only beside 'for_each'")
+                problems.report(table.path, "{ row = \"\(name)\" } requires 'for_each'")
             }
             if let reference = rowReferences.first, request.forEach == nil {
-                problems.report(table.path, "${\(reference)} has a meaning only beside 'for_each'")
+                problems.report(table.path, "${\(reference)} requires 'for_each'")
             }
             guard request.forEach != nil else { continue }
             if rowReferences.isEmpty {
@@ -48,7 +48,7 @@ struct ReferenceCheck {
                 table.report("for_each", "no earlier request of the source could have staged a row")
             }
             if !request.captures.isEmpty {
-                table.report("capture", "a request that is sent for each row has no one response to capture from")
+                table.report("capture", "a request with 'for_each' has several responses; capture from another request")
             }
         }
     }

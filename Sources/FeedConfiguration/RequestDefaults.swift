@@ -29,7 +29,7 @@ struct RequestDefaults {
     var retries: Int?
     var retriesUnsafe: Bool?
     var resumes: Bool?
-    /// True where a parser was given, even if its value is not valid.
+    /// True if a parser was given, even if its value is not valid.
     var triedParser = false
 
     init() {}

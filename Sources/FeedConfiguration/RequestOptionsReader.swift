@@ -37,10 +37,10 @@ struct RequestOptionsReader {
             return nil
         }
         if !page.has(keys.counter) {
-            for key in page.present(keys.start, keys.step) { page.report(key, "has a meaning only beside 'counter'") }
+            for key in page.present(keys.start, keys.step) { page.report(key, "requires 'counter'") }
         }
         if !page.has(keys.token) {
-            for key in page.present(keys.parameter, keys.keep) { page.report(key, "has a meaning only beside 'token'") }
+            for key in page.present(keys.parameter, keys.keep) { page.report(key, "requires 'token'") }
         }
         if let next {
             return path(next, "page").map { PagingDeclaration(next: .path($0, written: next), maxPages: most) }
@@ -66,7 +66,7 @@ struct RequestOptionsReader {
         guard let rows else {
             for key in table.present(RequestKeys.all.concurrency, RequestKeys.all.maxRequests)
             where !table.has(RequestKeys.all.forEach) {
-                table.report(key, "has a meaning only beside 'for_each'")
+                table.report(key, "requires 'for_each'")
             }
             return nil
         }
@@ -76,10 +76,10 @@ struct RequestOptionsReader {
         let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
         rows.finish()
         if rows.has(ForEachKeys.all.maxSkipped), !skips {
-            rows.report("max_skipped", "has a meaning only with on_error = \"skip\"")
+            rows.report("max_skipped", "requires on_error = \"skip\"")
         }
         guard let query else {
-            if !rows.has(ForEachKeys.all.rows) { table.report("for_each", "the 'rows' are missing, a SELECT") }
+            if !rows.has(ForEachKeys.all.rows) { table.report("for_each", "'rows' is missing: a SELECT") }
             return nil
         }
         return ForEachDeclaration(
@@ -92,7 +92,7 @@ struct RequestOptionsReader {
             let sql = reader[keys.sql]
             let message = reader[keys.message]
             let failure = reader[keys.onFailure] ?? keys.onFailure.standard
-            if !reader.has(keys.sql) { reader.problems.report(reader.path, "the expectation has no 'sql'") }
+            if !reader.has(keys.sql) { reader.reportLacking(keys.sql, message: "the expectation has no 'sql'") }
             for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
                 reader.report(key, "is empty")
             }
@@ -101,11 +101,11 @@ struct RequestOptionsReader {
         }
     }
 
-    /// Reads `format` and `csv`; nil where neither is there.
+    /// Reads `format` and `csv`; nil if neither is there.
     func format() -> (format: BodyFormat, csv: CSVDialect)? {
         let format = table[keys.format]
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
-        if let format, format != .csv { table.report("csv", "has a meaning only with format = \"csv\"") }
+        if let format, format != .csv { table.report("csv", "requires format = \"csv\"") }
         return (.csv, dialect(reader))
     }
 
@@ -115,7 +115,7 @@ struct RequestOptionsReader {
     func repair(of format: BodyFormat?) -> Set<XMLRepair.Fault> {
         guard let names = table[keys.repair] else { return [] }
         if let format, format != .xml {
-            table.report("repair", "only XML is mended, and the format is \(format.rawValue)")
+            table.report("repair", "only XML can be repaired, and the format is \(format.rawValue)")
         }
         let known = XMLRepair.Fault.allCases.map(\.rawValue)
         return names.reduce(into: []) { faults, name in
@@ -148,7 +148,7 @@ struct RequestOptionsReader {
         let place = table.has(keys.documents) ? "documents" : "url"
         if isPattern, table.has(keys.documents) {
             table.report(
-                "documents", "the address has a pattern already; give it in 'url', or here with the folder's address")
+                "documents", "'url' already has a pattern; give one here or in 'url'")
         }
         if text.isEmpty || text.hasPrefix("/") {
             table.report(
@@ -159,10 +159,10 @@ struct RequestOptionsReader {
             table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }
         for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
-            table.report(place, "a request of several documents has no '\(key.entry.name)'")
+            table.report(place, "a request of several documents cannot have '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {
-            table.report(place, "an archive cannot be left out; take on_error = \"skip\" out of for_each")
+            table.report(place, "an archive cannot be skipped; remove on_error = \"skip\" from for_each")
         }
         return MemberPattern(text)
     }
@@ -179,7 +179,7 @@ struct RequestOptionsReader {
         if let text = reader[keys.quote] {
             dialect.quote = Self.character(text)
             if dialect.quote == nil, !text.isEmpty {
-                reader.report("quote", "'\(text)' is neither one ASCII character nor empty, for no quotes")
+                reader.report("quote", "'\(text)' is neither one ASCII character nor empty (no quotes)")
             } else if dialect.quote == dialect.delimiter ?? UInt8(ascii: ",") {
                 reader.report("quote", "is the delimiter")
             }
@@ -196,14 +196,14 @@ struct RequestOptionsReader {
             dialect.encoding = encoding
             if !TextDecoder.knows(encoding) {
                 reader.report(
-                    "encoding", "the encoding '\(encoding)' is not known; 'iconv -l' lists those that are")
+                    "encoding", "the encoding '\(encoding)' is unknown; 'iconv -l' lists the known ones")
             }
         }
         reader.finish()
         return dialect
     }
 
-    /// Returns the only character of a text; nil where it is not ASCII, or ends a line.
+    /// Returns the only character of a text; nil if it is not ASCII, or ends a line.
     private static func character(_ text: String) -> UInt8? {
         guard text.utf8.count == 1, let byte = text.utf8.first, byte != 0, byte != 0x0A, byte != 0x0D else {
             return nil

@@ -23,7 +23,7 @@ struct RetentionCheck {
             if mapped.deletedWhen != nil, sync != .mirror, sync != .upsert {
                 problems.report(
                     path.appending("deleted_when"),
-                    "has a meaning only with sync = \"upsert\" or \"mirror\", and these rows are merged with sync = "
+                    "requires sync = \"upsert\" or \"mirror\", but these rows are merged with sync = "
                         + "\"\(sync.rawValue)\"")
             }
             if let gone = request.deletionMark(of: mapped) { check(gone, of: mapped, request, path) }
@@ -51,7 +51,7 @@ struct RetentionCheck {
                 problems.report(
                     table.path.appending("tables").appending(index),
                     "'deleted' of table '\(mapped.table)' is \(shown(gone)) here and \(shown(other.column)) in "
-                        + "\(other.place); a row is gone or not: give both the same")
+                        + "\(other.place); give both the same")
             }
         }
     }
@@ -59,15 +59,15 @@ struct RetentionCheck {
     private func reportMode(_ sync: SyncMode, _ path: TOMLKeyPath) {
         problems.report(
             path.appending("deleted"),
-            "only a mirror knows which rows are gone, and these are merged with sync = \"\(sync.rawValue)\"; write "
-                + "sync = \"mirror\", or 'deleted_when', or leave 'deleted' out")
+            "requires a mirror, but these rows are merged with sync = \"\(sync.rawValue)\"; write "
+                + "sync = \"mirror\" or 'deleted_when', or remove 'deleted'")
     }
 
     private func check(_ gone: String, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath) {
         if let column = table.column(gone) {
             problems.report(
                 path.appending("columns").appending(column.name),
-                "'deleted' names this column, which is set when a row is gone; leave it out of 'columns'")
+                "'deleted' sets this column; remove it from 'columns'")
         }
         if request.scope.keys.contains(where: { $0.lowercased() == gone.lowercased() }) {
             problems.report(path, "'scope' and 'deleted' name the same column, '\(gone)'; give 'deleted' another")

@@ -5,7 +5,7 @@ import XMLStream
 struct SOAPReader {
     let table: DeclarationReader
 
-    /// Reads the call; nil where it has no operation.
+    /// Reads the call; nil if it has no operation.
     func read() -> SOAPDeclaration? {
         let keys = SOAPKeys.all
         let version = table[keys.version] ?? keys.version.standard
@@ -18,7 +18,7 @@ struct SOAPReader {
         table.finish()
         guard let name else {
             if !table.has(SOAPKeys.all.name) {
-                table.problems.report(table.path, "the call has no 'name', the operation's element")
+                table.reportLacking(keys.name, message: "the call has no 'name', the operation's element")
             }
             return nil
         }

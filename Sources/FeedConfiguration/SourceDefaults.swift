@@ -21,7 +21,7 @@ struct SourceDefaults {
         schedule = times.schedule(timeZone ?? .utc)
         if table.has(SourceKeys.all.cache), table.has(SourceKeys.all.schedule) {
             table.report(
-                "cache", "'schedule' already says when the source is run; drop 'cache', or 'schedule' to use 'cache'")
+                "cache", "give 'schedule' or 'cache', not both")
         } else if !table.has(SourceKeys.all.cache), !table.has(SourceKeys.all.schedule) {
             // The nearest of the two counts.
             cache = outer.cache

@@ -1,17 +1,17 @@
 import TOML
 
 extension TOMLTable {
-    /// Returns the line of a key, or of the nearest table around it; nil where even the first name of the path is
-    /// missing.
-    func line(of path: TOMLKeyPath) -> Int? {
-        var line: Int?
+    /// Returns the place of a key, or of the nearest table around it, and whether it is the key's own; nil where even the
+    /// first name of the path is missing.
+    func place(of path: TOMLKeyPath) -> (place: TOMLPlace, isOwn: Bool)? {
+        var place: TOMLPlace?
         var value = TOMLValue.table(self)
         for component in path.components {
-            guard let node = value[component] else { return line }
-            line = node.line
+            guard let node = value[component] else { return place.map { ($0, false) } }
+            place = node.place
             value = node.value
         }
-        return line
+        return place.map { ($0, true) }
     }
 
     /// Calls `body` for each key and string that contains a NUL, which TOML can write but nothing else can hold.

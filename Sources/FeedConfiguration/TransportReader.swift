@@ -53,7 +53,7 @@ struct TransportReader {
             _ = try WebAddress(url.value)
         } catch {
             let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
-            oauth2.report("token_url", "'\(shown)' cannot be asked: \(error)")
+            oauth2.report("token_url", "'\(shown)' cannot be used: \(error)")
             return nil
         }
         return ClientCredentials(
@@ -61,7 +61,7 @@ struct TransportReader {
     }
 
     private func required(_ key: Key<InterpolatedText>, _ table: DeclarationReader) -> InterpolatedText? {
-        if !table.has(key) { table.problems.report(table.path, "'\(key.entry.name)' is missing") }
+        if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
         return table[key]
     }
 

@@ -1,4 +1,5 @@
 package import FeedDeclarations
+import Foundation
 import TOML
 
 extension TributaryConfiguration {
@@ -16,34 +17,40 @@ extension TributaryConfiguration {
         do {
             bytes = try ConfigurationFile.read(file)
         } catch {
-            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
+            let next = FileManager.default.fileExists(atPath: file) ? "" : "; the command `init` makes a first one"
+            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)\(next)")])
         }
         self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read(
             only: names)
     }
 
-    /// Returns messages about the file's keys, `FILE: KEY: …`, with the lines of the keys.
-    package func locating(_ messages: [String]) -> [String] {
+    /// Returns remarks on the file's keys, `FILE: KEY: …`, with the lines of the keys.
+    package func locating(_ messages: [String]) -> [String] { located(messages).map(\.description) }
+
+    /// Returns mistakes in the file's keys, `FILE: KEY: …`, with their places.
+    package func located(_ messages: [String]) -> [ConfigurationError.Problem] {
         let start = file + ": "
-        guard messages.contains(where: { $0.hasPrefix(start) }), let bytes = try? ConfigurationFile.read(file),
-            let document = try? TOMLParser.parse(bytes)
-        else { return messages }
+        let bytes = messages.contains { $0.hasPrefix(start) } ? try? ConfigurationFile.read(file) : nil
+        let document = bytes.flatMap { try? TOMLParser.parse($0) }
         return messages.map { message in
-            guard message.hasPrefix(start) else { return message }
-            let message = message.dropFirst(start.count)
-            guard let line = document.line(of: TOMLKeyPath.read(from: message).path) else { return start + message }
-            return "\(file):\(line): " + message
+            guard message.hasPrefix(start) else { return .init(file: "", message: message) }
+            let text = message.dropFirst(start.count)
+            let (path, rest) = TOMLKeyPath.read(from: text)
+            guard let bytes, let document, document.place(of: path) != nil, rest.hasPrefix(": ") else {
+                return .init(file: file, message: String(text))
+            }
+            return .init(file: file, path: path, message: String(rest.dropFirst(2)), in: document, bytes)
         }
     }
 
     /// Returns the SQL of the schema file.
     ///
-    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    /// - Throws: ``ConfigurationError`` if it cannot be read.
     package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
 
     /// Returns the SQL that is run once the tables of all mappings exist.
     ///
-    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    /// - Throws: ``ConfigurationError`` if it cannot be read.
     package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }
 
     private func sql(of path: String?, _ keyPath: String) throws -> String? {

@@ -9,7 +9,7 @@ public enum Authentication: Sendable, Hashable {
 }
 
 extension Authentication {
-    /// A text that tells whose feed is requested. Secrets are left out, as they may be renewed.
+    /// A text that identifies whose feed is requested. Secrets are left out, because they may be renewed.
     var identity: String {
         switch self {
         case .basic(let user, _): "basic \(user)"
@@ -30,10 +30,10 @@ extension Authentication {
         }
     }
 
-    /// The reason why it cannot be used; nil where it can.
+    /// The reason why it cannot be used; nil if it can.
     package var problem: String? {
         if texts.contains(where: \.isDynamic) {
-            return "what a response or a row says cannot stand here; write the header 'Authorization' instead"
+            return "values of a response or a row are not allowed here; use the header 'Authorization' instead"
         }
         if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             return "the token has characters that no header can hold, such as a line feed"
@@ -53,7 +53,7 @@ public struct ClientCredentials: Sendable, Hashable {
     package var clientID: InterpolatedText
     package var clientSecret: InterpolatedText
     package var scope: InterpolatedText?
-    /// Further parameters that a server asks for, such as `audience`.
+    /// Further parameters of the token request, such as `audience`.
     package var parameters: [String: InterpolatedText]
     package var place: Place
 

@@ -31,10 +31,10 @@ public struct CSVDialect: Sendable, Hashable {
 
     /// An ASCII character; nil for a comma, or for a tab where the media type is `text/tab-separated-values`.
     package var delimiter: UInt8?
-    /// An ASCII character; nil where no field is quoted.
+    /// An ASCII character; nil if no field is quoted.
     package var quote: UInt8? = UInt8(ascii: "\"")
     package var header = Header.line
-    /// The number of lines before the header, or before the first record where there is no header.
+    /// The number of lines before the header, or before the first record of a body without a header.
     package var skip = 0
     /// The name of the encoding as iconv knows it; nil for the `charset` of the response, or else UTF-8.
     package var encoding: String?
@@ -50,13 +50,16 @@ package protocol BodyParsing: Sendable {
     /// Returns the tables that the parser of a body declares to write.
     func tables(of content: BodyContent) -> [String]
 
-    /// Returns true where a text converts to the value of a column.
+    /// Returns true if a text converts to the value of a column.
     ///
-    /// - Parameter isConstant: true where its numbers are written as in TOML, even if the feed writes them differently.
+    /// - Parameter isConstant: true if its numbers are written as in TOML, even if the feed writes them differently.
     func converts(_ text: String, in column: ColumnMapping, isConstant: Bool) -> Bool
 
-    /// Returns what is wrong with the expressions of a table: those of its derived columns, and its filter.
+    /// Returns the mistakes in the expressions of a table: derived columns and filter.
     func expressionProblems(of table: TableMapping) -> [ExpressionProblem]
+
+    /// Returns what is wrong with a condition on changes, whatever the columns of their tables; nil where nothing is.
+    func conditionProblem(of sql: String) -> String?
 
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String

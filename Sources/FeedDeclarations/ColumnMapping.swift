@@ -28,7 +28,7 @@ public struct ColumnMapping: Sendable, Hashable {
         case document
     }
 
-    /// True where the value is a position.
+    /// True if the value is a position.
     package var isOrdinal: Bool { if case .ordinal = origin { true } else { false } }
 
     /// The place of a derived value in exported XML.
@@ -64,7 +64,7 @@ public struct ColumnMapping: Sendable, Hashable {
         package var missing: RowShape.Missing
         /// Further columns of a row that is created, in alphabetical order.
         package var set: [SetColumn]
-        /// True where an existing row gets them, too.
+        /// True if an existing row gets them, too.
         package var updates: Bool
 
         package init(table: String, column: String, missing: RowShape.Missing, set: [SetColumn], updates: Bool) {
@@ -94,7 +94,7 @@ public struct ColumnMapping: Sendable, Hashable {
     package var origin: Origin
     /// The declared type. Nil means text, or the type of the store's column.
     package var type: ValueType?
-    /// The separators of numbers; nil where these have a decimal point and no groups.
+    /// The separators of numbers; nil if these have a decimal point and no groups.
     package var separators: NumberSeparators?
     /// The format of dates; `hex` for a blob that is not base 64.
     package var format: String?
@@ -149,13 +149,13 @@ public struct ColumnMapping: Sendable, Hashable {
         }
     }
 
-    /// True where the value is a constant in the notation of the feed.
+    /// True if the value is a constant in the notation of the feed.
     package var isConverted: Bool {
         guard case .constant(.text) = origin, let type else { return false }
         return type != .text
     }
 
-    /// True where the value is computed from other columns.
+    /// True if the value is computed from other columns.
     package var isDerived: Bool { if case .sql = origin { true } else { false } }
 
     /// The path as it was written, for messages.

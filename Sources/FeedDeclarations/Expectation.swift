@@ -12,7 +12,7 @@ public struct Expectation: Sendable, Hashable {
 
     /// An expression or a SELECT in SQLite's SQL, over the tables of the schema `staged`.
     package var sql: String
-    /// What is wrong where it does not hold, for people; nil for the SQL itself.
+    /// The message for users if the condition is not true; nil for the SQL itself.
     package var message: String?
     package var onFailure: Failure
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A `file:` address on this machine: of a file, or of the files of a folder that match a pattern.
-package struct FileAddress: Sendable {
+package struct FileAddress: Sendable, Equatable {
     /// The path of the file; that of the folder where there is a pattern.
     package let path: String
     /// The pattern of the files' names from the folder on; nil for an address without `*`.
@@ -17,7 +17,7 @@ package struct FileAddress: Sendable {
         }
         guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
             throw WebAddress.Problem(
-                description: "it names another host; write file:///PATH, with three strokes")
+                description: "it names another host; write file:///PATH, with three slashes")
         }
         guard url.path.hasPrefix("/"), !url.path.utf8.contains(0) else {
             throw WebAddress.Problem(description: "it names no absolute path")
@@ -28,7 +28,7 @@ package struct FileAddress: Sendable {
         }
     }
 
-    /// Splits a path before its first part with a `*`. One that is percent-encoded stands for itself.
+    /// Splits a path before its first component with a `*`. A percent-encoded `*` is an ordinary character.
     private static func parts(_ url: URL) -> (String, MemberPattern?) {
         let parts = url.path(percentEncoded: true).split(separator: "/")
         guard let first = parts.firstIndex(where: { $0.contains("*") }) else { return (url.path, nil) }

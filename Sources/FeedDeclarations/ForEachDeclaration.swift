@@ -4,11 +4,11 @@ package import XMLStream
 public struct ForEachDeclaration: Sendable, Hashable {
     /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
     package var query: String
-    /// The most requests under way at the same time.
+    /// The most requests in progress at the same time.
     package var concurrency: Int
     /// The most rows. More of them discard the run.
     package var maxRequests: Int
-    /// The most rows whose answer may be missing or wrong; nil where none may.
+    /// The most rows whose answer may be missing or wrong; nil if none may.
     package var maxSkipped: Int?
 
     package init(query: String, concurrency: Int, maxRequests: Int, maxSkipped: Int? = nil) {

@@ -1,7 +1,7 @@
 public import FeedModel
 package import Foundation
 
-/// Somebody who is told of what happens to sources, as `[hooks.NAME]` declares it.
+/// A receiver of events, `[hooks.NAME]`.
 public struct HookDeclaration: Sendable, Equatable {
     package enum Receiver: Sendable, Equatable {
         /// A program with its arguments, which gets the event on its standard input.
@@ -12,19 +12,23 @@ public struct HookDeclaration: Sendable, Equatable {
 
     public var name: String
     public var events: Set<HookEventKind>
-    /// Names of sources, in which `*` stands for any characters and `?` for one; empty for every source.
+    /// Names of sources, with `*` for any characters and `?` for one; empty for every source.
     public var sources: [String]
-    /// How long a source has failed before it is told.
+    /// How long a source must fail before `failing` is sent.
     public var after: Duration
     /// The most changed rows in one event.
     public var rows: Int
     /// The time for one attempt.
     public var timeout: Duration
+    /// What events hold of a changed row.
+    package var format: ChangeFormat
+    /// Which changes of rows the hook hears of; nil for all.
+    package var condition: HookCondition?
     package var receiver: Receiver
 
     package init(
         name: String, events: Set<HookEventKind>, sources: [String], after: Duration, rows: Int, timeout: Duration,
-        receiver: Receiver
+        format: ChangeFormat = .key, condition: HookCondition? = nil, receiver: Receiver
     ) {
         self.name = name
         self.events = events
@@ -32,10 +36,12 @@ public struct HookDeclaration: Sendable, Equatable {
         self.after = after
         self.rows = rows
         self.timeout = timeout
+        self.format = format
+        self.condition = condition
         self.receiver = receiver
     }
 
-    /// True where the hook is told of a source.
+    /// True if the hook receives events of a source.
     package func concerns(_ source: String) -> Bool {
         sources.isEmpty || sources.contains { Self.matches(source, $0) }
     }
@@ -48,7 +54,7 @@ public struct HookDeclaration: Sendable, Equatable {
         }
     }
 
-    /// Returns true where a pattern stands for a name.
+    /// Returns true if a pattern matches a name.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
         let name = Array(name)
         let pattern = Array(pattern)
@@ -70,6 +76,22 @@ public struct HookDeclaration: Sendable, Equatable {
             }
         }
         return pattern[next...].allSatisfy { $0 == "*" }
+    }
+}
+
+/// The SQL conditions that decide which changes of rows a hook hears of.
+package enum HookCondition: Sendable, Equatable {
+    /// One for the changes of every table.
+    case everyTable(String)
+    /// One for each of these tables, by its name. Changes of others are not heard of.
+    case tables([String: String])
+
+    /// Returns the condition for the changes of a table; nil where none of them is heard of.
+    package func sql(for table: String) -> String? {
+        switch self {
+        case .everyTable(let sql): sql
+        case .tables(let conditions): conditions.first { $0.key.lowercased() == table.lowercased() }?.value
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many requests may be under way at a host, and how soon one may follow the other: what `[hosts]` declares, and
-/// `[daemon] per_host` for all other hosts.
+/// How many requests may be in progress at a host, and how soon one may follow the other: what `[hosts]` declares,
+/// and `[daemon] per_host` for all other hosts.
 public struct HostRules: Sendable, Equatable {
     package struct Rule: Sendable, Equatable {
         package var perHost: Int?
@@ -25,13 +25,11 @@ public struct HostRules: Sendable, Equatable {
 
     /// Returns the name under which an origin is counted: the host for which there is a rule, with all its ports and
     /// schemes, or the origin itself.
-    package func key(of origin: String) -> String {
-        guard !rules.isEmpty, let start = origin.range(of: "://")?.upperBound else { return origin }
-        let place = origin[start...].lowercased()
-        guard let colon = place.lastIndex(of: ":") else { return origin }
-        let host = Self.name(of: String(place[..<colon]))
-        let withPort = host + place[colon...]
-        return rules[withPort] != nil ? withPort : rules[host] == nil ? origin : host
+    package func key(of origin: Origin) -> String {
+        guard !rules.isEmpty, !origin.isFile else { return origin.description }
+        let host = Self.name(of: origin.host)
+        let withPort = "\(host):\(origin.port)"
+        return rules[withPort] != nil ? withPort : rules[host] == nil ? origin.description : host
     }
 
     /// Returns the name under which a host's rules are, however it is spelt: without the dot that may end it, and of an
@@ -41,13 +39,13 @@ public struct HostRules: Sendable, Equatable {
         return host.hasSuffix(".") ? String(host.dropLast()) : host
     }
 
-    /// Returns the most requests at the same time to what is counted under a name.
+    /// Returns the limit of concurrent requests for a key.
     package func limit(at key: String) -> Int { rules[key]?.perHost ?? perHost }
 
-    /// Returns the time between requests to what is counted under a name; nil if none is declared.
+    /// Returns the time between requests for a key; nil if none is declared.
     package func pace(at key: String) -> Duration? { rules[key]?.pace }
 
-    /// True where any host has a pace.
+    /// True if any host has a pace.
     package var havePace: Bool { rules.contains { $0.value.pace != nil } }
 
     /// The names under which hosts with a pace are counted.

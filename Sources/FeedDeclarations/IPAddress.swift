@@ -2,7 +2,7 @@ import Foundation
 
 /// An address of the Internet Protocol, of four bytes or sixteen.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Four bytes, or sixteen of which the first twelve do not say that the others are IPv4.
+    /// Four bytes, or sixteen bytes that do not contain an IPv4 address.
     package let bytes: [UInt8]
 
     package init?(bytes: [UInt8]) {
@@ -118,7 +118,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return found
     }
 
-    /// True where both are of one machine, as far as addresses tell.
+    /// True if both addresses belong to one machine, as far as addresses show.
     func isOfSameHost(as other: IPAddress) -> Bool { self == other || isLoopback && other.isLoopback }
 }
 

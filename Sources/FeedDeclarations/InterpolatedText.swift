@@ -12,16 +12,16 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.init(value: text, template: text) }
 
-    /// Returns the text that stands for a reference in a value until the request is sent.
+    /// Returns the placeholder of a reference in a value until the request is sent.
     package static func marked(_ reference: Reference) -> String { "\(mark)\(reference)\(mark)" }
 
     /// The mark on both sides of a ``Reference``'s text.
     private static let mark: Character = "\u{0}"
 
-    /// True where part of the text is known only when the request is sent.
+    /// True if part of the text is known only when the request is sent.
     package var isDynamic: Bool { value.utf8.contains(0) }
 
-    /// True where the text consists of one reference only, which a response, a row or the store gives.
+    /// True if the text consists of one reference only, which a response, a row or the store gives.
     package var isReference: Bool {
         guard value.first == Self.mark, value.last == Self.mark else { return false }
         return references.count == 1 && !references[0].isTime

@@ -18,7 +18,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Without brackets.
     package var host: String { "\(address)" }
 
-    /// True where only this machine can connect.
+    /// True if only this machine can connect.
     package var isLoopback: Bool { address.isLoopback }
 
     package var description: String { atPort(nil) }

@@ -50,7 +50,7 @@ package struct MemberPattern: Sendable, Hashable {
     /// Returns true for a name that matches as a whole. Upper and lower case differ.
     package func matches(_ name: String) -> Bool { places(after: name)[tokens.count] }
 
-    /// Returns true where names below a folder may match.
+    /// Returns true if names below a folder may match.
     ///
     /// - Parameter folder: the folder's name, without a `/` at its end.
     package func mayMatch(below folder: String) -> Bool { places(after: folder + "/").dropLast().contains(true) }
@@ -76,7 +76,7 @@ package struct MemberPattern: Sendable, Hashable {
         return places
     }
 
-    /// Also marks the places behind tokens that may stand for nothing.
+    /// Also marks the places after tokens that may match nothing.
     private func skip(_ places: inout [Bool], isAtFolder: Bool) {
         for index in tokens.indices where places[index] {
             switch tokens[index] {

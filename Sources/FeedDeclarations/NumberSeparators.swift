@@ -1,7 +1,7 @@
 /// The separators in a feed's numbers: before the fraction, and between groups of digits.
 package struct NumberSeparators: Sendable, Hashable {
     var decimal: UInt8 = UInt8(ascii: ".")
-    /// The spellings of the group separator; empty where digits are not grouped.
+    /// The spellings of the group separator; empty if digits are not grouped.
     var group: [[UInt8]] = []
 
     /// - Parameters:
@@ -25,8 +25,9 @@ package struct NumberSeparators: Sendable, Hashable {
             && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && byte | 0x20 != UInt8(ascii: "e")
     }
 
-    /// Returns the number with a point before its fraction and nothing between its digits; nil where the groups are
-    /// invalid. The last group has three digits, those before it two or three (as in India), and the first up to three.
+    /// Returns the number with a point before its fraction and nothing between its digits; nil if the groups are
+    /// invalid. The last group has three digits, those before it two or three (as in India), and the first up to
+    /// three.
     package func plain(_ number: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         plain.reserveCapacity(number.count)

@@ -25,7 +25,7 @@ public struct PagingDeclaration: Sendable, Hashable {
 
     package static let defaultMaxPages = 100
 
-    /// The path in a page of what leads to the next one; nil where the body does not say it.
+    /// The path of the next page's address or token; nil if the body does not contain it.
     package var path: XMLPath? {
         switch next {
         case .path(let path, _), .token(let path, _, _): path
@@ -48,7 +48,7 @@ package struct ContinuationParameter: Sendable, Hashable {
 
     /// Returns a request with a token.
     ///
-    /// - Throws: ``RequestBody/NoPlace`` where the body has no place for the parameter.
+    /// - Throws: ``RequestBody/NoPlace`` if the body has no place for the parameter.
     package func sending(_ token: String, in request: RequestDeclaration) throws -> RequestDeclaration {
         var request = request
         if let kept { request.parameters = request.parameters.filter { kept.contains($0.key) } }

@@ -42,7 +42,7 @@ public struct Redactor: Sendable, Equatable {
         return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
     }
 
-    /// Returns true where a text contains a secret, and must not be kept.
+    /// Returns true if a text contains a secret, and must not be kept.
     package func finds(in text: String) -> Bool { redact(text) != text }
 
     private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {

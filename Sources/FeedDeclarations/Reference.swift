@@ -33,7 +33,7 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// True for the time of the run, which nobody else supplies.
+    /// True for the time of the run, which needs no other supplier.
     package var isTime: Bool { if case .now = self { true } else { false } }
 
     /// The column of a row, as written; nil for other references.

@@ -7,7 +7,7 @@ public struct RequestBody: Sendable, Hashable {
     package enum Escaping: Sendable, Hashable {
         case none, xml, json
 
-        /// Returns the escaped text; nil where it cannot be written.
+        /// Returns the escaped text; nil if it cannot be written.
         package func callAsFunction(_ text: String) -> String? {
             switch self {
             case .none: text
@@ -67,8 +67,7 @@ public struct RequestBody: Sendable, Hashable {
         package var description: String
     }
 
-    /// Returns the body with a parameter: a member of the object that it is in JSON, or the content of an element that it has
-    /// in XML.
+    /// Returns the body with a parameter: a member of the JSON object, or the content of an XML element.
     ///
     /// - Throws: ``NoPlace``.
     package func setting(_ name: String, to value: String) throws -> RequestBody {

@@ -1,10 +1,10 @@
 package import FeedModel
 package import Foundation
 
-/// What a request says of rows that its feed no longer has, and of rows that are too old.
+/// The keys of a request for missing and for expired rows.
 extension RequestDeclaration {
-    /// Returns the column that marks a table's rows as deleted; nil where the request does not mirror the table, or deletes
-    /// its rows.
+    /// Returns the column that marks a table's rows as deleted; nil if the request does not mirror the table, or
+    /// deletes its rows.
     package func deletionMark(of table: String) -> String? {
         guard case .mapping(let mapping) = content else { return mirrors(table) ? deleted : nil }
         return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(deletionMark).first
@@ -14,7 +14,7 @@ extension RequestDeclaration {
         sync(of: table) == .mirror || table.deletedWhen != nil ? table.deleted ?? deleted : nil
     }
 
-    /// Returns how old a table's rows may become; nil where they stay.
+    /// Returns how old a table's rows may become; nil if they stay.
     package func expiry(of table: String) -> RowExpiry? {
         guard case .mapping(let mapping) = content else { return expiry }
         return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(expiry).first
@@ -22,7 +22,7 @@ extension RequestDeclaration {
 
     package func expiry(of table: TableMapping) -> RowExpiry? { table.expiry ?? expiry }
 
-    /// True where any table's rows are marked as deleted, or expire.
+    /// True if any table's rows are marked as deleted, or expire.
     package var retainsRows: Bool {
         guard case .mapping(let mapping) = content else { return deleted != nil || expiry != nil }
         return mapping.tables.contains {
@@ -30,7 +30,7 @@ extension RequestDeclaration {
         }
     }
 
-    /// Returns the expiry of a table's rows at a commit; nil where they stay.
+    /// Returns the expiry of a table's rows at a commit; nil if they stay.
     package func expiry(of table: String, at time: Date) -> Retention.Expiry? {
         guard let expiry = expiry(of: table) else { return nil }
         var retained = Retention.Expiry(

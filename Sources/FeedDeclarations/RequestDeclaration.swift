@@ -6,14 +6,14 @@ package import XMLStream
 public struct RequestDeclaration: Sendable, Equatable {
     public var key: String
     public var url: InterpolatedText { didSet { derived = nil } }
-    public var method: String
-    public var headers: [String: InterpolatedText]
-    public var parameters: [String: InterpolatedText]
-    public var body: RequestBody?
+    public var method: String { didSet { derived = nil } }
+    public var headers: [String: InterpolatedText] { didSet { derived = nil } }
+    public var parameters: [String: InterpolatedText] { didSet { derived = nil } }
+    public var body: RequestBody? { didSet { derived = nil } }
     /// The time limit of the whole exchange, from connecting to the last byte.
-    public var timeout: Duration
-    public var transport: Transport
-    public var authentication: Authentication?
+    public var timeout: Duration { didSet { derived = nil } }
+    public var transport: Transport { didSet { derived = nil } }
+    public var authentication: Authentication? { didSet { derived = nil } }
     /// The most bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
@@ -24,7 +24,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The faults that are repaired in a body that is XML.
     package private(set) var repair: Set<XMLRepair.Fault> = []
     /// The members of an archive that are the request's documents; nil where the body is one document.
-    package var documents: MemberPattern?
+    package var documents: MemberPattern? { didSet { derived = nil } }
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String
@@ -38,30 +38,30 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// How old rows may become.
     public package(set) var expiry: RowExpiry? { didSet { derived = nil } }
     /// True where a mirroring request may delete every row because its feed has none.
-    public var allowsEmpty: Bool
+    public var allowsEmpty: Bool { didSet { derived = nil } }
     /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
     /// The least rows that the request stages, in all its tables.
     public package(set) var minRows = 0
     /// Conditions on the staged rows, looked at before the commit where the request has staged any.
     public package(set) var expectations: [Expectation] = []
-    /// The number of bodies that are kept beside the store.
+    /// The number of bodies to keep beside the store.
     public package(set) var keepBodies = 0
     /// The source's ``SourceDeclaration/keepsHistory``: tables that are created need a key, by which rows are known in it.
     package var keepsHistory = false
     /// True where responses may lead to addresses that are not public.
-    package var allowsPrivate = false
+    package var allowsPrivate = false { didSet { derived = nil } }
     /// For a request that is sent, what named its address; nil for an address that is declared.
-    package var provenance: AddressProvenance?
+    package var provenance: AddressProvenance? { didSet { derived = nil } }
     /// The zone of times without one, where a column gives no other, and of `${now:…}`; nil for UTC.
     package private(set) var timeZone: TimeZoneRules?
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.
     public var retries = 0
-    /// True where a request that is not idempotent is sent again, too (RFC 9110, section 9.2.2).
+    /// True if a request that is not idempotent is sent again, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
-    /// True where a transfer that breaks off goes on where it stopped, if the server has the same version still.
+    /// True if a broken transfer continues where it stopped, if the server still has the same version.
     public package(set) var resumes = false
 
     /// The operation that the request calls; its headers and body are the request's own.
@@ -76,8 +76,8 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     private struct Derived: Sendable, Equatable {
         var digest: ValidityDigest
-        /// Nil where a response or a row decides which server is asked.
-        var origin: String?
+        /// Nil where the request has references that are still to be resolved.
+        var prepared: PreparedRequest?
     }
 
     /// For a request that is sent, the values of ``mappedReferences``; nil for NULL.
@@ -139,8 +139,8 @@ public struct RequestDeclaration: Sendable, Equatable {
         ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
     }
 
-    /// True where the request is always sent without validators. A 304 would say nothing about a different question,
-    /// and has nothing to capture.
+    /// True if the request is always sent without validators. A 304 would say nothing about a different question, and
+    /// has nothing to capture.
     package var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
 
     /// The number of times that this request may be sent again.
@@ -189,7 +189,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Returns the mode in which a mapped table's rows are merged.
     package func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
 
-    /// Returns what one commit may do at most to the request's rows of a table.
+    /// Returns the limits on the changes of one commit to the request's rows of a table.
     package func limits(of table: String) -> ChangeLimits {
         guard case .mapping(let mapping) = content,
             let own = mapping.tables.first(where: { $0.table.lowercased() == table.lowercased() })
@@ -199,7 +199,7 @@ public struct RequestDeclaration: Sendable, Equatable {
             allowsEmpty: limits.allowsEmpty)
     }
 
-    /// True where a limit of deletions or updates may be exceeded, or an expectation may block the run.
+    /// True if a limit of deletions or updates may be exceeded, or an expectation may block the run.
     package var isLimited: Bool {
         if expectations.contains(where: { $0.onFailure == .block }) { return true }
         guard case .mapping(let mapping) = content else {
@@ -244,8 +244,8 @@ public struct RequestDeclaration: Sendable, Equatable {
             .flatMap { window(of: $0) }
     }
 
-    /// Returns true where the request deletes rows of the table that its feed lacks. A table that is mirrored within
-    /// its parents does not count: nothing is decided there about the rows of other parents.
+    /// Returns true if the request deletes rows of the table that its feed lacks. A table that is mirrored within its
+    /// parents does not count: nothing is decided there about the rows of other parents.
     package func mirrors(_ table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains {
@@ -253,20 +253,19 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
     }
 
-    /// True where the request mirrors any table.
+    /// True if the request mirrors any table.
     package var mirrors: Bool {
         guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains { mirrors($0.table) }
     }
 
-    /// Returns true where the request deletes any of a table's rows, perhaps only children of the parents that it
-    /// sends.
+    /// Returns true if the request deletes any of a table's rows, perhaps only children of the parents that it sends.
     package func deletesRows(of table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return mirrors(table) }
         return mapping.tables.contains { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
     }
 
-    /// True where the request deletes rows of any table.
+    /// True if the request deletes rows of any table.
     package var deletesRows: Bool {
         guard case .mapping(let mapping) = content else { return mirrors }
         return mapping.tables.contains { sync(of: $0) == .mirror }
@@ -277,26 +276,27 @@ public struct RequestDeclaration: Sendable, Equatable {
         "Accept": InterpolatedText(BodyFormat.xml.accept)
     ]
 
-    /// True where its bodies are kept. One that only gives captures is of no use later, and may be a secret.
+    /// True if its bodies are kept. One that only gives captures is of no use later, and may be a secret.
     package var keepsBodies: Bool { keepBodies > 0 && content != .captures }
 
     /// Returns the address to which the request is sent, without its parameters.
     ///
-    /// - Throws: ``WebAddress/Problem`` where that is no address, for instance before a response has given the values
-    ///   of its references.
+    /// - Throws: ``WebAddress/Problem`` if that is no address, for instance before a response has given the values of
+    ///   its references.
     package func address() throws(WebAddress.Problem) -> URL {
         FileAddress.isFile(url.value)
             ? URL(fileURLWithPath: try FileAddress(url.value).path) : try WebAddress(url.value).url
     }
 
-    /// The origin of its address, `scheme://host:port`; nil where a response or a row decides which server is asked.
-    package var declaredOrigin: String? { derived?.origin }
+    /// What is sent for the request, prepared with the configuration; nil where it has references.
+    package var prepared: PreparedRequest? { derived?.prepared }
 
     /// What stored validators and bodies of the request stand for.
     package var digest: ValidityDigest { derived?.digest ?? ValidityDigest(self) }
 
     /// Works out the values that follow from the declaration.
     mutating func derive() {
-        derived = Derived(digest: ValidityDigest(self), origin: url.isDynamic ? nil : try? address().origin)
+        derived = Derived(
+            digest: ValidityDigest(self), prepared: sentReferences.isEmpty ? try? PreparedRequest(self) : nil)
     }
 }

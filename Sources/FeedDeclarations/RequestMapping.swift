@@ -10,7 +10,7 @@ public struct RequestMapping: Sendable, Hashable {
     package var root: String?
     /// The references by which columns hold values that the request is sent for: `row:id`, `capture:token`.
     package var sentReferences: [Reference] = []
-    /// True where exported records contain the rows to which they refer.
+    /// True if exported records contain the rows to which they refer.
     package var expandsReferences = false
 
     package init(
@@ -34,22 +34,23 @@ public struct RequestMapping: Sendable, Hashable {
         }
     }
 
-    /// True where any column is encrypted.
+    /// True if any column is encrypted.
     var encrypts: Bool { tables.contains { $0.columns.contains(where: \.isEncrypted) } }
 
     /// Returns the schemas that the tables must have in the store.
     ///
     /// - Parameters:
     ///   - scope: the columns that the request's scope names.
-    ///   - mirrors: returns true where the request mirrors a table.
-    ///   - gone: returns the column that marks a table's rows as gone; nil where they are deleted.
-    ///   - keepsHistory: true where each row needs a key by which it is known in the table's history.
-    ///   - expiry: returns the column by which a table's rows expire; nil where they stay.
+    ///   - mirrors: returns true if the request mirrors a table.
+    ///   - gone: returns the column that marks a table's rows as gone; nil if they are deleted.
+    ///   - keepsHistory: true if each row needs a key by which it is known in the table's history.
+    ///   - expiry: returns the column by which a table's rows expire; nil if they stay.
     package func definitions(
         file: String, scope: [String], mirrors: (TableMapping) -> Bool, gone: (TableMapping) -> String? = { _ in nil },
         expiry: (TableMapping) -> String? = { _ in nil }, keepsHistory: Bool = false
     ) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
+        let parents = parents
         return tables.filter { !$0.matchesNames }.map { table in
             let gone = gone(table)
             var indexes: [[String]] = []

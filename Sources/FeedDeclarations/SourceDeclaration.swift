@@ -5,15 +5,15 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var name: String
     /// The time for which the rows of a good run are fresh.
     public var cache: Duration
-    /// True where the declaration has a `cache`. Without one, the server's freshness and validators decide too.
+    /// True if the declaration has a `cache`. Without one, the server's freshness and validators decide too.
     public var hasOwnCache = true
     /// The times at which the source is run, instead of `cache`.
     public package(set) var schedule: CronSchedule?
-    /// True where a server's max-age or Expires may postpone the next poll.
+    /// True if a server's max-age or Expires may postpone the next poll.
     public var honorsMaxAge = true
-    /// How long after its last good run the source is stale; nil where it never is.
+    /// How long after its last good run the source is stale; nil if it never is.
     public var freshWithin: Duration?
-    /// True where what each commit replaces is kept in the tables' histories.
+    /// True if commits keep before-images in the tables' histories.
     public var keepsHistory = false
     public var isEnabled: Bool
     public var requests: [RequestDeclaration]
@@ -37,7 +37,7 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.identity = identity
     }
 
-    /// True where bodies of any of its requests are kept.
+    /// True if bodies of any of its requests are kept.
     package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
 }
 

@@ -21,7 +21,7 @@ extension StoreLocation {
         }
     }
 
-    /// True where both are files, or both on servers: the same SQL is written for both.
+    /// True if both are files, or both on servers: the same SQL is written for both.
     package func isSameKind(as other: StoreLocation) -> Bool {
         switch (self, other) {
         case (.file, .file), (.server, .server): true

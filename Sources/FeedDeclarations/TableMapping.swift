@@ -27,16 +27,16 @@ public struct TableMapping: Sendable, Hashable {
     package var duplicates = RowShape.Duplicates.last
     /// The least rows that the request stages for the table.
     package var minRows = 0
-    /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
+    /// The limits on the changes of one commit to the table's scope; nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?
     /// The column that marks rows as gone, where a mirror does not delete them. Nil for the request's.
     package var deleted: String?
     /// How old rows may become. Nil for the request's.
     package var expiry: RowExpiry?
-    /// The columns in the table's order: those that `order` names, then the others in the order of the file.
+    /// The columns in the table's order: those in `order`, then the others in the order of the file.
     public package(set) var columns: [ColumnMapping]
-    /// True where the columns are those of the table that have the name of a child element or an attribute.
+    /// True if the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
     /// The place of the declaration: `sources.shop.requests[1].tables[2]`.
     package var place: String
@@ -61,7 +61,7 @@ public struct TableMapping: Sendable, Hashable {
     /// The columns that the store's table has.
     package var storedColumns: [ColumnMapping] { columns.filter(\.isStored) }
 
-    /// True where a record's values or its fate are computed from its columns.
+    /// True if a record's values or its fate are computed from its columns.
     package var hasExpressions: Bool { filter != nil || columns.contains(where: \.isDerived) }
 
     package func column(_ name: String) -> ColumnMapping? {

@@ -7,17 +7,17 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The file from which it was read.
     public var file: String
     public var store: StoreLocation
-    /// The absolute path of the folder for scratch files and for what the commands and the daemon tell each other, where
-    /// the store is on a server.
+    /// The absolute path of the folder of scratch files and of messages between commands and the daemon, for a store
+    /// on a server.
     package var workFolder: String
-    /// The absolute path of the folder of kept bodies, beside the store. It is the same where something is tried on a copy
-    /// of the store.
+    /// The absolute path of the folder of kept bodies, beside the store. Trials on a copy of the store use the same
+    /// folder.
     package var bodyFolder: String
     /// The absolute path of the idempotent SQL that is run when the store is opened.
     public var schemaPath: String?
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
-    /// The time for which runs, and their part of the journal, are kept.
+    /// The time for which runs, and their part of the changelog, are kept.
     public var history: Duration
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
     public var connections = 16
@@ -25,16 +25,16 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var concurrency: Int
     /// The most requests at the same time to one host.
     public var perHost: Int
-    /// False where no metric is labelled with a source.
+    /// False if no metric is labelled with a source.
     public var metricsPerSource = true
     /// How many requests a host gets, and how often.
     public private(set) var hosts: HostRules
     /// The sources, in the order of their names.
     public let sources: [SourceDeclaration]
     private let positions: [String: Int]
-    /// Those who are told of what happens, in the order of their names.
+    /// The receivers of events, in the order of their names.
     public var hooks: [HookDeclaration]
-    /// Where the daemon shows what it does; nil where it does not.
+    /// The address of the page; nil without one.
     package var web: WebDeclaration?
     /// The address of a listener for health checks alone; nil for none.
     package var health: ListenAddress?
@@ -52,12 +52,12 @@ public struct TributaryConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The sources of which bodies are kept.
+    /// The sources with `keep_bodies`.
     package var keepingBodies: Set<String> { Set(sources.filter(\.keepsBodies).map(\.name)) }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
-    /// Returns true where another store, or another schema for it, is declared.
+    /// Returns true if another store, or another schema for it, is declared.
     package func differsInStore(from other: TributaryConfiguration) -> Bool {
         store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath
             || schemaAfterPath != other.schemaAfterPath || connections != other.connections
@@ -97,7 +97,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
 package struct EncryptionKey: Sendable, Equatable {
     package let bytes: [UInt8]
 
-    /// - Parameter text: the key in hexadecimal digits. The result is nil where they are not 32 bytes.
+    /// - Parameter text: the key in hexadecimal digits. The result is nil if they are not 32 bytes.
     package init?(hexadecimal text: String) {
         var text = text
         guard let data = text.withUTF8({ Lexical.hexadecimal($0) }), data.count == 32 else { return nil }
@@ -114,11 +114,11 @@ package struct EncryptionKey: Sendable, Equatable {
 /// Where the daemon's page, metrics and health are shown, as `[daemon] listen` and `token` declare it.
 package struct WebDeclaration: Sendable, Equatable {
     package var address: ListenAddress
-    /// The password of everything but `/healthz`; nil where only this machine can ask.
+    /// The password of everything but `/healthz`; nil if only this machine can ask.
     package var token: InterpolatedText?
-    /// The password of those who change nothing; nil where there is none.
+    /// The password of clients that may only read; nil without one.
     package var readToken: InterpolatedText?
-    /// False where the rows of the store are not shown.
+    /// False if the rows of the store are not shown.
     package var showsRows: Bool
 
     package init(

@@ -1,11 +1,11 @@
 import FeedModel
 
-/// Decides how long what is stored of a request stands: its validators, its kept bodies. Each member is a SHA-256 digest of the
-/// declaration's parts that are named here and nowhere else.
+/// Decides how long a request's validators and kept bodies are valid. Each member is a SHA-256 digest of parts of the
+/// declaration, which are listed here and nowhere else.
 package struct ValidityDigest: Sendable, Equatable {
-    /// Changes when another document would be requested. Kept bodies stand as long as it is the same.
+    /// Changes when another document would be requested. Kept bodies are valid while it stays the same.
     package let question: String
-    /// Changes also when the same document might give other rows, as far as the declaration says.
+    /// Also changes if the declaration may give other rows for the same document.
     private let rows: String
 
     init(_ request: RequestDeclaration) {
@@ -24,9 +24,10 @@ package struct ValidityDigest: Sendable, Equatable {
         self.rows = Self.digest(question + rows)
     }
 
-    /// Returns a text that changes when the same document might give other rows. Validators stand as long as it is the same.
+    /// Returns a text that changes when the same document might give other rows. Validators are valid while it stays
+    /// the same.
     ///
-    /// - Parameter encryptionKey: the key of encrypted columns; nil where the request has none.
+    /// - Parameter encryptionKey: the key of encrypted columns; nil if the request has none.
     package func validity(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
         Self.digest([rows, String(parserVersion)] + (encryptionKey.map { [$0.name] } ?? []))
     }
@@ -51,7 +52,7 @@ extension RequestDeclaration {
 }
 
 extension SourceDeclaration {
-    /// A text that changes when anything that is sent does, or what is made of the answers.
+    /// A text that changes with anything in the request or in its mapping.
     package var validity: String { ValidityDigest.digest(requests.map { $0.validity(parserVersion: 0) }) }
 
     /// The declaration with its ``identity``, which changes when anything in it does, set.

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// An `http:` or `https:` address to which a request can be sent. Every address from outside is checked here before it
-/// is used: a `url`, a `Location`, a captured one, the next page's, a token server's, a proxy's.
+/// An `http:` or `https:` address to which a request can be sent. Every external address is checked here before it is
+/// used: a `url`, a `Location`, a captured address, that of a next page, a token server or a proxy.
 package struct WebAddress: Sendable, Hashable {
     /// The reason why an address cannot be used. It contains nothing of the address, which may be secret.
     package struct Problem: Error, CustomStringConvertible {
@@ -19,7 +19,7 @@ package struct WebAddress: Sendable, Hashable {
     ///   - text: an absolute address, or one that is relative to `base`.
     ///   - schemes: the allowed schemes.
     ///   - others: further schemes that the message names as possible.
-    ///   - allowsUser: true where the address may have a user and a password.
+    ///   - allowsUser: true if the address may have a user and a password.
     /// - Throws: ``Problem``.
     package init(
         _ text: String, relativeTo base: URL? = nil, schemes: [String] = ["http", "https"], others: [String] = [],
@@ -103,20 +103,6 @@ package struct WebAddress: Sendable, Hashable {
     private static func list(_ schemes: [String]) -> String {
         let names = schemes.map { $0 + ":" }
         return names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1] : names[0]
-    }
-}
-
-extension URL {
-    /// The origin, `scheme://host:port`. It decides what may be sent along (RFC 6454).
-    package var origin: String {
-        let scheme = scheme?.lowercased() ?? "http"
-        return "\(scheme)://\(hostBeforePort):\(port ?? (scheme == "https" ? 443 : 80))"
-    }
-
-    /// The host in lower case, as it stands before a port: an IPv6 address in brackets (RFC 3986, section 3.2.2).
-    package var hostBeforePort: String {
-        let name = host?.lowercased() ?? ""
-        return name.contains(":") ? "[\(name)]" : name
     }
 }
 

@@ -25,7 +25,7 @@ struct ExportComparison {
         var rowID: String?
         var number: Int
 
-        /// True where the store generates the rows' key, which differs in another store.
+        /// True if the store generates the rows' key, which differs in another store.
         var isKeyGenerated: Bool {
             primaryKey.count == 1 && !mappings.contains { $0.column(primaryKey[0]) != nil }
         }
@@ -35,11 +35,11 @@ struct ExportComparison {
     func check() throws {
         try db.addRowHash()
         let tables = try self.tables()
-        var told: Set<String> = []
+        var numbered: Set<String> = []
         for table in inOrder(tables) {
-            for schema in ["store", ExportTrial.schema] { try tell(table, schema, tables, told) }
-            try compare(table, tables, told)
-            told.insert(table.name.lowercased())
+            for schema in ["store", ExportTrial.schema] { try number(table, schema, tables, numbered) }
+            try compare(table, tables, numbered)
+            numbered.insert(table.name.lowercased())
         }
     }
 
@@ -100,24 +100,24 @@ struct ExportComparison {
 
     // MARK: - Numbers of rows
 
-    private func work(_ table: Table, _ schema: String) -> String { "temp.told_\(table.number)_\(schema)" }
+    private func work(_ table: Table, _ schema: String) -> String { "temp.numbers_\(table.number)_\(schema)" }
 
-    private func tell(_ table: Table, _ schema: String, _ tables: [String: Table], _ told: Set<String>) throws {
-        let values = table.columns.map { value(of: $0, in: table, schema, tables, told) }
+    private func number(_ table: Table, _ schema: String, _ tables: [String: Table], _ numbered: Set<String>) throws {
+        let values = table.columns.map { value(of: $0, in: table, schema, tables, numbered) }
         let key = table.mappings[0].key.compactMap { name in
             table.columns.first { $0.name.lowercased() == name.lowercased() }
-        }.map { value(of: $0, in: table, schema, tables, told) }
+        }.map { value(of: $0, in: table, schema, tables, numbered) }
         let condition = try schema == "store" ? condition(for: table.mappings) : nil
         try db.execute(
             sql: """
-                CREATE TABLE \(work(table, schema)) (id INTEGER PRIMARY KEY, told INTEGER NOT NULL, key INTEGER);
+                CREATE TABLE \(work(table, schema)) (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, key INTEGER);
                 INSERT INTO \(work(table, schema))
                 SELECT \(table.rowID.map { "m." + $0 } ?? "NULL"), \(hash(values)), \(key.isEmpty ? "NULL" : hash(key))
                 FROM \(schema).\(table.name.sqlIdentifier) m\(condition.map { " WHERE " + $0 } ?? "")
                 """)
     }
 
-    /// Returns the SQL condition for the rows that an export writes, as `m`; nil where it writes all.
+    /// Returns the SQL condition for the rows that an export writes, as `m`; nil if it writes all.
     private func condition(for mappings: [TableMapping]) throws -> String? {
         let each = try mappings.map { mapping in
             try (ExportSession.conditions(for: mapping, of: request) + conditionsOnParents(of: mapping, "m"))
@@ -140,7 +140,7 @@ struct ExportComparison {
 
     /// Returns the SQL that gives a column's value in a form that is the same in both stores. The row is `m`.
     private func value(
-        of column: ColumnMapping, in table: Table, _ schema: String, _ tables: [String: Table], _ told: Set<String>
+        of column: ColumnMapping, in table: Table, _ schema: String, _ tables: [String: Table], _ numbered: Set<String>
     ) -> String {
         let own = "m.\(column.name.sqlIdentifier)"
         if let reference = column.reference, let other = tables[reference.table.lowercased()], other.isKeyGenerated {
@@ -153,9 +153,9 @@ struct ExportComparison {
         guard case .parent(let parent) = column.origin, let other = tables[parent.lowercased()], other.isKeyGenerated
         else { return own }
         let key = other.primaryKey[0].sqlIdentifier
-        if told.contains(parent.lowercased()), let rowID = other.rowID {
+        if numbered.contains(parent.lowercased()), let rowID = other.rowID {
             return """
-                (SELECT t.told FROM \(schema).\(other.name.sqlIdentifier) p
+                (SELECT t.number FROM \(schema).\(other.name.sqlIdentifier) p
                 CROSS JOIN \(work(other, schema)) t ON t.id = p.\(rowID) WHERE p.\(key) = \(own))
                 """
         }
@@ -170,21 +170,21 @@ struct ExportComparison {
 
     // MARK: - Comparing
 
-    private func compare(_ table: Table, _ tables: [String: Table], _ told: Set<String>) throws {
+    private func compare(_ table: Table, _ tables: [String: Table], _ numbered: Set<String>) throws {
         func differing(_ order: String, _ limit: Int) throws -> [Int64] {
             try Int64.fetchAll(
                 db,
                 sql: """
-                    SELECT told FROM (
-                        SELECT told, 1 AS n FROM \(work(table, "store"))
-                        UNION ALL SELECT told, -1 FROM \(work(table, ExportTrial.schema)))
-                    GROUP BY told HAVING sum(n) \(order) 0 LIMIT \(limit)
+                    SELECT number FROM (
+                        SELECT number, 1 AS n FROM \(work(table, "store"))
+                        UNION ALL SELECT number, -1 FROM \(work(table, ExportTrial.schema)))
+                    GROUP BY number HAVING sum(n) \(order) 0 LIMIT \(limit)
                     """)
         }
         func row(_ number: Int64, _ schema: String) throws -> [ExportDifference.Value] {
-            let values = table.columns.map { value(of: $0, in: table, schema, tables, told) }
+            let values = table.columns.map { value(of: $0, in: table, schema, tables, numbered) }
             let place =
-                table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE told = ? LIMIT 1)" }
+                table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE number = ? LIMIT 1)" }
                 ?? "\(hash(values)) = ? LIMIT 1"
             // SQLite selects at most 2,000 columns.
             return try stride(from: 0, to: values.count, by: 900).flatMap { start -> [ExportDifference.Value] in
@@ -198,7 +198,7 @@ struct ExportComparison {
                 ).map { Array($0.databaseValues) }
                 guard let found else { return [] }
                 return zip(columns, 0...).map { column, index in
-                    .init(column: column, stored: found[2 * index], told: found[2 * index + 1])
+                    .init(column: column, stored: found[2 * index], compared: found[2 * index + 1])
                 }
             }
         }
@@ -222,8 +222,8 @@ struct ExportComparison {
         let twins = try Int64.fetchAll(
             db,
             sql: """
-                SELECT told FROM \(work(table, ExportTrial.schema))
-                WHERE key = (SELECT key FROM \(work(table, "store")) WHERE told = ? LIMIT 1) LIMIT 1
+                SELECT number FROM \(work(table, ExportTrial.schema))
+                WHERE key = (SELECT key FROM \(work(table, "store")) WHERE number = ? LIMIT 1) LIMIT 1
                 """, arguments: [lost])
         let candidates = try (twins.isEmpty ? differing("<", 10) : twins).map { try row($0, ExportTrial.schema) }
         throw ExportError(description: difference.changed(values, into: candidates, isSameRow: !twins.isEmpty))

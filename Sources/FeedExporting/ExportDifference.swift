@@ -9,7 +9,7 @@ struct ExportDifference {
         var column: ColumnMapping
         var stored: DatabaseValue
         /// The value that is compared: `stored`, or the number of the row that it refers to.
-        var told: DatabaseValue
+        var compared: DatabaseValue
     }
 
     let table: String
@@ -20,9 +20,9 @@ struct ExportDifference {
     ///
     /// - Parameters:
     ///   - candidates: rows that come back and did not exist before.
-    ///   - isSameRow: true where the first of them has the row's key.
+    ///   - isSameRow: true if the first of them has the row's key.
     func changed(_ row: [Value], into candidates: [[Value]], isSameRow: Bool) -> String {
-        func differences(_ other: [Value]) -> [Int] { row.indices.filter { row[$0].told != other[$0].told } }
+        func differences(_ other: [Value]) -> [Int] { row.indices.filter { row[$0].compared != other[$0].compared } }
         let whole = candidates.filter { $0.count == row.count }
         guard let nearest = whole.min(by: { differences($0).count < differences($1).count }),
             let index = differences(nearest).first, isSameRow || differences(nearest).count * 2 <= row.count
@@ -93,7 +93,7 @@ struct ExportDifference {
         return ""
     }
 
-    /// True where a column at one path also takes the value at another's path.
+    /// True if a column at one path also takes the value at another's path.
     private static func overlap(_ path: XMLPath, _ type: ValueType?, _ other: XMLPath) -> Bool {
         guard path.ups == other.ups, path.isAbsolute == other.isAbsolute else { return false }
         if path.target == .deepText || type == .xml { return other.steps.starts(with: path.steps) }

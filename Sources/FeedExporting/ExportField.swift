@@ -28,7 +28,7 @@ struct ExportField {
         }
     }
 
-    /// Returns the value's text as a feed has it; nil where there is none.
+    /// Returns the value's text as a feed has it; nil without one.
     ///
     /// - Throws: ``ExportError`` for a character that XML cannot hold, or a value that cannot be decrypted.
     func text(_ row: Row) throws -> [UInt8]? {

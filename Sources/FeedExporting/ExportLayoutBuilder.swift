@@ -162,7 +162,7 @@ struct ExportLayoutBuilder {
         for inner in table.nested { try place(inner, below: chain, owners: within, isOutermost: false) }
     }
 
-    /// True where the path leads into a record of an inner table, which has the value itself.
+    /// True if the path leads into a record of an inner table, which has the value itself.
     private func isToldBelow(_ column: ColumnMapping, _ table: ExportTable) -> Bool {
         guard case .path(let path, _) = column.origin, path.ups == 0, !path.isAbsolute else { return false }
         return table.nested.contains { inner in

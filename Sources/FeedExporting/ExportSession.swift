@@ -229,7 +229,7 @@ final class ExportSession {
         }
     }
 
-    /// Returns an index, made for this export, of the columns by which a table's rows are found. Returns nil where the
+    /// Returns an index, made for this export, of the columns by which a table's rows are found. Returns nil if the
     /// store has one, or the table has no row ids.
     private func index(of table: ExportTable) throws -> String? {
         let id = ObjectIdentifier(table)

@@ -10,7 +10,7 @@ final class ExportTable {
     var nested: [ExportTable] = []
     /// Pairs of columns whose values are equal in a row and in the row around it: this table's column, and the outer one's.
     var join: [(column: String, outer: String)] = []
-    /// True where the table's records are within one another.
+    /// True if the table's records are within one another.
     var isRecursive = false
 
     /// The tables whose records are within this table's records.

@@ -29,7 +29,7 @@ final class ExportTrial {
     /// - Parameters:
     ///   - parent: the folder in which the trial's own is made.
     ///   - makeStore: makes an SQLite store with a schema at a path.
-    /// - Throws: ``ExportError`` where the temporary folder cannot be used, `StoreError`, `DatabaseError`.
+    /// - Throws: ``ExportError`` if the temporary folder cannot be used, `StoreError`, `DatabaseError`.
     init(
         _ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database,
         folder parent: URL, makeStore: MappingExporter.StoreMaker

@@ -20,14 +20,14 @@ package struct MappingExporter {
     /// Makes an SQLite store with a schema at a path.
     package typealias StoreMaker = @Sendable (_ path: String, _ schema: String) throws -> any MainStore
 
-    /// Returns the names of the tables whose rows a request's export reads; nil where the request has no mapping.
+    /// Returns the names of the tables whose rows a request's export reads; nil if the request has no mapping.
     package static func tables(of request: RequestDeclaration) -> [String]? {
         guard case .mapping(let mapping) = request.content else { return nil }
         let names = mapping.tables.map(\.table) + mapping.tables.flatMap(\.columns).compactMap(\.reference?.table)
         return Array(Set(names)).sorted()
     }
 
-    /// Returns nil where the request has no mapping.
+    /// Returns nil if the request has no mapping.
     ///
     /// - Parameters:
     ///   - storePath: an SQLite file with the store's tables.

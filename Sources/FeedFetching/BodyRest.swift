@@ -15,10 +15,10 @@ package struct BodyRest {
     /// - Parameters:
     ///   - first: the response whose body broke off.
     ///   - offset: the bytes that came, as they were sent.
-    /// - Returns: nil where the rest cannot be asked for.
+    /// - Returns: nil where the rest cannot be used for.
     package init?(of first: Exchange, to request: RequestDeclaration, after offset: Int) {
         let response = first.response
-        guard request.resumes, request.method == "GET", response.status == 200, first.origin.hasPrefix("http"),
+        guard request.resumes, request.method == "GET", response.status == 200, first.origin.scheme.hasPrefix("http"),
             !request.hasHeader("Range"), response[header: "Accept-Ranges"]?.lowercased() != "none", offset > 0,
             let validator = Self.validator(of: response)
         else { return nil }

@@ -11,7 +11,7 @@ extension ErrorText {
             "the HTTP/2 connection was closed"
         case is NIOHTTP2Errors.ContentLengthViolated, is NIOHTTP2Errors.ContentLengthHeadersMismatch,
             is NIOHTTP2Errors.ContentLengthHeaderNegative, is NIOHTTP2Errors.ContentLengthHeaderMalformedValue:
-            "the response is not as long as its Content-Length says"
+            "the response's length differs from its Content-Length"
         case is NIOHTTP2Errors.ExcessivelyLargeHeaderBlock, is NIOHTTP2Errors.ExcessiveContinuationFrames:
             "the response's headers are too long"
         case is NIOHTTP2Errors.MissingPseudoHeader, is NIOHTTP2Errors.DuplicatePseudoHeader,
@@ -27,9 +27,9 @@ extension ErrorText {
         case is NIOHTTP2Errors.ExcessiveRSTFrames, is NIOHTTP2Errors.ExcessiveControlFrames,
             is NIOHTTP2Errors.ExcessiveEmptyDataFrames, is NIOHTTP2Errors.ExcessiveStreamErrors,
             is NIOHTTP2Errors.ExcessiveNumberOfGlitches:
-            "the server sent too many HTTP/2 frames that say nothing"
+            "the server sent too many empty HTTP/2 frames"
         case is NIOHTTP2Errors.UnableToParseFrame, is NIOHTTP2Errors.BadClientMagic, is NIOHTTP2Errors.MissingPreface:
-            "what the server sent is not HTTP/2"
+            "the server's response is not HTTP/2"
         default: "the server broke the rules of HTTP/2"
         }
     }

@@ -13,12 +13,12 @@ package enum ErrorText {
         switch error {
         case let error as HTTPClientError: client(error)
         case let error as NIOConnectionError: connecting(error)
-        case is SocketAddressError.UnknownHost: "the host's name is not known"
+        case is SocketAddressError.UnknownHost: "the host's name cannot be resolved"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout: "no connection in time"
         case is ChannelError: "the connection was closed"
         case let error as HTTPParserError: "the response is cut short or is not HTTP (\(error))"
-        case is NIOHTTPDecoderError: "a response came that nobody had asked for"
+        case is NIOHTTPDecoderError: "a response came without a request"
         case let error as any NIOHTTP2Error: http2(error)
         case let error as NIOHTTP2Errors.StreamError: words(error.baseError)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: tls(error)
@@ -37,15 +37,15 @@ package enum ErrorText {
         switch error {
         case .remoteConnectionClosed: "the server closed the connection before its response was complete"
         case .invalidProxyResponse: "the proxy did not connect to the server"
-        case .proxyAuthenticationRequired: "the proxy asks for a user and a password (407); check the request's 'proxy'"
+        case .proxyAuthenticationRequired: "the proxy requires a user and a password (407); check the request's 'proxy'"
         case .connectTimeout, .getConnectionFromPoolTimeout: "no connection in time"
         case .tlsHandshakeTimeout: "no TLS connection in time"
         case .httpProxyHandshakeTimeout, .socksHandshakeTimeout: "no connection through the proxy in time"
         case .deadlineExceeded, .readTimeout, .writeTimeout: "no response in time"
         case .uncleanShutdown: "the connection broke off before the response was complete"
         case .cancelled, .requestStreamCancelled, .alreadyShutdown: "the request was cancelled"
-        case .bodyLengthMismatch: "the request's body is not as long as its Content-Length says; leave that header out"
-        case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be asked"
+        case .bodyLengthMismatch: "the request's body does not match its Content-Length; remove that header"
+        case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be used"
         default:
             // Its description would show the header's value.
             error.shortDescription.contains("header field")

@@ -21,8 +21,8 @@ package struct Exchange: Sendable {
     fileprivate var body: Body
     /// The address that permanent redirects led to; nil if there were none, or others too.
     package var movedTo: String?
-    /// The origin that answered: `scheme://host:port`.
-    package var origin = "file:"
+    /// The origin that answered.
+    package var origin = Origin.file
     /// The address that answered; nil where a proxy connected to it, or none did.
     package var from: IPAddress?
 
@@ -57,7 +57,7 @@ package struct Exchange: Sendable {
     ///
     /// - Parameter namer: what names it, to be shown.
     package func provenance(_ namer: String) -> AddressProvenance? {
-        origin == "file:" ? nil : AddressProvenance(namer: namer, origin: origin, from: from)
+        origin.isFile ? nil : AddressProvenance(namer: namer, origin: origin, from: from)
     }
 
     /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.

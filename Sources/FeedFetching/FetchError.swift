@@ -1,3 +1,11 @@
+import AsyncHTTPClient
+package import FeedDeclarations
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
 /// The reason why a request gave no usable response.
 package struct FetchError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
@@ -19,4 +27,72 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
     }
+}
+
+extension FetchError {
+    /// Creates an error from one of the HTTP client, in words for the person who must act on it.
+    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress?) {
+        self.init(
+            client: error, subject: "\(request.method) \(request.url)",
+            connectTimeout: request.transport.connectTimeout,
+            timeout: request.timeout, progress: progress)
+    }
+
+    init(client error: any Error, request: PreparedRequest, progress: ExchangeProgress?) {
+        self.init(
+            client: error, subject: "\(request.method) \(request.url)",
+            connectTimeout: request.transport.connectTimeout,
+            timeout: request.timeout, progress: progress)
+    }
+
+    /// - Parameter subject: the method and the address, to be shown.
+    init(
+        client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
+        progress: ExchangeProgress? = nil
+    ) {
+        switch error {
+        case let error as FetchError:
+            self = error
+        case let error as AddressGuard.Refusal:
+            self.init(.redirect, "\(subject): \(error)")
+        case let error as HTTPClientError where Self.connecting.contains(error):
+            self.init(
+                .timeout, "\(subject): no connection within \(connectTimeout) (connect_timeout)")
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            let timeoutDetail = progress?.timeoutDetail(after: timeout) ?? "no response within \(timeout)"
+            self.init(.timeout, "\(subject): \(timeoutDetail)")
+        case let error as AnswerError:
+            let code: Code =
+                switch error {
+                case .closedBeforeAnswer, .leftOver: .truncated
+                case .unprocessed, .refused: .connection
+                default: .decoding
+                }
+            self.init(code, "\(subject): \(error)")
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
+        case is HTTPParserError:
+            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
+        case NIOSSLError.uncleanShutdown:
+            // Only TLS shows that a body that ends with its connection is complete (RFC 9112, section 9.8).
+            self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+            self.init(
+                .connection,
+                "\(subject): no TLS connection: \(ErrorText.words(error)); check the server's certificate, or the "
+                    + "request's 'tls'")
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            self.init(.connection, "\(subject): nothing listens there (connection refused); is the server running?")
+        case let error as IOError:
+            self.init(.connection, "\(subject): the connection broke: \(ErrorText.words(error))")
+        default:
+            self.init(.connection, "\(subject): \(ErrorText.words(error))")
+        }
+    }
+
+    /// The client's errors for a connection that was not made in time.
+    private static let connecting: [HTTPClientError] = [
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout,
+        .socksHandshakeTimeout,
+    ]
 }

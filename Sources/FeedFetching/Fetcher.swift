@@ -9,6 +9,17 @@ package protocol Fetcher: Sendable {
     ///   - movedTo: the request's new address, once the server has reported the permanent move often enough.
     /// - Throws: ``FetchError``, or `CancellationError`.
     func fetch(
-        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange
+}
+
+extension Fetcher {
+    /// Prepares a request and sends it.
+    ///
+    /// - Throws: ``FetchError``, or `CancellationError`.
+    package func fetch(
+        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange {
+        try await fetch(request.prepare(), context, validators: validators, movedTo: movedTo)
+    }
 }

@@ -20,6 +20,7 @@ struct HTTPExchange {
 
     struct Message: Equatable {
         var url: URL
+        var origin: Origin
         var method: String
         var headers: HTTPHeaders
         var body: String?
@@ -38,7 +39,7 @@ struct HTTPExchange {
     /// The most redirects followed for one request.
     static let redirectLimit = 5
 
-    private let request: RequestDeclaration
+    private let request: PreparedRequest
     private let validators: Validators
     private let movedTo: String?
     /// The target of the request as it is declared.
@@ -52,12 +53,11 @@ struct HTTPExchange {
     private var token: (value: TokenStore.Token, isNew: Bool)?
 
     /// - Parameter movedTo: the address that the server's permanent redirects have named; nil for the declared one.
-    /// - Throws: ``FetchError`` where the request has no valid address.
-    init(_ request: RequestDeclaration, validators: Validators, movedTo: String?) throws {
+    init(_ request: PreparedRequest, validators: Validators, movedTo: String?) {
         self.request = request
         self.validators = validators
         self.movedTo = movedTo
-        declared = try HTTPTarget(request)
+        declared = HTTPTarget(request)
         target = declared
         headers = HTTPHeaders()
     }
@@ -117,6 +117,7 @@ struct HTTPExchange {
     /// secrets, and a request with a body stays at its declared address.
     private mutating func start() -> Step {
         target = declared
+        headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
         provenance = request.provenance
         namedBy = nil
         isPermanent = true
@@ -124,15 +125,16 @@ struct HTTPExchange {
         if let movedTo, let address = try? WebAddress(movedTo) {
             target.url = address.url
             if target.origin != declared.origin {
-                if target.body == nil { target.dropSecrets() } else { target = declared }
+                if target.body == nil { headers = headers.leavingOrigin() } else { target = declared }
             }
-            if target.url.hostBeforePort != declared.url.hostBeforePort {
+            if target.origin.host != declared.origin.host {
                 provenance = AddressProvenance(
                     namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: nil)
                 namedBy = declared.url
             }
         }
-        headers = target.headers(validators)
+        if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
+        if let modified = validators.lastModified { headers.add(name: "If-Modified-Since", value: modified) }
         if let authorization, target.origin == declared.origin {
             headers.replaceOrAdd(name: "Authorization", value: authorization)
         }
@@ -149,9 +151,10 @@ struct HTTPExchange {
     }
 
     private mutating func message() -> Message {
-        if request.allowsPrivate || provenance?.admitsAll(of: target.url.host) ?? false { provenance = nil }
+        if request.allowsPrivate || provenance?.admitsAll(of: target.origin) ?? false { provenance = nil }
         return Message(
-            url: target.url, method: target.method, headers: headers, body: target.body, provenance: provenance,
+            url: target.url, origin: target.origin, method: target.method, headers: headers, body: target.body,
+            provenance: provenance,
             namedBy: namedBy)
     }
 }

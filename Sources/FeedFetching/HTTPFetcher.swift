@@ -7,8 +7,6 @@ import NIOHTTP1
 
 /// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
-    static let userAgent = "Tributary/\(TributaryVersion.version) (+\(TributaryVersion.home))"
-
     private let now: @Sendable () -> Date
     private let onAnswer: @Sendable (Int?) -> Void
     private let hosts: HostGate?
@@ -17,7 +15,7 @@ package final class HTTPFetcher: Fetcher {
     private let network: (any Network)?
     let clients = HTTPClients()
     package let tokens = TokenStore()
-    private let tickets = SendTickets()
+    private let correlation = RequestCorrelation()
 
     /// - Parameters:
     ///   - hosts: limits the requests to each host; nil where nothing does.
@@ -38,9 +36,9 @@ package final class HTTPFetcher: Fetcher {
     package func shutdown() async throws { try await clients.shutdown() }
 
     package func fetch(
-        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
-        var exchange = try HTTPExchange(request, validators: validators, movedTo: movedTo)
+        var exchange = HTTPExchange(request, validators: validators, movedTo: movedTo)
         let connections = try self.connections(request)
         var answer: Answer?
         var step = exchange.begin()
@@ -54,7 +52,7 @@ package final class HTTPFetcher: Fetcher {
             case .send(let message):
                 // An unread body holds its connection, for which the next message may be waiting.
                 answer = nil
-                try await context.permit?.move(to: message.url.origin, mayWait: context.mayWait, context.progress)
+                try await context.permit?.move(to: message.origin, mayWait: context.mayWait, context.progress)
                 let isProxied = request.transport.proxy != nil
                 let provenance: AddressProvenance?
                 do {
@@ -64,7 +62,8 @@ package final class HTTPFetcher: Fetcher {
                     throw FetchError(client: error, request: request, progress: context.progress)
                 }
                 let received = try await send(
-                    HTTPClientRequest(message), with: connections, for: request, context, provenance: provenance)
+                    HTTPClientRequest(message), to: message.url, message.origin, with: connections, for: request,
+                    context, provenance: provenance)
                 step = try exchange.receive(
                     status: Int(received.response.status.code),
                     location: received.response.headers.first(name: "Location"), from: received.from)
@@ -79,17 +78,21 @@ package final class HTTPFetcher: Fetcher {
     /// A response, and the address that sent it, or that the URL has where a proxy connects to it.
     private typealias Answer = (response: HTTPClientResponse, from: IPAddress?)
 
-    private func token(for client: ClientCredentials, _ request: RequestDeclaration, _ context: ExchangeContext)
+    private func token(for client: ClientCredentials, _ request: PreparedRequest, _ context: ExchangeContext)
         async throws -> (token: TokenStore.Token, isNew: Bool)
     {
+        let tokenRequest = TokenRequest(client: client)
+        let url = try tokenRequest.url()
+        let origin = url.origin
         // Otherwise the one that asks for the token may wait for the request that is reserved for this one.
-        try await tokens.token(for: client, now: now, beforeWaiting: { context.permit?.endReservation() }) {
-            let tokenRequest = TokenRequest(client: client)
+        let endReservation: () -> Void = { context.permit?.endReservation() }
+        return try await tokens.token(for: client, at: origin, now: now, beforeWaiting: endReservation) {
             let connections = try self.connections(request)
             do {
-                let message = tokenRequest.message()
-                let response = try await send(message, with: connections, for: request, context, provenance: nil)
-                    .response
+                let response = try await send(
+                    tokenRequest.message(), to: url, origin, with: connections, for: request, context,
+                    provenance: nil
+                ).response
                 return try await tokenRequest.token(from: response, now: now())
             } catch {
                 if error is CancellationError { throw error }
@@ -101,46 +104,43 @@ package final class HTTPFetcher: Fetcher {
     /// - Parameter provenance: who named the address; nil where it may be any.
     /// - Returns: the response, and the address that sent it, or that the URL has where a proxy connects to it.
     private func send(
-        _ message: HTTPClientRequest, with connections: any Network, for request: RequestDeclaration,
-        _ context: ExchangeContext, provenance: AddressProvenance?
+        _ message: HTTPClientRequest, to url: URL, _ origin: Origin, with connections: any Network,
+        for request: PreparedRequest, _ context: ExchangeContext, provenance: AddressProvenance?
     ) async throws -> Answer {
         let progress = context.progress
-        let url = URL(string: message.url)
         let isProxied = request.transport.proxy != nil
-        if let origin = url?.origin {
-            if let permit = context.permit {
-                try await permit.waitToSend(to: origin, progress)
-            } else {
-                try await hosts?.waitToSend(to: origin, nil, progress)
-            }
+        if let permit = context.permit {
+            try await permit.waitToSend(to: origin, progress)
+        } else {
+            try await hosts?.waitToSend(to: origin, nil, progress)
         }
         var resends = Resends(method: message.method.rawValue)
         while true {
             progress?.isConnecting()
-            let ticket = tickets.issue(for: progress, to: url?.origin ?? "", provenance: isProxied ? nil : provenance)
-            defer { tickets.drop(ticket) }
+            let entry = correlation.add(for: progress, to: origin, provenance: isProxied ? nil : provenance)
+            defer { correlation.remove(entry) }
             var message = message
-            message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
+            message.headers.replaceOrAdd(name: RequestCorrelation.header, value: String(entry.number))
             var isAnswered = false
             do {
                 let response = try await connections.send(message, within: request.timeout + .seconds(1))
                 progress?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
-                guard isProxied, let url else { return (response, ticket.address) }
+                guard isProxied else { return (response, entry.address) }
                 return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
                 if !isAnswered { onAnswer(nil) }
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
-                guard resends.isAllowed(after: Resends.Failure(error), isSent: ticket.isSent) else {
+                guard resends.isAllowed(after: Resends.Failure(error), isSent: entry.isSent) else {
                     throw FetchError(client: error, request: request, progress: progress)
                 }
             }
         }
     }
 
-    private func exchange(_ answer: Answer, to request: RequestDeclaration, _ result: HTTPExchange.Result) -> Exchange {
+    private func exchange(_ answer: Answer, to request: PreparedRequest, _ result: HTTPExchange.Result) -> Exchange {
         let response = answer.response
         let head = FeedResponse(
             requestedURL: request.url.template, url: result.url.absoluteString, status: Int(response.status.code),
@@ -177,11 +177,11 @@ package final class HTTPFetcher: Fetcher {
     }
 
     /// Returns what sends a request's messages.
-    private func connections(_ request: RequestDeclaration) throws -> any Network {
+    private func connections(_ request: PreparedRequest) throws -> any Network {
         if let network { return network }
         do {
             let client = try clients.client(request.transport) {
-                try request.transport.makeClient(Connections(tickets: tickets))
+                try request.transport.makeClient(Connections(correlation: correlation))
             }
             return ClientConnections(client: client)
         } catch {

@@ -34,6 +34,15 @@ struct TokenRequest {
         }
     }
 
+    /// - Throws: ``FetchError`` where the declared address is none.
+    func url() throws(FetchError) -> URL {
+        do {
+            return try WebAddress(client.tokenURL.value).url
+        } catch {
+            throw FetchError(.address, "\(client.tokenURL) cannot be used: \(error)")
+        }
+    }
+
     func message() -> HTTPClientRequest {
         var fields = client.parameters.mapValues(\.value)
         fields["grant_type"] = "client_credentials"
@@ -51,10 +60,10 @@ struct TokenRequest {
             fields["client_id"] = client.clientID.value
             fields["client_secret"] = client.clientSecret.value
         }
-        message.headers.add(name: "User-Agent", value: HTTPFetcher.userAgent)
+        message.headers.add(name: "User-Agent", value: PreparedRequest.userAgent)
         message.headers.add(name: "Accept", value: "application/json")
         message.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
-        message.body = .bytes(ByteBuffer(string: HTTPTarget.form(fields)))
+        message.body = .bytes(ByteBuffer(string: PreparedRequest.form(fields)))
         return message
     }
 

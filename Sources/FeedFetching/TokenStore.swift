@@ -14,7 +14,8 @@ package final class TokenStore: Sendable {
     private static let margin: TimeInterval = 30
 
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
-    private let turns = HostGate(limit: 1)
+    /// For each client, what lets one exchange at a time ask for its token.
+    private let gates = Mutex<[ClientCredentials: HostGate]>([:])
     /// The last tokens of each client, including the current one. They stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
     private static let remembered = 4
@@ -27,22 +28,27 @@ package final class TokenStore: Sendable {
     package var redactor: Redactor { issued.withLock { $0.redactor } }
 
     /// - Parameters:
+    ///   - origin: that of the client's token server.
     ///   - beforeWaiting: called where another exchange is asking for the client's token.
     ///   - issue: asks for a token.
     /// - Returns: the token, and whether it has just been issued.
     func token(
-        for client: ClientCredentials, now: @Sendable () -> Date, beforeWaiting: () -> Void,
+        for client: ClientCredentials, at origin: Origin, now: @Sendable () -> Date, beforeWaiting: () -> Void,
         issue: () async throws -> Token
     ) async throws -> (token: Token, isNew: Bool) {
-        let key = client.tokenURL.value + " " + client.clientID.value
-        let turn: HostPermit
-        if let free = turns.permitIfFree(at: key) {
-            turn = free
+        let gate = gates.withLock { gates in
+            let gate = gates[client] ?? HostGate(limit: 1)
+            gates[client] = gate
+            return gate
+        }
+        let permit: HostPermit
+        if let free = gate.permitIfFree(at: origin) {
+            permit = free
         } else {
             beforeWaiting()
-            turn = try await turns.permit(at: key)
+            permit = try await gate.permit(at: origin)
         }
-        defer { turn.release() }
+        defer { permit.release() }
         if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
             return (known, false)
         }
@@ -76,6 +82,7 @@ package final class TokenStore: Sendable {
     private func forget(_ clients: [ClientCredentials]) {
         guard !clients.isEmpty else { return }
         tokens.withLock { tokens in for client in clients { tokens[client] = nil } }
+        gates.withLock { gates in for client in clients { gates[client] = nil } }
         issued.withLock { issued in
             for client in clients { issued.byClient[client] = nil }
             issued.redactor = Redactor(secrets: issued.byClient.values.joined())

@@ -61,7 +61,7 @@ package final class WebhookClient: Sendable {
         request.method = .POST
         let timestamp = String(Int(now.timeIntervalSince1970.rounded(.down)))
         request.headers.add(name: "Content-Type", value: "application/json")
-        request.headers.add(name: "User-Agent", value: HTTPFetcher.userAgent)
+        request.headers.add(name: "User-Agent", value: PreparedRequest.userAgent)
         request.headers.add(name: "webhook-id", value: id)
         request.headers.add(name: "webhook-timestamp", value: timestamp)
         if let secret {

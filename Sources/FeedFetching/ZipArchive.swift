@@ -155,7 +155,7 @@ final class ZipArchive {
             throw FetchError(
                 .decoding,
                 "the ZIP archive holds more than one file; '\(name)' is the second; "
-                    + "say by documents = \"*.xml\" which are meant")
+                    + "select files with documents = \"*.xml\"")
         }
         if !isFolder { hasFile = true }
         switch (header.isEncrypted, header.method) {
@@ -195,7 +195,7 @@ final class ZipArchive {
 
     private func checkFile() throws {
         guard checksum == UInt(declaredChecksum) else {
-            throw FetchError(.decoding, "the file in the ZIP archive is damaged: its CRC-32 is another one")
+            throw FetchError(.decoding, "the file in the ZIP archive is damaged: its CRC-32 differs")
         }
         state = .signature
     }

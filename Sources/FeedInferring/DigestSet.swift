@@ -1,7 +1,7 @@
-/// A set of 64-bit digests of values, which tells whether all of them differ.
+/// A set of 64-bit digests of values, which decides whether all of them differ.
 ///
-/// Two values that differ have one digest with a probability of one in 10⁶ among four million. They count as equal then,
-/// so that a key is not proposed that could be one, and never the reverse.
+/// Among four million different values, two have the same digest with a probability of one in 10⁶. They then count as
+/// equal, so a possible key is not proposed; the reverse never happens.
 struct DigestSet {
     /// The digests that all sets of one count may still take.
     final class Budget {
@@ -11,12 +11,16 @@ struct DigestSet {
         fileprivate var left: Int
 
         init(limit: Int = Budget.limit) { left = limit }
+
+        var isLeft: Bool { left > 0 }
+
+        func take() { left -= 1 }
     }
 
-    private var digests: Set<UInt64> = []
+    private(set) var digests: Set<UInt64> = []
     /// False once two digests were equal, or could not be compared.
     private(set) var allDiffer = true
-    /// True where the budget was used up.
+    /// True if the budget was used up.
     private(set) var isOverBudget = false
 
     mutating func insert(_ digest: UInt64?, _ budget: Budget) {
@@ -33,7 +37,7 @@ struct DigestSet {
         forget(budget)
     }
 
-    /// Gives back what the set has taken.
+    /// Returns the set's memory to the budget.
     mutating func forget(_ budget: Budget) {
         budget.left += digests.count
         digests = []

@@ -24,10 +24,12 @@ struct KeyChoice {
     /// A chosen value, by its position.
     struct Choice {
         var index: Int
-        /// True where its name says that it identifies the record; a label does not.
+        /// True if its name says that it identifies the record; a label does not.
         var isIdentifier = false
-        /// True where it identifies this record, rather than another that the record refers to.
+        /// True if it identifies this record, rather than another that the record refers to.
         var isOwn = false
+        /// False where nothing but its values speaks for it.
+        var isNamed = true
     }
 
     /// The values that may be unique in the document, the best first.
@@ -42,9 +44,9 @@ struct KeyChoice {
         }
     }
 
-    /// The position of the value that identifies the only record of a document, by its name; nil where none does.
+    /// The position of the value that identifies the only record of a document, by its name; nil if none does.
     var ofSingle: Int? {
-        unique.first { $0.isOwn && (values[$0.index].profile.declared?.isRequired ?? true) }?.index
+        unique.first { $0.isOwn && (values[$0.index].profile.declared == nil || values[$0.index].isRequired) }?.index
     }
 
     /// The most candidates that are counted, each with memory of its own.
@@ -54,7 +56,9 @@ struct KeyChoice {
         var found: [(choice: Choice, order: [Int])] = []
         for (index, value) in values.enumerated() where value.profile.filled == record.count {
             guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
-            let choice = Choice(index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier)
+            let choice = Choice(
+                index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier,
+                isNamed: rank < Self.unnamed && value.plainName != "name")
             found.append(
                 (choice, [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength, index]))
         }
@@ -94,7 +98,7 @@ struct KeyChoice {
         return Self.labels.firstIndex(of: name).map { Self.label + $0 }
     }
 
-    /// True where `productid` is the id of this record: of `product`, or of a `shopproduct`.
+    /// True if `productid` is the id of this record: of `product`, or of a `shopproduct`.
     private func isStem(_ stem: Substring) -> Bool {
         let name = SQLName.snakeCase(record.name.local).replacing("_", with: "")
         return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))

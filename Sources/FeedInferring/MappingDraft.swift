@@ -7,14 +7,14 @@ import XMLStream
 package final class MappingDraft {
     let root: ElementProfile
     let tables: [ProposedTable]
-    /// The lines on what the tables are proposed for.
+    /// The first lines of the proposal: its basis.
     let head: [String]
     private let document: ElementProfile
 
     /// - Parameters:
     ///   - profile: the profile of a whole document. It must not change afterwards.
-    ///   - schema: the document's schema, which says what its elements are; nil where there is none.
-    /// - Throws: ``InferenceError`` where there is no document, or no value in it.
+    ///   - schema: the document's schema, which says what its elements are; nil without one.
+    /// - Throws: ``InferenceError`` if there is no document, or no value in it.
     package convenience init(profile: DocumentProfile, schema: SchemaSet? = nil) throws {
         guard let document = profile.root else {
             throw InferenceError(description: "there is no XML document to propose a mapping for")
@@ -53,14 +53,15 @@ package final class MappingDraft {
             }
             + Self.names("Elements of any name may be below these, and have no column:", root) { $0.isOpen }
         tables = makeTables(root)
-        guard tables.contains(where: { $0.weight > 0 }) else {
+        guard tables.contains(where: { $0.weight > 0 || $0.values.contains(where: \.isProse) }) else {
             throw InferenceError(
                 description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
         }
         SchemaKeys.assign(to: tables, below: root)
+        PossibleReference.assign(to: tables)
     }
 
-    /// Returns a line with the elements of which something is declared; none where there is no such element.
+    /// Returns a line with the names of declared elements; no line without such an element.
     private static func names(
         _ what: String, _ root: ElementProfile, _ isWanted: (ElementDeclaration) -> Bool
     ) -> [String] {

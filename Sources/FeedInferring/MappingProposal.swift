@@ -8,6 +8,8 @@ package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
     package let toml: String
+    /// True if the document lists feeds, each of which is a source.
+    package let isList: Bool
     /// What was found of each table: its number of records, and why its key was chosen.
     package let reasons: [Reason]
 
@@ -21,20 +23,21 @@ package struct MappingProposal: Sendable, Equatable {
     ///   - url: the address of the document, as the block is to give it.
     ///   - sourceName: the name of the source; nil for a name made from the URL.
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
+    ///   - writtenTables: names of tables that other sources write.
     ///   - options: further keys of the request, as lines.
     package init(
         _ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = [],
-        options: [String] = []
+        writtenTables: Set<String> = [], options: [String] = []
     ) {
         let tables = draft.tables
         // A line is a `row`, which says nothing of what is on it.
         let isOfLines = !options.isEmpty
+        let name = sourceName ?? SourceName.make(of: url)
         TableNames.assign(
-            to: tables, taken: takenTables, rows: isOfLines ? sourceName ?? SourceName.make(of: url) : nil)
+            to: tables, taken: takenTables, written: writtenTables, source: name, rows: isOfLines ? name : nil)
         let writer = PathWriter(root: draft.root)
         for table in tables { table.complete(writer) }
         for table in tables { table.completeReferences() }
-        let name = sourceName ?? SourceName.make(of: url)
         let source = "sources." + TOMLText.key(name)
         var head = draft.head.map { "# " + DeclaredValue.line($0, longest: .max) }
         head += [
@@ -55,6 +58,7 @@ package struct MappingProposal: Sendable, Equatable {
             head.append("namespaces = { " + bound.joined(separator: ", ") + " }")
         }
         self.sourceName = name
+        isList = false
         reasons = tables.map { Reason(table: $0.name, text: $0.summary) }
         toml = ([head] + tables.map { Self.block($0, source) }).map { $0.joined(separator: "\n") + "\n" }
             .joined(separator: "\n")
@@ -77,26 +81,37 @@ package struct MappingProposal: Sendable, Equatable {
         self.init(draft, url: url, sourceName: sourceName, takenTables: takenTables)
     }
 
-    /// Creates a proposal with a source for each feed of a subscription list.
-    package init(sourceName: String, toml: String) {
+    /// Creates a proposal without a mapping.
+    ///
+    /// - Parameter isList: true if it has a source for each feed of a subscription list.
+    package init(sourceName: String, toml: String, isList: Bool = false) {
+        self.isList = isList
         self.sourceName = sourceName
         self.toml = toml
         reasons = []
     }
 
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {
-        var lines = [
-            "# \(table.summary)",
-            "[[\(source).requests.tables]]",
-            "table = \(TOMLText.string(table.name))",
-            "element = \(TOMLText.string(table.place))",
-        ]
+        let shared = table.avoids.map {
+            [
+                "# Another source writes a table \"\($0)\"; to write that one, add a `scope`, and its column to both keys."
+            ]
+        }
+        var lines =
+            (shared ?? []) + [
+                "# \(table.summary)",
+                "[[\(source).requests.tables]]",
+                "table = \(TOMLText.string(table.name))",
+                "element = \(TOMLText.string(table.place))",
+            ]
         if !table.key.isEmpty { lines.append("key = \(TOMLText.strings(table.key))") }
         if let parent = table.parentOfPositions {
             // The rows behind the last position of a parent would stay.
             lines += ["sync = \"mirror\"", "within = \(TOMLText.string(parent))"]
         } else {
-            lines.append("sync = \"upsert\"")
+            lines += [
+                "sync = \"upsert\"", "# sync = \"mirror\"  # instead: deletes rows that the document no longer has",
+            ]
         }
         lines.append("[\(source).requests.tables.columns]")
         let width = table.columns.map { TOMLText.key($0.name).count }.max() ?? 0
@@ -108,11 +123,4 @@ package struct MappingProposal: Sendable, Equatable {
         }
         return lines
     }
-}
-
-/// The reason that no mapping can be proposed for a document.
-package struct InferenceError: Error, Sendable, Equatable, CustomStringConvertible {
-    package var description: String
-
-    package init(description: String) { self.description = description }
 }

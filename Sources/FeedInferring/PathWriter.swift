@@ -81,12 +81,12 @@ final class PathWriter {
 }
 
 extension ElementProfile {
-    /// True where a sibling has the same local name in another namespace.
+    /// True if a sibling has the same local name in another namespace.
     var hasTwin: Bool { parent?.twins.contains(name.local) ?? false }
 }
 
 extension XMLName {
-    /// The prefix as written; nil where there is none.
+    /// The prefix as written; nil without one.
     var prefix: String? {
         qualified.utf8.count > local.utf8.count ? String(qualified.dropLast(local.count + 1)) : nil
     }

@@ -6,18 +6,21 @@ struct ProposedColumn {
         case path(String)
         /// The key of the enclosing record of this table.
         case parent(String)
-        /// The position, and what it is counted in where that is not the element around the record.
+        /// The position, and the element to count in if that is not the enclosing one.
         case ordinal(String?)
     }
 
     var name: String
     var source: Source
     var type = ValueType.text
-    /// What a schema says of the values.
+    /// The schema's declaration of the values.
     var declared: DeclaredValue?
+    var writing: ValueWriting?
     var isRequired = false
     /// The table and column that the value refers to: `stop(id)`.
     var references: String?
+    /// Why it refers to them, where no schema says it.
+    var reason: String?
 
     /// The text after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
@@ -28,6 +31,7 @@ struct ProposedColumn {
             var keys = [("path", TOMLText.string(path))]
             if type != .text { keys.append(("type", TOMLText.string(type.rawValue))) }
             if type == .blob, let format = declared?.format { keys.append(("format", TOMLText.string(format))) }
+            keys += writing?.keys ?? []
             if isRequired { keys.append(("required", "true")) }
             if let references { keys.append(("references", TOMLText.string(references))) }
             guard keys.count > 1 else { return TOMLText.string(path) }
@@ -35,6 +39,11 @@ struct ProposedColumn {
         }
     }
 
-    /// What a schema says beside the type, as a comment; nil where it says nothing.
-    var comment: String? { declared?.comment }
+    /// What a schema says beside the type, or how sure the keys are, as a comment; nil where nothing is to be said.
+    var comment: String? {
+        guard let declared else { return (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
+        guard type == .text, declared.type != .text else { return declared.comment }
+        let type = "\(declared.type.rawValue) in the schema, which not all values of the document are"
+        return declared.comment.map { "\(type); \($0)" } ?? type
+    }
 }

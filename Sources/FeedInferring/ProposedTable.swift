@@ -7,7 +7,7 @@ final class ProposedTable {
     /// The table of the records that enclose this one's records.
     let parent: ProposedTable?
     let values: [RecordValue]
-    /// What tells the records apart, once a ``RecordCounter`` has read the document.
+    /// The keys that distinguish the records, once a ``RecordCounter`` has read the document.
     private(set) lazy var count = makeCount()
     /// The number of values left out because there would be too many columns.
     private let omitted: Int
@@ -19,13 +19,16 @@ final class ProposedTable {
     /// The path of its records.
     private(set) var place = ""
     private var keyReason = ""
-    /// The column of the enclosing record, where the position within it is the key: a record that has moved up leaves its
-    /// last position to none. Nil where the records enclose others, which may be known by keys of their own.
+    /// The column of the enclosing record, where the position within it is the key: a record that has moved up leaves
+    /// its last position to none. Nil if the records enclose others, which may be known by keys of their own.
     private(set) var parentOfPositions: String?
     /// The key that a schema declares, and the tables whose keys its values refer to, by the values' positions.
     var declaredKey: SchemaKeys.Key?
     var references: [Int: ProposedTable] = [:]
+    var possibleReferences: [PossibleReference] = []
     private var hasDeclaredKey = false
+    /// The name that the table would have if no other source wrote a table of that name.
+    var avoids: String?
 
     private init(_ element: ElementProfile, _ shape: RecordShape, parent: ProposedTable?, hasChildren: Bool = true) {
         self.element = element
@@ -46,8 +49,8 @@ final class ProposedTable {
         return [ProposedTable(element, shape, parent: parent)]
     }
 
-    /// Returns the tables of a document of which a schema says everything: the root's is the one around all others if it
-    /// has a key, and else holds what the document says of itself.
+    /// Returns the tables of a document with a complete schema: the root's table encloses all others if it has a key;
+    /// otherwise it has the values of the document itself.
     static func tables(ofDocument root: ElementProfile) -> [ProposedTable] {
         let shape = RecordShape(root)
         guard !shape.values.isEmpty else { return shape.records.flatMap { tables(for: $0, parent: nil) } }
@@ -64,10 +67,10 @@ final class ProposedTable {
     /// The number of filled values in this table and those below it.
     var weight: Int { family.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.profile.filled } } }
 
-    /// True where its records are only texts.
+    /// True if its records are only texts.
     private var isList: Bool { element.data.isEmpty && element.children.isEmpty }
 
-    /// True where no value may be a key of the records, nor of those around them.
+    /// True if no value may be a key of the records, nor of those around them.
     private var mayLackKey: Bool { count.inDocument.isEmpty && parent?.mayLackKey ?? true }
 
     private func makeCount() -> RecordCount {
@@ -78,7 +81,7 @@ final class ProposedTable {
             comparesRows: unique.isEmpty && parent?.mayLackKey ?? true, isDirect: isDirect)
     }
 
-    /// True where no element between a record and the one around it may occur twice.
+    /// True if no element between a record and the one around it may occur twice.
     private var isDirect: Bool {
         guard !element.isRecursive else { return false }
         let between = sequence(first: element, next: \.parent).dropFirst().prefix { $0 !== parent?.element }
@@ -95,6 +98,7 @@ final class ProposedTable {
             ProposedColumn(
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
                 source: .path(value.path(writer)), type: value.type, declared: value.profile.declared,
+                writing: value.writing,
                 isRequired: value.isRequired && value.isInEach(of: self))
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
@@ -117,6 +121,7 @@ final class ProposedTable {
         } else if !isWithin, let choice = count.unique {
             key = [own[choice.index].name]
             keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
+            if !choice.isNamed { keyReason += ", but is not named like a key" }
         } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0 {
             if element.count == 1 {
                 keyReason = "no key: the name of no value is that of a key"
@@ -138,9 +143,28 @@ final class ProposedTable {
         for (index, table) in references where table !== self && table.hasDeclaredKey {
             columns[columns.count - values.count + index].references = "\(table.name)(\(table.key[0]))"
         }
+        for possible in possibleReferences {
+            let target = possible.target
+            let column = columns.count - values.count + possible.value
+            guard let index = possible.key, columns[column].references == nil, !key.contains(columns[column].name),
+                target.key == [target.columns[target.columns.count - target.values.count + index].name],
+                !target.refers(to: self)
+            else { continue }
+            columns[column].references = "\(target.name)(\(target.key[0]))"
+            columns[column].reason = "each value is a key of \(target.name)"
+        }
     }
 
-    /// Adds a key that tells any records apart: their position within the enclosing record, or in the document.
+    private func refers(to table: ProposedTable) -> Bool {
+        columns.contains { $0.references == "\(table.name)(\(table.key.first ?? ""))" }
+    }
+
+    /// True for the table itself and those around it.
+    func isWithin(_ table: ProposedTable) -> Bool {
+        sequence(first: self, next: \.parent).contains { $0 === table }
+    }
+
+    /// Adds a key that distinguishes any records: their position within the enclosing record, or in the document.
     private func addPosition(_ names: inout UniqueNames) {
         let name = names.claim("position", "ordinal", fallback: "position")
         let within = count.orphans == 0 ? parent : nil

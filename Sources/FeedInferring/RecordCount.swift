@@ -1,23 +1,24 @@
-/// What the second reading of a document found of one proposed table: whether its records can be told apart, and how.
+/// The result of the second reading of a document for one proposed table: whether and how its records can be
+/// distinguished.
 final class RecordCount {
     /// The values that may be unique in the document, and those that may be unique within an enclosing record.
     let inDocument: [KeyChoice.Choice]
     let amongSiblings: [KeyChoice.Choice]
-    /// True where whole records are compared, because no value may be a key.
+    /// True if whole records are compared, because no value may be a key.
     let comparesRows: Bool
 
     private(set) var records = 0
     /// The records outside of any record of the enclosing table.
     private(set) var orphans = 0
-    /// False where the records in one enclosing record lie in several elements.
+    /// False if the records in one enclosing record lie in several elements.
     private(set) var isDirect: Bool
-    /// True where digests were not compared because they were too many.
+    /// True if digests were not compared because they were too many.
     private(set) var isPartial = false
     private var documentSets: [DigestSet]
     private var siblingsDiffer: [Bool]
     private(set) var rowsDiffer: Bool
 
-    /// - Parameter isDirect: what is known of it before anything is counted.
+    /// - Parameter isDirect: the result without counting.
     init(
         inDocument: [KeyChoice.Choice], amongSiblings: [KeyChoice.Choice], comparesRows: Bool, isDirect: Bool = true
     ) {
@@ -30,10 +31,16 @@ final class RecordCount {
         rowsDiffer = comparesRows
     }
 
-    /// The best value that is unique in all records; nil where none is, or none was counted.
+    /// The best value that is unique in all records; nil if none is, or none was counted.
     var unique: KeyChoice.Choice? {
         guard records > 0 else { return nil }
         return zip(inDocument, documentSets).first { $1.allDiffer }?.0
+    }
+
+    /// The digests of ``unique``, and its position among the values.
+    var uniqueDigests: (index: Int, digests: Set<UInt64>)? {
+        guard records > 0 else { return nil }
+        return zip(inDocument, documentSets).first { $1.allDiffer }.map { ($0.index, $1.digests) }
     }
 
     /// False where the records counted show that a key which a schema declares is none.
@@ -80,7 +87,8 @@ final class RecordCount {
     /// Compares a record that has ended.
     ///
     /// - Parameters:
-    ///   - keys: the digests of the values in ``inDocument``, then of those in ``amongSiblings``; nil where one is missing.
+    ///   - keys: the digests of the values in ``inDocument``, then of those in ``amongSiblings``; nil if one is
+    ///     missing.
     ///   - row: the digest of the whole record.
     func end(keys: [UInt64?], row: UInt64, among siblings: inout Siblings, _ budget: DigestSet.Budget) {
         for index in documentSets.indices {

@@ -1,11 +1,11 @@
 import FeedDeclarations
 package import XMLStream
 
-/// Reads a document a second time, and counts what tells the records of its proposed tables apart.
+/// Reads a document a second time, and finds the keys that distinguish the records of its proposed tables.
 ///
-/// The first reading finds the tables, because only its end shows which elements repeat and which lie within one another.
-/// The second has, for every record, the values that the mapping would find. So the keys proposed are keys of the whole
-/// document. Memory is needed for the open records and for at most ``DigestSet/Budget/limit`` digests.
+/// The first reading finds the tables, because only its end shows which elements repeat and which are nested. The
+/// second has, for every record, the values that the mapping would find. So the proposed keys are keys of the whole
+/// document. It needs memory for the open records and for at most ``DigestSet/Budget/limit`` digests.
 package final class RecordCounter: XMLStreamHandler {
     /// The table and the value of it that an attribute or a text is.
     private struct Target {
@@ -14,6 +14,7 @@ package final class RecordCounter: XMLStreamHandler {
         let type: ValueType
         /// The places of the value among the digests of a record's candidates.
         let keys: [Int]
+        let reference: PossibleReference?
     }
 
     /// What elements at a path of the proposal are.
@@ -87,8 +88,9 @@ package final class RecordCounter: XMLStreamHandler {
         let candidates = table.count.inDocument + table.count.amongSiblings
         for (number, value) in table.values.enumerated() {
             let keys = candidates.indices.filter { candidates[$0].index == number }
-            guard table.count.comparesRows || !keys.isEmpty else { continue }
-            let target = Target(table: index, value: number, type: value.type, keys: keys)
+            let reference = table.possibleReferences.first { $0.value == number }
+            guard table.count.comparesRows || !keys.isEmpty || reference != nil else { continue }
+            let target = Target(table: index, value: number, type: value.comparedType, keys: keys, reference: reference)
             let role = role(of: value.holder)
             if let attribute = value.attribute {
                 role.attributes[attribute.identity, default: []].append(target)
@@ -196,6 +198,7 @@ package final class RecordCounter: XMLStreamHandler {
     }
 
     private func take(_ digest: UInt64?, _ target: Target) {
+        target.reference?.add(digest, budget)
         guard let digest, let record = open[target.table].last else { return }
         for key in target.keys { record.keys[key] = digest }
         if counts[target.table].comparesRows { record.row &+= ValueDigest.share(target.value, digest) }

@@ -43,7 +43,7 @@ struct RecordValue {
     let holder: ElementProfile
     /// The name of the attribute; nil for the element's text.
     var attribute: XMLName?
-    /// True where the content is running text with markup.
+    /// True if the content is running text with markup.
     var isProse = false
     let profile: ValueProfile
 
@@ -56,11 +56,20 @@ struct RecordValue {
     /// The type of the value's column.
     var type: ValueType {
         if isProse { return holder.holdsMarkup ? .xml : .text }
-        if let declared = profile.declared { return declared.type }
+        if let declared = profile.declaredType { return declared }
         if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
         let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
     }
+
+    /// How the value is written, where the column's type does not say it.
+    var writing: ValueWriting? {
+        guard !isProse, profile.declared == nil, let writing = profile.writing else { return nil }
+        return type != .text || writing.doubt != nil ? writing : nil
+    }
+
+    /// The type by which values are compared: texts where the type alone does not say what they are.
+    var comparedType: ValueType { writing == nil ? type : .text }
 
     /// True where a schema says that each record has it.
     var isRequired: Bool {
@@ -93,9 +102,9 @@ struct RecordValue {
 }
 
 extension ElementProfile {
-    /// True where it holds anything to load.
+    /// True if it holds anything to load.
     var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 || isProse }
 
-    /// True where it holds more than text.
+    /// True if it holds more than text.
     var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }
 }

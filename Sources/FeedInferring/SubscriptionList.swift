@@ -21,7 +21,7 @@ package final class SubscriptionList: XMLStreamHandler {
         feeds.append(Feed(address: address, title: title ?? address))
     }
 
-    /// Returns a source for each feed with a valid address, each address once; nil where there is none.
+    /// Returns a source for each feed with a valid address, each address once; nil without one.
     ///
     /// - Parameter parser: the name of the parser for the feeds.
     package func toml(parser: String) -> String? {
@@ -48,7 +48,7 @@ package final class SubscriptionList: XMLStreamHandler {
         guard !blocks.isEmpty else { return nil }
         let head =
             "# The \(blocks.count) feeds of an OPML document."
-            + (refused > 0 ? " \(refused) more have an address that cannot be asked." : "") + "\n"
+            + (refused > 0 ? " \(refused) more have an address that cannot be used." : "") + "\n"
         return head + blocks.joined(separator: "\n")
     }
 }

@@ -8,9 +8,20 @@ enum TableNames {
     /// - Parameters:
     ///   - tables: the tables, in the order in which they are named.
     ///   - taken: names that may not be used.
+    ///   - written: names of tables that other sources write; one of these gets the source's name in front.
+    ///   - source: the name of the source.
     ///   - rows: what the elements `row` below the root are; nil where they have no other name.
-    static func assign(to tables: [ProposedTable], taken: Set<String>, rows: String? = nil) {
-        var names = UniqueNames(reserved: Set(taken.map { $0.lowercased() }))
+    static func assign(
+        to tables: [ProposedTable], taken: Set<String>, written: Set<String> = [], source: String = "",
+        rows: String? = nil
+    ) {
+        let written = Set(written.map { $0.lowercased() })
+        var names = UniqueNames(reserved: written.union(taken.map { $0.lowercased() }))
+        func avoid(_ name: String, for table: ProposedTable) -> [String] {
+            guard written.contains(name.lowercased()) else { return [name] }
+            table.avoids = name
+            return [SQLName.unreserved(SQLName.join([SQLName.snakeCase(source), name]))]
+        }
         let byName = Dictionary(grouping: tables) { $0.element.columnName }
         var rest: [ProposedTable] = []
         for table in tables {
@@ -19,12 +30,16 @@ enum TableNames {
             if rivals.count == 1 || isOnlyTop {
                 let isRow = table.element.parent?.parent == nil && table.element.name.local == "row"
                 let name = SQLName.unreserved(isRow ? rows.map(SQLName.snakeCase) ?? "row" : table.element.columnName)
-                table.name = names.claim([name] + wishes(table.element), fallback: "record")
+                table.name = names.claim(avoid(name, for: table) + wishes(table.element), fallback: "record")
             } else {
                 rest.append(table)
             }
         }
-        for table in rest { table.name = names.claim(wishes(table.element), fallback: "record") }
+        for table in rest {
+            let wishes = wishes(table.element)
+            table.name = names.claim(
+                wishes.first.map { avoid($0, for: table) + wishes } ?? wishes, fallback: "record")
+        }
     }
 
     /// Returns the name with its parent's in front, then with its grandparent's, and so on, up to the longest name

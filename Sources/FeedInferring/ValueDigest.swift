@@ -4,7 +4,7 @@ import XMLStream
 
 /// Digests of values, equal wherever a store holds the values as equal.
 enum ValueDigest {
-    /// Returns the digest of a value as a column of a type holds it; nil where the value does not convert.
+    /// Returns the digest of a value as a column of a type holds it; nil if the value does not convert.
     ///
     /// - Parameter text: trimmed.
     static func digest(_ text: UnsafeBufferPointer<UInt8>, as type: ValueType) -> UInt64? {
@@ -62,7 +62,7 @@ struct RollingDigest {
         }
     }
 
-    /// Returns the digest of what was appended since another state.
+    /// Returns the digest of the bytes appended since another state.
     func digest(since start: RollingDigest) -> UInt64 {
         var power: UInt64 = 1
         var square = Self.base

@@ -17,7 +17,7 @@ package enum Affinity: Sendable {
         }
     }
 
-    /// - Parameter isStrict: true where the column's table is STRICT. There, `ANY` keeps every value as it is
+    /// - Parameter isStrict: true if the column's table is STRICT. There, `ANY` keeps every value as it is
     ///   (stricttables.html).
     package init(declaredType: String, isStrict: Bool) {
         self = isStrict && declaredType.uppercased() == "ANY" ? .blob : Affinity(declaredType: declaredType)
@@ -34,7 +34,7 @@ package enum Affinity: Sendable {
         }
     }
 
-    /// Returns true where a column of this affinity keeps the values that a mapping declares as this SQL type.
+    /// Returns true if a column of this affinity keeps the values that a mapping declares as this SQL type.
     package func holds(_ type: String, declaredType: String) -> Bool {
         switch type {
         case "TEXT":

@@ -18,7 +18,7 @@ public enum ChangeLimit: Sendable, Hashable {
         }
     }
 
-    /// Returns true where a number of rows is more than the limit allows.
+    /// Returns true if a number of rows is more than the limit allows.
     ///
     /// - Parameter all: the rows of the scope before the commit.
     package func isExceeded(by rows: Int, of all: Int) -> Bool {
@@ -39,11 +39,11 @@ extension ChangeLimit: CustomStringConvertible {
     }
 }
 
-/// The limits of what one commit may do to the rows of a table's scope; nil for none.
+/// The limits on the changes of one commit to a table's scope; nil for no limit.
 public struct ChangeLimits: Sendable, Hashable {
     public var deleted: ChangeLimit?
     public var changed: ChangeLimit?
-    /// True where a feed without any record may delete every row.
+    /// True if a feed without any record may delete every row.
     public var allowsEmpty: Bool
 
     public init(deleted: ChangeLimit? = .half, changed: ChangeLimit? = nil, allowsEmpty: Bool = false) {

@@ -1,5 +1,5 @@
-/// Decides which values are equal in a column. The affinity decides what the column stores for a text. The collation
-/// decides which texts are the same (SQLite, "Datatypes in SQLite", sections 3 and 7).
+/// Decides which values are equal in a column. The affinity decides how the column stores a text, the collation which
+/// texts are equal (SQLite, "Datatypes in SQLite", sections 3 and 7).
 package struct ColumnComparison: Sendable, Hashable {
     package var affinity: Affinity
     /// The collation's name, in upper case.

@@ -5,7 +5,7 @@ package enum ComparedValue: Sendable, Hashable {
     case text([UInt8])
     case blob([UInt8])
 
-    /// The number that a column with numeric affinity stores for a text; nil where it stores the text.
+    /// The number that a column with numeric affinity stores for a text; nil if it stores the text.
     package init?(number text: String) {
         var digits = Substring(text).utf8
         while let first = digits.first, Self.isSpace(first) { digits.removeFirst() }

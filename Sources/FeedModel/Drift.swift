@@ -20,7 +20,7 @@ public struct Drift: Sendable, Equatable, Codable {
         omitted = unmapped.count + empty.count - self.unmapped.count - self.empty.count
     }
 
-    /// A line for people.
+    /// A line for users.
     public var text: String {
         var parts: [String] = []
         if !unmapped.isEmpty { parts.append("new elements that nothing maps: \(unmapped.joined(separator: ", "))") }
@@ -30,7 +30,7 @@ public struct Drift: Sendable, Equatable, Codable {
     }
 }
 
-/// What the documents of one run had, of one request.
+/// The paths and columns of one request's documents in one run.
 package struct DocumentShape: Sendable, Equatable {
     /// The paths of the elements that are records, give a value, or hold an element that is or does.
     package var mapped: Set<String> = []
@@ -52,13 +52,14 @@ package struct DocumentShape: Sendable, Equatable {
     }
 }
 
-/// What the documents of a request have had since it was declared as it is. It is stored with the request's state.
+/// The paths and columns of a request's documents since its declaration last changed. Stored with the request's
+/// state.
 package struct RequestShape: Sendable, Equatable, Codable {
     /// The most paths that are remembered. Once there are so many, no path counts as new.
     package static let mostPaths = 300
     /// The most bytes of a path that is remembered.
     package static let longestPath = 300
-    /// The documents in a row that must have had a value of a column before its absence is told again.
+    /// The number of consecutive documents with a value of a column before its absence is reported again.
     static let settled = 10
 
     /// The paths of elements that were seen, in order.
@@ -66,7 +67,7 @@ package struct RequestShape: Sendable, Equatable, Codable {
     /// The number of documents in a row, up to ``settled``, that had a value, by column.
     private var columns: [String: Int] = [:]
 
-    /// - Returns: nil where the text is not that of a shape.
+    /// - Returns: nil if the text is not that of a shape.
     package init?(text: String) {
         guard let shape = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
         self = shape
@@ -87,9 +88,9 @@ package struct RequestShape: Sendable, Equatable, Codable {
         for column in document.filled { columns[column] = Self.settled }
     }
 
-    /// Takes a further document into account.
+    /// Adds a document.
     ///
-    /// - Returns: how it differs from those before it; nil where it does not.
+    /// - Returns: its differences from earlier documents; nil without any.
     package mutating func take(_ document: DocumentShape, of request: String) -> Drift? {
         let isFull = elements.count >= Self.mostPaths
         let new = isFull ? [] : document.unmapped.subtracting(elements).filter { $0.utf8.count <= Self.longestPath }

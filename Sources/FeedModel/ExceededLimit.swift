@@ -1,15 +1,14 @@
-/// What a commit would do to the rows of one scope of a table, where that is more than its declaration allows; or an
-/// expectation that its rows do not meet.
+/// A change limit that a commit would exceed in one scope of a table, or an expectation that its rows do not meet.
 package struct ExceededLimit: Sendable, Equatable, Codable {
     /// The table's name, in lower case.
     package let table: String
     package let scope: [String: String]
-    /// The number of rows that the commit would delete, and of those that it would update.
+    /// The number of rows that the commit would delete, and the number that it would update.
     package let deleted: Int
     package let updated: Int
-    /// What tells one expectation from another; nil for a limit.
+    /// The identity of the expectation; nil for a limit.
     package let expectation: String?
-    /// The change, the limit and the figures, or what was found, for people.
+    /// The change, the limit and the figures, or the values that were found, for users.
     package let message: String
 
     package init(_ rows: ScopedRows, deleted: Int, updated: Int, _ message: String) {
@@ -21,7 +20,7 @@ package struct ExceededLimit: Sendable, Equatable, Codable {
         self.message = message
     }
 
-    /// - Parameter identity: what tells the expectation from the source's others.
+    /// - Parameter identity: distinguishes the expectation from others of the source.
     package init(expectation identity: String, _ message: String) {
         table = ""
         scope = [:]
@@ -31,14 +30,13 @@ package struct ExceededLimit: Sendable, Equatable, Codable {
         self.message = message
     }
 
-    /// Returns true where another commit would change the same scope, and no more rows of it, or does not meet the same
-    /// expectation.
+    /// Returns true if another commit would change no more rows of the same scope, or misses the same expectation.
     package func covers(_ other: ExceededLimit) -> Bool {
         table == other.table && scope == other.scope && expectation == other.expectation && other.deleted <= deleted
             && other.updated <= updated
     }
 
-    /// Returns true where two commits exceed the same limits by the same numbers of rows.
+    /// Returns true if two commits exceed the same limits by the same numbers of rows.
     package static func areEqual(_ left: [ExceededLimit], _ right: [ExceededLimit]) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { $0.covers($1) && $1.covers($0) }
     }

@@ -13,7 +13,7 @@ public struct FeedResponse: Sendable {
     public package(set) var source = ""
     /// The request's key.
     public package(set) var request = ""
-    /// True where the source has no other request.
+    /// True if the source has no other request.
     public package(set) var isOnlyRequest = true
     public var status: Int
     /// Names and values as received, in their order.
@@ -22,9 +22,9 @@ public struct FeedResponse: Sendable {
     public var fetchedAt: Date
     /// `ETag` and `Last-Modified`, byte for byte.
     public var validators: Validators
-    /// The name of the document in the archive that the body is; nil where the body is one document.
+    /// The name of the document in the archive that the body is; nil if the body is one document.
     public package(set) var member: String?
-    /// True where the body is a SOAP message. The document is inside its Body.
+    /// True if the body is a SOAP message. The document is inside its Body.
     package var isSOAP = false
     /// The limit for the body's size in memory and in the store; see `max_body`.
     package var maxBody = 256 << 20
@@ -59,7 +59,7 @@ public struct FeedResponse: Sendable {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The media type of the Content-Type, in lower case and without parameters; empty where there is none.
+    /// The media type of the Content-Type, in lower case and without parameters; empty without one.
     package var mediaType: String {
         String(self[header: "Content-Type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? "")
     }

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// What a hook is told of.
+/// The kind of an event.
 public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     /// A commit has changed rows.
     case changed
     /// A source has failed for longer than the hook's `after`.
     case failing
-    /// A source of which the hook knows that it fails, or is stale, has had a good run.
+    /// A source that the hook knows as failing or stale has had a good run.
     case recovered
     /// A source has had no good run for longer than its `fresh_within`.
     case stale
@@ -14,13 +14,25 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case drifted
     /// A run was blocked, as it would have changed more rows than allowed.
     case blocked
-    /// What happened from the hook's last event up to here is forgotten. Every hook is told.
+    /// The runs between the hook's last event and the present have been deleted. Every hook receives it.
     case forgotten
-    /// Somebody tries the hook. Only `hook test` sends it.
+    /// A user tests the hook. Only `hook test` sends it.
     case test
 
-    /// Those of which a hook may ask to be told.
+    /// The kinds that a hook may declare.
     package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .blocked, .drifted]
+}
+
+/// What is said of a changed row.
+package enum ChangeFormat: String, Sendable, CaseIterable {
+    /// Its table and its key.
+    case key
+    /// The row before and after the change, too.
+    case values
+    /// The same as Debezium writes it.
+    case debezium
+
+    package var hasImages: Bool { self != .key }
 }
 
 /// A message to a hook, as JSON.
@@ -30,7 +42,7 @@ package struct HookEvent: Sendable, Equatable {
     package var kind: HookEventKind
     package var hook: String
     package var source: String?
-    /// The run that it tells of; nil where none does, as of a source that is not asked any more.
+    /// The run that caused it; nil without one, for example if the source is no longer fetched.
     package var run: Int64?
     package var time: Date
     package var report: RunReport?
@@ -38,7 +50,8 @@ package struct HookEvent: Sendable, Equatable {
     package var failingSince: Date?
     /// When the last good run ended, of a source that is stale.
     package var lastGood: Date?
-    package var changes: [JournalChange] = []
+    package var changes: [ChangelogEntry] = []
+    package var format = ChangeFormat.key
     package var changesOmitted = 0
 
     package init(id: String, kind: HookEventKind, hook: String, source: String?, run: Int64? = nil, time: Date) {
@@ -90,7 +103,12 @@ extension HookEvent: Encodable {
         try container.encode(failingSince, forKey: .failingSince)
         try container.encode(lastGood, forKey: .lastGood)
         try container.encode(report?.drift ?? [], forKey: .drift)
-        try container.encode(changes, forKey: .changes)
+        if format == .debezium, let source, let run {
+            let rows = changes.map { DebeziumChange($0, source: source, run: run, time: time) }
+            try container.encode(rows, forKey: .changes)
+        } else {
+            try container.encode(changes, forKey: .changes)
+        }
         try container.encode(changesOmitted, forKey: .changesOmitted)
     }
 }

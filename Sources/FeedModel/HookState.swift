@@ -5,7 +5,7 @@ package struct HookState: Sendable, Equatable {
     package var name: String
     /// The last run that was dealt with.
     package var position: RunPosition
-    /// The first of the run's possible events that is not dealt with yet; 0 where all are.
+    /// The first of the run's possible events that is not dealt with yet; 0 if all are.
     package var step = 0
     package var deliveredAt: Date?
     /// How often the next event could not be delivered.
@@ -25,13 +25,13 @@ package struct HookState: Sendable, Equatable {
     package static let columns = ["name", "step", "delivered_at", "attempts", "next_attempt", "error", "gone"]
 }
 
-/// What a hook has been told of a source, and not yet the end of.
+/// The conditions of a source that a hook has been notified of and that have not ended.
 package struct HookMemory: Sendable, Equatable {
-    /// True where it knows that the source fails.
+    /// True if it knows that the source fails.
     package var isFailing = false
-    /// True where it knows that a run of the source was blocked.
+    /// True if it knows that a run of the source was blocked.
     package var isBlocked = false
-    /// True where it knows that the source is stale.
+    /// True if it knows that the source is stale.
     package var isStale = false
 
     package init(isFailing: Bool = false, isBlocked: Bool = false, isStale: Bool = false) {
@@ -41,13 +41,13 @@ package struct HookMemory: Sendable, Equatable {
     }
 }
 
-/// What the store is told once an event has been delivered, or passed over.
+/// The progress of a hook after an event was delivered, or passed over.
 package struct HookProgress: Sendable {
     package var position: RunPosition
     package var step: Int
-    /// nil where nothing was delivered.
+    /// nil if nothing was delivered.
     package var deliveredAt: Date?
-    /// The source of which the hook knows something else now.
+    /// The source whose conditions, as the hook knows them, have changed.
     package var memory: (source: String, known: HookMemory)?
 
     package init(
@@ -61,7 +61,7 @@ package struct HookProgress: Sendable {
     }
 }
 
-/// What the store is told of an attempt that failed.
+/// A failed attempt to deliver an event.
 package struct HookFailure: Sendable {
     package var error: String
     package var attempts: Int
@@ -79,7 +79,7 @@ package struct HookFailure: Sendable {
 /// A source whose last run was not good.
 package struct FailingSource: Sendable, Equatable {
     package var source: String
-    /// When the first run began of those that have failed one after another.
+    /// The start of the first of the consecutive failed runs.
     package var since: Date
     /// Why the last one has failed.
     package var error: String?
@@ -91,12 +91,12 @@ package struct FailingSource: Sendable, Equatable {
     }
 }
 
-/// The position of a run in the order in which hooks receive runs. A reader of all runs up to a position has missed none:
-/// a run that is recorded later comes after it.
+/// The position of a run in the order in which hooks receive runs. A reader of all runs up to a position has missed
+/// none: runs that are recorded later come after it.
 ///
-/// In a file, one run is recorded after another, and their ids are that order. On a server ids are given before the
-/// commit, so that a later one may become visible earlier. There the order is that of the recording transactions, of
-/// which only those are read before which none is under way any more.
+/// In SQLite, runs are recorded one after another, and the order is that of their ids. PostgreSQL assigns ids before
+/// the commit, so a later run may become visible earlier. There the order is that of the recording transactions, and
+/// only transactions older than every open one are read.
 package struct RunPosition: Sendable, Hashable, Comparable {
     /// The place before all runs.
     package static let start = RunPosition(run: 0)

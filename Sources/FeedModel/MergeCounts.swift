@@ -22,7 +22,7 @@ public struct MergeCounts: Sendable, Equatable, Codable {
         self.replaced = replaced
     }
 
-    /// - Parameter changes: the numbers of changed rows by what the changelog calls the change.
+    /// - Parameter changes: the numbers of changed rows by operation, as in the changelog.
     package init(changes: [(operation: String, rows: Int)]) {
         for (operation, rows) in changes {
             switch operation {

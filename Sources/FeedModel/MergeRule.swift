@@ -5,7 +5,7 @@ package struct MergeRule: Sendable, Hashable {
     /// value.
     package var scope: [String: String]
     package var window: MirrorWindow?
-    /// True where tables without the window's column are mirrored whole. Otherwise they are refused.
+    /// True if tables without the window's column are mirrored whole. Otherwise they are refused.
     package var windowMayLack: Bool
     /// The columns, by table, that identify rows under a unique index; the primary key where none are given.
     package var keys: [String: [String]]

@@ -1,4 +1,4 @@
-/// Rows that a stack mirrors as a whole: those that it does not send are deleted.
+/// Rows that a stack mirrors completely: rows that it does not send are deleted.
 package struct MirroredRows: Sendable, Hashable {
     package var table: String
     package var scope: [String: String]
@@ -25,7 +25,7 @@ package struct MirrorWindow: Sendable, Hashable {
     }
 
     package var column: String
-    /// The way from the mirrored table to the table that has the column; empty where it is the same table. Children are
+    /// The path from the mirrored table to the table that has the column; empty if it is the same table. Children are
     /// in the window if their parents are.
     package var parents: [Parent]
 

@@ -1,7 +1,7 @@
 /// The result of one request of a run.
 public struct RequestReport: Sendable, Codable, Equatable {
     public var key: String
-    /// The HTTP status, or nil where no response came.
+    /// The HTTP status, or nil if no response came.
     public var status: Int?
     public var outcome: RequestOutcome
     /// Bytes of the body, after decompression.
@@ -18,7 +18,7 @@ public struct RequestReport: Sendable, Codable, Equatable {
 
     private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds }
 
-    /// `status` is written even where it is null, so that every object has the same keys.
+    /// Writes `status` even if it is null, so that every object has the same keys.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(key, forKey: .key)

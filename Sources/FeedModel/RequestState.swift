@@ -8,8 +8,8 @@ package struct RequestState: Sendable, Equatable {
     /// The tables that the request wrote in its last commit.
     package var tables: Set<String>
     package var sync: SyncMode
-    /// The rows of its tables that it has written: those with these values, by column; any rows where it is empty. It
-    /// is the declared scope, or empty where not all rows that it wrote are in that.
+    /// The rows of its tables that it has written: rows with these values, by column; any rows if empty. It is the
+    /// declared scope, or empty if some of its rows are outside of that scope.
     package var scope: [String: String]
     /// The state of its tables at its last commit: which columns they had, and whether they had rows.
     package var schema: String?

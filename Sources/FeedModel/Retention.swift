@@ -24,9 +24,9 @@ package struct Retention: Sendable, Equatable {
         package var column: String
         /// Rows with a date before this one expire.
         package var end: Date
-        /// True where the column holds days: a row expires when its whole day is before `end`.
+        /// True if the column holds days: a row expires when its whole day is before `end`.
         package var isOfDays: Bool
-        /// True where tables without the column keep their rows.
+        /// True if tables without the column keep their rows.
         package var mayLackColumn: Bool
         /// The tables within, each after its parent.
         package var descendants: [Descendant] = []
@@ -47,7 +47,7 @@ package struct Retention: Sendable, Equatable {
     /// The columns that a mirror sets instead of deleting rows, by their tables' names in lower case.
     package var deletionMarks: [String: String]
     package var expiries: [Expiry]
-    /// The tables whose records may say that they are deleted, in lower case, with those that are mapped within them.
+    /// The tables with `deleted_when`, in lower case, with the tables mapped within them.
     package var deletedWithin: [String: [Expiry.Descendant]] = [:]
     /// The time of the commit, which rows that are gone get.
     package var time: Date
@@ -58,7 +58,7 @@ package struct Retention: Sendable, Equatable {
         self.time = time
     }
 
-    /// Returns the column that marks a table's rows as gone; nil where they are deleted.
+    /// Returns the column that marks a table's rows as gone; nil if they are deleted.
     package func deletionMark(of table: String) -> String? {
         deletionMarks.isEmpty ? nil : deletionMarks[table.lowercased()]
     }

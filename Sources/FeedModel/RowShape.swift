@@ -11,13 +11,14 @@ package struct RowShape: Sendable, Hashable {
     /// The tables of records around each row's, by whose keys the row refers to them. Their numbers follow the values to
     /// look up.
     package var enclosing: [String] = []
-    /// True where each row has a number, given last, by which rows of other tables refer to it.
+    /// True if each row has a number, given last, by which rows of other tables refer to it.
     package var numbersRecords = false
-    /// True where each row says, last of all, whether its record is deleted. Such a row deletes the one that has its key.
+    /// True if each row says, last of all, whether its record is deleted. Such a row deletes the one that has its
+    /// key.
     package var marksDeleted = false
     /// Which of several records with one key counts.
     package var duplicates = Duplicates.last
-    /// True where the rows are staged as targets of references, once for each reference.
+    /// True if the rows are staged as targets of references, once for each reference.
     package var isLookUp = false
 
     /// A column that holds the primary key of a row of another table. That row is found by its own values or, where

@@ -1,4 +1,4 @@
-/// What the runs of a source did in one of several spans of time of the same length.
+/// The sums of a source's runs over one span of time. All spans have the same length.
 package struct RunFigures: Sendable, Equatable {
     /// The span's position, counted from 0.
     package var span: Int
@@ -20,7 +20,7 @@ package struct RunFigures: Sendable, Equatable {
     package var failed: Int { discarded + blocked }
     package var changedRows: Int { inserted + updated + deleted }
 
-    /// The columns of the query of both stores, behind the span's.
+    /// The columns of the query in both stores, after that of the span.
     package static let columns = """
         count(CASE WHEN outcome = 'committed' THEN 1 END), count(CASE WHEN outcome = 'unchanged' THEN 1 END),
         count(CASE WHEN outcome = 'discarded' THEN 1 END), count(CASE WHEN outcome = 'blocked' THEN 1 END),

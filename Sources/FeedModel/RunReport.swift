@@ -6,7 +6,7 @@ public struct RunReport: Sendable, Equatable {
     /// The number of the run in the store, where it has been read from there.
     public var number: Int64?
     public var source: String
-    /// What the run was, where it was no refresh.
+    /// The kind of the run; nil for a refresh.
     public var kind: RunKind?
     public var outcome: RunOutcome
     public var startedAt: Date
@@ -18,17 +18,16 @@ public struct RunReport: Sendable, Equatable {
     public var bytes: Int
     /// The reason why the run was discarded or blocked, and what to do about it.
     public var error: String?
-    /// Why nothing was sent, or what the commit has not done, where that needs to be told.
+    /// A remark, such as why nothing was sent or what the commit has left undone.
     public var note: String?
     /// The run to which an undo has brought the rows back.
     public var restoredRun: Int64?
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
-    /// When the first run began of those that have failed one after another: this one the last of them, or the good one
-    /// that ended them.
+    /// The start of the first of the consecutive failed runs that this run continues or ends.
     public var failingSince: Date?
-    /// What has changed in the form of the documents, by request.
+    /// The changes in the form of the documents, by request.
     public var drift: [Drift] = []
 
     public init(
@@ -77,13 +76,13 @@ extension RunReport: Encodable {
     }
 }
 
-/// What a run was, where it asked no server.
+/// The kind of a run that sends no request.
 public enum RunKind: String, Sendable, Codable, CaseIterable {
     /// The bodies that had been kept were read once more.
     case replay
     /// The rows that the source had written were deleted, and all that was remembered of it.
     case purge
-    /// The rows that the source had written were brought back to what they were.
+    /// The rows of the source were restored to an earlier state.
     case undo
 }
 
@@ -95,16 +94,16 @@ public enum RunOutcome: String, Sendable, Codable, CaseIterable {
     case unchanged
     /// The source was not due; nothing was sent.
     case notDue = "not_due"
-    /// Something failed; the main store's rows are what they were.
+    /// Something failed; the main store's rows are unchanged.
     case discarded
-    /// The commit would have exceeded a change limit, or missed an expectation. It waits for `accept`; the main store's rows
-    /// are what they were.
+    /// The commit would have exceeded a change limit, or missed an expectation. It waits for `accept`; the main
+    /// store's rows are unchanged.
     case blocked
-    /// The run was told to stop; the main store's rows are what they were.
+    /// The run was stopped; the main store's rows are unchanged.
     case cancelled
 
-    /// True where the next run is due after the source's cache interval, and not after its back-off.
+    /// True if the next run is due after the source's cache interval, and not after its back-off.
     public var isGood: Bool { self == .committed || self == .unchanged }
-    /// True where the source counts one failure more.
+    /// True if the source counts one failure more.
     public var isFailure: Bool { self == .discarded || self == .blocked }
 }

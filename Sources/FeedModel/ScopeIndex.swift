@@ -1,5 +1,5 @@
-/// An index of claims on rows of tables, each within a scope. It finds those that may share rows without checking every
-/// claim.
+/// An index of claims on rows of tables, each within a scope. It finds claims that may share rows without checking
+/// every claim.
 package struct ScopeIndex<Claimant: Hashable> {
     private typealias Values = [String: ComparedValue]
 

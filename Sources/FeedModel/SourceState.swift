@@ -12,37 +12,37 @@ public struct SourceState: Sendable, Equatable {
     public var failures: Int
     /// The reason why the last run was discarded.
     public var error: String?
-    /// Further information: why the source waits, or what has moved.
+    /// Further information: the reason for a wait, or a moved address.
     public var note: String?
     /// The fingerprint of the declaration for which a server answered 410 Gone. Until it changes, nothing is sent.
     package var gone: String?
     /// Seconds from the decision about ``nextDue`` until ``nextDue``. The source waits no longer than this, even if the
     /// clock was wrong at the decision.
     package var wait: Double?
-    /// When ``nextDue`` was decided: at the beginning of a run, and again at its end; nil where that is not known.
+    /// When ``nextDue`` was decided: at the beginning of a run, and again at its end; nil if that is not known.
     package var decidedAt: Date? {
         guard let nextDue, nextDue != .distantFuture, let wait else { return nil }
         return nextDue - wait
     }
-    /// The time until which the server asked for no further requests (Retry-After).
+    /// The end of the server's `Retry-After`.
     package var askedUntil: Date?
     /// The identity of the declaration for which ``nextDue`` was decided.
     package var declared: String?
-    /// What was known of the requests' versions when the source was undone, as JSON: until the feed differs from these,
-    /// its rows stay as they are. nil where it was not undone.
+    /// The requests' versions when the source was undone, as JSON. Until the feed differs from them, its rows are not
+    /// committed. Nil if the source was not undone.
     package var undone: String?
-    /// The number of times in a row that a process has died during a run of the source. A run that is under way counts
-    /// too.
+    /// The number of times in a row that a process has died during a run of the source. A run that is in progress
+    /// counts too.
     package var attempts = 0
     /// The number of such deaths in a row at which a source is paused.
     package static let deathsUntilPaused = 3
-    /// True where nothing is sent until the source is resumed.
+    /// True if nothing is sent until the source is resumed.
     package var isStopped: Bool { attempts >= Self.deathsUntilPaused }
-    /// True where the source waits for `resume`: it is stopped, or its rows were brought back.
+    /// True if the source waits for `resume`: it is stopped, or its rows were brought back.
     package var isPaused: Bool { isStopped || undone != nil }
-    /// True where a run is blocked, and waits to be accepted. Runs that fail later leave it so.
+    /// True if a run is blocked, and waits to be accepted. Runs that fail later leave it so.
     public var isBlocked = false
-    /// When the first run began of those that have failed one after another; nil where the last one was good.
+    /// The start of the first of the consecutive failed runs; nil if the last run was good.
     public var failingSince: Date?
     /// When the last run ended that asked the servers and was committed or unchanged; nil before the first.
     public var lastGood: Date?

@@ -11,7 +11,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case limit
         /// A commit would delete or update more rows than its declaration allows, or its rows do not meet an expectation.
         case blocked
-        /// What a run replaced was not kept, or something else has changed it since.
+        /// The before-images of a run were not kept, or another program has changed the rows since.
         case history
         /// Two sources claim to mirror the same rows.
         case conflict

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A value of a column of the main store.
-package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
+package enum StoredValue: Sendable, CustomStringConvertible {
     case null
     case integer(Int64)
     case real(Double)
@@ -34,9 +34,21 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
+extension StoredValue: Hashable {
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .integer(let number): hasher.combine(Double(number))
+        case .real(let number): hasher.combine(number)
+        case .text(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let data): hasher.combine(data)
+        }
+    }
+}
+
 extension StoredValue {
-    /// Returns the value; a text that looks like another one with the numbers of its Unicode scalars: `e\u{301}` beside
-    /// `\u{E9}`.
+    /// Returns the value, as a text with the numbers of its Unicode scalars if it looks like the other value:
+    /// `e\u{301}` and `\u{E9}`.
     package func spelt(beside other: StoredValue) -> StoredValue {
         guard case .text(let text) = self, case .text(let other) = other, text == other else { return self }
         let scalars = text.unicodeScalars.map { scalar in
@@ -46,7 +58,7 @@ extension StoredValue {
     }
 }
 
-/// In JSON, a blob is in base 64, and what is no number is the text `Infinity`, `-Infinity` or `NaN`.
+/// In JSON, a blob is in base 64, and infinity and NaN are the texts `Infinity`, `-Infinity` and `NaN`.
 extension StoredValue: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -62,7 +74,7 @@ extension StoredValue: Encodable {
 }
 
 extension StoredValue: Decodable {
-    /// Decodes what JSON tells apart: NULL, numbers and texts. A blob comes back as its text in base 64.
+    /// Decodes NULL, numbers and texts. A blob returns as its text in base 64.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {

@@ -4,7 +4,7 @@ extension String {
     /// change the direction of text (Unicode Standard Annex 9). Whatever comes from a feed, a server or a store passes
     /// through here before it is printed.
     ///
-    /// - Parameter keepsLines: true where `\n` stays, as the text is of several lines.
+    /// - Parameter keepsLines: true if `\n` stays, as the text is of several lines.
     package func escapedForTerminal(keepsLines: Bool = false) -> String {
         // Most texts have none of the bytes with which such a character begins.
         guard utf8.contains(where: { $0 < 0x20 || [0x7F, 0xC2, 0xD8, 0xE2].contains($0) }) else { return self }

@@ -13,7 +13,7 @@ package struct TableComparison: Sendable, Hashable {
         }
     }
 
-    /// Returns true where two scopes may have rows in common. They have none if a column that both name has different
+    /// Returns true if two scopes may have rows in common. They have none if a column that both name has different
     /// values.
     package func mayShareRows(_ scope: [String: String], _ other: [String: String]) -> Bool {
         scope.isEmpty || other.isEmpty || values(of: scope).mayShareRows(with: values(of: other))

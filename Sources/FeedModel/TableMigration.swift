@@ -1,4 +1,4 @@
-/// What makes an existing table as it is declared, and keeps its rows.
+/// The changes that make an existing table match its declaration and keep its rows.
 package struct TableMigration: Sendable, Equatable {
     package struct Column: Sendable, Hashable {
         /// As the table has it.
@@ -17,7 +17,7 @@ package struct TableMigration: Sendable, Equatable {
     package var table: String
     /// The columns whose types change.
     package var columns: [Column]
-    /// The columns of the new key; empty where it stays.
+    /// The columns of the new key; empty if it stays.
     package var key: [String]
     /// The SQL, in its order.
     package var statements: [String]
@@ -29,7 +29,7 @@ package struct TableMigration: Sendable, Equatable {
         self.statements = statements
     }
 
-    /// What changes, for people: `price: TEXT becomes REAL`, `key: (id, shop)`.
+    /// What changes, for users: `price: TEXT becomes REAL`, `key: (id, shop)`.
     package var changes: [String] {
         columns.map {
             "\($0.name): \($0.from.isEmpty ? "no type" : $0.from) becomes \($0.to.isEmpty ? "no type" : $0.to)"
@@ -37,14 +37,14 @@ package struct TableMigration: Sendable, Equatable {
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
     }
 
-    /// What the messages about tables that are not as declared say of it.
+    /// The advice in messages about tables that differ from their declaration.
     package static let advice =
         "`tributary migrate SOURCE` shows the SQL that changes the table and keeps its rows, and does it with --yes"
 
     /// Creates the error for a value that the new type does not take.
     ///
     /// - Parameters:
-    ///   - row: the row for people.
+    ///   - row: the row for users.
     ///   - value: the value as SQL writes it.
     package func refusal(of value: String, in column: Column, _ row: String) -> StoreError {
         StoreError(

@@ -4,13 +4,13 @@ package struct TableSchema: Sendable, Hashable {
         package var name: String
         /// An SQL type; nil for a column that holds the primary key of a row of another table, whose type it shares.
         package var type: String?
-        /// The mapping's word for the type, for stores that have types of their own for dates and booleans; nil where the
-        /// mapping has none.
+        /// The mapping's word for the type, for stores that have types of their own for dates and booleans; nil if
+        /// the mapping has none.
         package var word: String?
         package var isNotNull: Bool
         /// The table whose primary key it holds.
         package var references: String?
-        /// True where the type is declared. An existing column of another type is then a mistake.
+        /// True if the type is declared. An existing column of another type is then a mistake.
         package var isDeclared: Bool
 
         package init(
@@ -36,10 +36,9 @@ package struct TableSchema: Sendable, Hashable {
     package var indexes: [[String]]
     /// The column that marks rows as gone, which is one of the columns.
     package private(set) var gone: String?
-    /// The columns of an index that a created table has on the rows that are not gone: those among which a mirror finds
-    /// what the feed lacks.
+    /// The columns of the index of a new table's unmarked rows, in which a mirror finds missing rows.
     package private(set) var presentIndex: [String] = []
-    /// True where rows of other tables refer to this one although its key is not one column. The table is then created
+    /// True if rows of other tables refer to this one although its key is not one column. The table is then created
     /// with a key that SQLite generates.
     package var needsGeneratedKey: Bool
     /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[1].tables[2]`.
@@ -70,7 +69,7 @@ package struct TableSchema: Sendable, Hashable {
 }
 
 extension TableSchema {
-    /// Returns the message for a column that marks rows as gone and takes no NULL, which stands for rows that are not.
+    /// Returns the message for a `deleted` column that does not allow NULL, the value in unmarked rows.
     package func problem(ofMark gone: String) -> String {
         "\(place): the column '\(gone)' of table '\(name)', which 'deleted' names, is NOT NULL, and rows that are not gone "
             + "have no value in it; name another column, or let it take NULL"
@@ -83,7 +82,7 @@ package struct ReferenceDefinition: Sendable, Hashable {
     package var column: String
     /// Columns that are set where a row is created.
     package var set: [String]
-    /// True where the reference creates rows. Only a unique column tells these apart.
+    /// True if the reference creates rows, which only a unique column distinguishes.
     package var needsUniqueColumn: Bool
     package var place: String
 

@@ -1,15 +1,16 @@
+package import FeedModel
 package import XMLStream
 
 /// A parser that turns a response's body into staged rows, piece by piece.
 package protocol BodyParser {
-    /// The XML parsers behind it. They are also told of a body that is not XML.
+    /// The XML parsers behind it. They also receive a body that is not XML.
     var streams: [XMLStreamParser] { get }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws
 
-    /// Called when the header of a body in CSV is known, before its first record.
+    /// Called with the header of a body in CSV, before the first record.
     ///
-    /// - Throws: where the columns are not those that are expected.
+    /// - Throws: an error if expected columns are missing.
     func begin(columns: [String]) throws
 
     /// Called when the body has ended.
@@ -25,4 +26,22 @@ package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// Passes a body through the stream parser to any handler.
+package final class StreamBodyParser: BodyParser {
+    // Kept here because the stream does not retain it.
+    private let handler: XMLStreamHandler
+    private let stream: XMLStreamParser
+
+    package init(_ handler: XMLStreamHandler, _ response: FeedResponse) {
+        self.handler = handler
+        stream = XMLStreamParser(response, handler: handler)
+    }
+
+    package var streams: [XMLStreamParser] { [stream] }
+
+    package func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
+
+    package func finish() throws { try stream.finish() }
 }

@@ -17,7 +17,7 @@ struct MarkupWriter {
         let name = stream.name
         let isPlain = !plainNamespaces.isEmpty && plainNamespaces.contains(name.namespace)
         let written = isPlain ? name.local : name.qualified
-        open.append((stream.isTold ? ElementNaming.name(written) : written, isPlain, []))
+        open.append((stream.isSynthetic ? ElementNaming.name(written) : written, isPlain, []))
         writer.start(open[open.count - 1].name)
         // An element written plainly is in no namespace here, even within an element that has one.
         bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)
@@ -76,8 +76,8 @@ public struct MarkupRules: Sendable {
     /// are HTML's void elements, so that an HTML reader understands the result. Elements of other namespaces declare
     /// them.
     public var plainNamespaces: Set<String?> = []
-    /// The local name of an element that is left out, with its content kept, where it is the only content: XHTML's
-    /// `div` in Atom.
+    /// The local name of an element that is removed, with its content kept, if it is the only content: XHTML's `div`
+    /// in Atom.
     public var wrapper: String?
 
     public init() {}

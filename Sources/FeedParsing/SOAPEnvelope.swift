@@ -22,7 +22,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
                 SOAPDeclaration.Version.allCases.contains(where: { $0.namespace == name.namespace })
             else {
                 throw DocumentError(
-                    "the response is no SOAP message: its root is <\(name.qualified)>, where an Envelope was expected")
+                    "the response is not a SOAP message: its root is <\(name.qualified)>, expected an Envelope")
             }
         case 2:
             isInBody = isOfEnvelope(stream) && name.local == "Body"
@@ -31,7 +31,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             if stream.depth == 3, name.local == "Fault", isOfEnvelope(stream) {
                 isInFault = true
             } else {
-                try tellStart(of: stream, within: Self.depth)
+                try reportStart(of: stream, within: Self.depth)
             }
         }
     }
@@ -40,7 +40,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
         if isInFault {
             try takeFault(stream)
         } else if isInBody, stream.depth > Self.depth {
-            try tellEnd(of: stream, within: Self.depth)
+            try reportEnd(of: stream, within: Self.depth)
         }
     }
 

@@ -5,7 +5,7 @@ package import FeedModel
 package struct OverlaidShape {
     package struct Column {
         package var column: TableInfo.Column
-        /// The positions of the parts of which the latest gives the value.
+        /// The positions of the parts; the latest one gives the value.
         package var writers: [Int]
     }
 

@@ -22,7 +22,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
 
     let store: Store
     let parts: [Part]
-    /// True where the removed records count as replaced.
+    /// True if the removed records count as replaced.
     let isReplacement: Bool
     /// The tables of the numbers of records that are removed or replaced, by the names of the store's tables.
     private var gone: [String: String] = [:]
@@ -51,7 +51,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         }
     }
 
-    /// Removes the records within those that are noted.
+    /// Removes the records within the noted ones.
     mutating func removeWithin(_ table: StagingTable, _ counts: StagedCounts) throws {
         try removeFromOthers(table, counts)
         try removeNested(in: table, counts)

@@ -6,7 +6,7 @@ package import GRDB
 ///
 /// It has a hash table of its own because it is used for each row: a `Set` would need an allocation each time.
 package struct ReferringValues {
-    /// The most values that are told apart. Their total length is limited, too.
+    /// The most distinct values. Their total length is limited, too.
     static let limit = 4096
     private static let capacity = 256 << 10
 
@@ -17,7 +17,7 @@ package struct ReferringValues {
     private var slots = [Int16](repeating: -1, count: 2 * limit)
     private var isOverfull = false
 
-    /// The values; nil where there are too many, or where one cannot be bound in a query.
+    /// The values; nil if there are too many, or where one cannot be bound in a query.
     package var all: [DatabaseValue]? {
         guard !isOverfull else { return nil }
         let values = bytes.withUnsafeBytes { bytes in

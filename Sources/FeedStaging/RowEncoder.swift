@@ -20,7 +20,7 @@ final class RowEncoder {
     private var collected: [(column: String, value: DatabaseValue)] = []
     @exclusivity(unchecked) private(set) var isOutOfOrder = false
 
-    /// - Returns: nil where the record's columns have other names than its coding keys.
+    /// - Returns: nil if the record's columns have other names than its coding keys.
     init?<Record: FeedRecord>(for type: Record.Type) {
         guard case .useDefaultKeys = Record.databaseColumnEncodingStrategy else { return nil }
         userInfo = Record.databaseEncodingUserInfo

@@ -1,6 +1,6 @@
 import FeedModel
 import Foundation
-import GRDB
+package import GRDB
 import Locking
 
 /// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is created
@@ -36,7 +36,7 @@ package final class ScratchDatabase: Sendable {
     /// Creates the file.
     ///
     /// - Parameter statements: create its tables.
-    /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
+    /// - Throws: ``StoreError`` if the file cannot be made; `CancellationError` where it was interrupted before.
     func open(_ statements: [String]) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"
@@ -124,5 +124,27 @@ package final class ScratchDatabase: Sendable {
             // Usually there is no such file, which is as it should be.
             try? FileManager.default.removeItem(atPath: path + suffix)
         }
+    }
+}
+
+extension Database {
+    /// Executes a statement that each connection prepares once.
+    package func execute(cached sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+/// The file in which a run keeps a request's bodies until it ends, among the scratch files.
+package enum ScratchBody {
+    package static let suffix = ".body"
+
+    package static func path(of source: String, index: Int, in folder: String) -> String {
+        "\(folder)/\(SourceFileName.name(of: source)).\(index)\(suffix)"
+    }
+
+    /// Returns the fingerprint of the source to which a file belongs; nil for other files.
+    package static func fingerprint(of file: String) -> UInt64? {
+        guard file.hasSuffix(suffix) else { return nil }
+        return file.split(separator: ".").first.flatMap(SourceFileName.fingerprint)
     }
 }

@@ -27,14 +27,14 @@ package struct SkippedRecords: Sendable {
     /// The number of items of a `for_each` that were left out with all of their records.
     private var items = 0
 
-    /// Creates the records of items that were left out: nobody knows whose rows these are.
+    /// Creates the records of skipped items, whose rows are unknown.
     package init(table: String, scope: [String: String], items: Int) {
         self.init(table: table, scope: scope, key: [])
         self.items = items
         unknown = items
     }
 
-    /// - Parameter values: the record's key; nil where it is not known.
+    /// - Parameter values: the record's key; nil if it is not known.
     package mutating func add(_ values: [StoredValue]?) {
         guard let values, !key.isEmpty else {
             unknown += 1
@@ -50,12 +50,12 @@ package struct SkippedRecords: Sendable {
         keys.append(values)
     }
 
-    /// Returns true where the records may be among the rows that a request mirrors.
+    /// Returns true if the records may be among the rows that a request mirrors.
     package func concerns(_ rows: MirroredRows) -> Bool {
         table.lowercased() == rows.table.lowercased() && (scope.isEmpty || rows.scope.isEmpty || scope == rows.scope)
     }
 
-    /// The reason why rows that the feed no longer has are kept; nil where they are deleted.
+    /// The reason why rows that the feed no longer has are kept; nil if they are deleted.
     package var note: String? {
         guard unknown > 0 else { return nil }
         if items > 0 {
@@ -69,7 +69,7 @@ package struct SkippedRecords: Sendable {
 }
 
 extension StagedStack {
-    /// Returns true where rows that a request mirrors are kept, although the feed lacks them.
+    /// Returns true if rows that a request mirrors are kept, although the feed lacks them.
     package func keepsAll(_ rows: MirroredRows) -> Bool {
         skipped.contains { $0.unknown > 0 && $0.concerns(rows) }
     }

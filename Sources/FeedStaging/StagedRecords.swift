@@ -2,7 +2,7 @@ import FeedModel
 
 /// Numbers of records. Those of one document have the same upper part.
 package enum StagedRecords {
-    /// The bits that tell the records of one document from one another.
+    /// The bits that identify the records of one document.
     package static let bits: Int64 = 40
 
     /// Returns the number before the first of the next document.
@@ -18,7 +18,7 @@ extension StagingTable {
         /// The staged column with the other record's number.
         package var column: String
         package var table: String
-        /// True where the column may also name a record within this one, which has a higher number.
+        /// True if the column may also name a record within this one, which has a higher number.
         package var mayBeWithin = false
     }
 
@@ -31,7 +31,8 @@ extension StagingTable {
         }.filter { !$0.mayBeWithin || numbersRecords } + enclosing.map { Enclosure(column: $0.column, table: $0.table) }
     }
 
-    /// The staged columns that tell rows apart before their references are resolved: values that find one row are equal.
+    /// The staged columns that identify rows before their references are resolved: values that find one row are
+    /// equal.
     package var unresolvedIdentity: [String] {
         identityColumns.flatMap { name in
             let references = references.filter { $0.column.name.lowercased() == name.lowercased() }

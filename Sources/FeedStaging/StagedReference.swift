@@ -34,7 +34,7 @@ package struct StagedReference: Sendable {
     package var lookups: [Lookup]
     package var missing: RowShape.Missing
 
-    /// - Throws: ``StoreError`` where a column does not exist, or the other table's primary key is not one column.
+    /// - Throws: ``StoreError`` if a column does not exist, or the other table's primary key is not one column.
     init(_ reference: RowShape.Reference, of table: TableInfo, to target: TableInfo) throws {
         guard let column = table.column(reference.column) else {
             throw StoreError(.schema, "table '\(table.name)' has no column '\(reference.column)' to write")

@@ -38,11 +38,11 @@ final class StagedRowsReader {
 
     deinit { sqlite3_close_v2(connection) }
 
-    /// Returns what speaks against a condition; nil where it holds.
+    /// Returns what speaks against a condition; nil if it holds.
     ///
     /// - Parameter condition: an expression, or a SELECT. It holds where the first column is true in every row, and there
     ///   is a row.
-    /// - Throws: ``StoreError`` where it cannot be evaluated.
+    /// - Throws: ``StoreError`` if it cannot be evaluated.
     func finding(against condition: String) throws -> String? {
         let statement = try prepare(condition)
         defer { sqlite3_finalize(statement) }
@@ -62,7 +62,7 @@ final class StagedRowsReader {
 
     /// Compiles a condition.
     ///
-    /// - Throws: ``StoreError`` where it is none, or does more than read.
+    /// - Throws: ``StoreError`` if it is none, or does more than read.
     func check(_ condition: String) throws { sqlite3_finalize(try prepare(condition)) }
 
     private static let authorize:
@@ -81,11 +81,11 @@ final class StagedRowsReader {
 
     private func prepare(_ condition: String) throws -> OpaquePointer {
         let statement = try Self.isQuery(condition) ? compile(condition) : compile("SELECT (\(condition)\n)")
-        guard let statement else { throw StoreError(.schema, "is empty; write what is true where all is well") }
+        guard let statement else { throw StoreError(.schema, "is empty; write a condition that must be true") }
         return statement
     }
 
-    /// Compiles one statement; nil where the text holds none.
+    /// Compiles one statement; nil if the text holds none.
     private func compile(_ sql: String) throws -> OpaquePointer? {
         try sql.withCString { start in
             var statement: OpaquePointer?

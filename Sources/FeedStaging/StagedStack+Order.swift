@@ -28,12 +28,12 @@ extension StagingTable {
 }
 
 extension StoreError {
-    /// Creates the error for rows that only a reference tells apart, where the rows referred to refer back to them.
+    /// Creates the error for rows that only a reference distinguishes, if the referenced rows refer back to them.
     package static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
         StoreError(
             .schema,
             "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
-                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
+                + "column '\(reference.column.name)' nothing distinguishes its rows; give the table a unique key that the feed "
                 + "has, or one of the columns a value of its own")
     }
 }
@@ -86,7 +86,7 @@ extension [StagedStack.Part] {
         part.table.references.contains { !part.table.isWithinTree($0) && isCyclic($0, of: part) }
     }
 
-    /// Returns true if the rows referred to may be merged only after those that refer to them.
+    /// Returns true if the referenced rows may be merged only after the referring ones.
     package func isCyclic(_ reference: StagedReference, of part: StagedStack.Part) -> Bool {
         guard let own = firstIndex(where: { $0.table.name == part.table.name }) else { return false }
         return self[own...].contains { $0.table.table.name == reference.target.name }

@@ -21,7 +21,7 @@ package struct StagedStack: Sendable {
     /// A stack without any row.
     package static let empty = StagedStack(path: nil, parts: [])
 
-    /// The scratch database's file; nil where all rows have stayed in memory.
+    /// The scratch database's file; nil if all rows have stayed in memory.
     package var path: String?
     /// The parts in the order in which the stack staged them.
     package var parts: [Part]
@@ -38,7 +38,7 @@ package struct StagedStack: Sendable {
         self.parts = parts
     }
 
-    /// Returns the rows that the parts mirror, together with those that requests are known to mirror.
+    /// Returns the rows that the parts mirror, and those that requests are known to mirror.
     package func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
         parts.reduce(into: Set(mirrors)) { mirrored, part in
             guard part.table.sync == .mirror else { return }

@@ -11,11 +11,11 @@ final class Staging {
     /// Batches that have ended and wait for the scratch database, or for the merge.
     private(set) var ended: [StagedBatch] = []
     private var nextRow: Int64 = 1
-    /// The numbers of the next rows of the requests before this one. A request may go on after later ones.
+    /// The numbers of the next rows of earlier requests. A request may continue after later ones.
     private var nextRows: [Int: Int64] = [:]
     private(set) var request = -1
-    /// True if another staging table may hold rows with the same keys. Each row then has a number of its own, which
-    /// tells the later of two rows.
+    /// True if another staging table may hold rows with the same keys. Each row then has a number, which identifies
+    /// the later of two rows.
     @exclusivity(unchecked) var isContested = false
     /// The requests that staged here and were not forgotten. Without one, the staging table says nothing of its table.
     private var users: Set<Int> = []

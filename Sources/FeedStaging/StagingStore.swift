@@ -1,14 +1,14 @@
 package import FeedModel
 package import GRDB
 
-/// What the staging of rows needs of the main store that they are for.
+/// The main store's side of staging.
 ///
 /// Its methods block their thread: none is called from the cooperative pool.
 package protocol StagingStore: AnyObject, Sendable {
     /// The folder of scratch databases and of bodies that wait to be read.
     var workFolder: String { get }
 
-    /// - Throws: ``StoreError`` where the store has no such table.
+    /// - Throws: ``StoreError`` if the store has no such table.
     func tableInfo(_ name: String) throws -> TableInfo
 
     /// Returns every table except Tributary's and the store's own.
@@ -30,8 +30,8 @@ package protocol StagingStore: AnyObject, Sendable {
     /// ones, in the schema `main`. Every table of the store is in both.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of rows returned; zero where only the columns are wanted.
-    /// - Throws: ``StoreError`` where the query cannot be run, or writes.
+    ///   - limit: the maximum number of rows returned; zero if only the columns are wanted.
+    /// - Throws: ``StoreError`` if the query cannot be run, or writes.
     func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows
 }
 
@@ -49,13 +49,13 @@ package struct StagedView {
     package var stagings: [StagingTable]
 }
 
-/// What a query has found.
+/// The result of a query.
 package struct QueriedRows {
     /// In lower case.
     package var columns: [String]
     /// The values by column, as text; nil for NULL. Blobs are hexadecimal digits.
     package var rows: [[String: String?]]
-    /// True where the query reads tables of the store, whose rows may be of any earlier run.
+    /// True if the query reads tables of the store, whose rows may be of any earlier run.
     package var isOfStore: Bool
 
     package init(columns: [String], rows: [[String: String?]], isOfStore: Bool) {

@@ -38,7 +38,7 @@ package struct StagingTable: Sendable {
     /// them by their keys.
     package var enclosing: [(column: String, table: String)] = []
     package var numbersRecords = false
-    /// True if rows with ``deleted`` delete those that have their key.
+    /// True if rows with ``deleted`` delete the rows with their key.
     package var marksDeleted = false
     /// Which of several rows with one key counts.
     package var keeps = RowShape.Duplicates.last
@@ -63,7 +63,7 @@ package struct StagingTable: Sendable {
     package enum Identity: Sendable, Equatable {
         /// These columns, unique under these collations.
         case key([String], collations: [String])
-        /// The whole row apart from a generated primary key.
+        /// The whole row, except for a generated primary key.
         case row
         /// Nothing: every row is a new one (``SyncMode/append``).
         case none
@@ -206,7 +206,7 @@ package struct StagingTable: Sendable {
 }
 
 extension StagingTable {
-    /// - Throws: ``StoreError`` where the table has no such column, or the key is not unique.
+    /// - Throws: ``StoreError`` if the table has no such column, or the key is not unique.
     package init(
         name: String, table: TableInfo, columns names: [String], references: [StagedReference] = [], rule: MergeRule
     ) throws {
@@ -277,7 +277,7 @@ extension StagingTable {
         }
     }
 
-    /// Leaves out columns that no record of the feed had, and determines the identity of a row anew.
+    /// Leaves out columns that no record of the feed had, and determines the identity of a row again.
     mutating func ignore(_ columns: Set<String>, key: [String]?) throws {
         ignored = columns
         identity = try Self.identity(of: table, among: Set(allColumns.map { $0.name.lowercased() }), key: key)

@@ -2,7 +2,7 @@ package import FeedModel
 package import GRDB
 
 extension DatabaseError {
-    /// True for errors of files, not of what is asked of them.
+    /// True for errors of files, false for errors of statements.
     package var isOfDisk: Bool {
         [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_CORRUPT, .SQLITE_NOTADB].contains(
             resultCode)

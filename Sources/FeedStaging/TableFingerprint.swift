@@ -1,7 +1,7 @@
 import FeedModel
 
-/// What the tables of a request's rows were when it wrote them: their columns, and whether they had rows. By it, rows are
-/// found to be lost that somebody has deleted with their table or a column.
+/// The tables of a request's rows when it wrote them: their columns, and whether they had rows. It reveals rows that
+/// were lost with their table or a column.
 package enum TableFingerprint {
     private static let missing = "none"
 
@@ -15,10 +15,10 @@ package enum TableFingerprint {
         }
     }
 
-    /// Returns the text that stands for tables as they are now.
+    /// Returns the fingerprint of tables in their present state.
     ///
     /// - Parameters:
-    ///   - columns: returns the digests of a table's columns; none for a table that is not there.
+    ///   - columns: returns the digests of a table's columns; empty for a missing table.
     ///   - hasRows: returns true for a table with rows.
     package static func text(
         of tables: Set<String>, columns: (String) throws -> [String], hasRows: (String) throws -> Bool
@@ -33,8 +33,8 @@ package enum TableFingerprint {
     /// Returns the tables that must have rows, where those of the time of a text can still be there. Every table must have
     /// the columns that it had, perhaps followed by others.
     ///
-    /// - Parameter text: nil where none was made; then the tables must exist.
-    /// - Returns: nil where rows are lost.
+    /// - Parameter text: nil if none was made; then the tables must exist.
+    /// - Returns: nil if rows are lost.
     package static func tablesWithRows(
         _ text: String?, of tables: Set<String>, columns: (String) throws -> [String]
     ) rethrows -> [String]? {

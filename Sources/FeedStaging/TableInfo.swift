@@ -8,7 +8,7 @@ package struct TableInfo: Sendable {
         package var stagedType: String
         package var isNotNull: Bool
         package var isGenerated: Bool
-        /// False where the column holds texts of different bytes for equal.
+        /// False if the column holds texts of different bytes for equal.
         package var isBytewise: Bool
 
         package init(
@@ -27,7 +27,7 @@ package struct TableInfo: Sendable {
     package struct ForeignKey: Sendable {
         package var columns: [String]
         package var parent: String
-        /// The parent's columns; empty where they are its primary key.
+        /// The parent's columns; empty if they are its primary key.
         package var targets: [String]
 
         package init(columns: [String], parent: String, targets: [String]) {
@@ -41,7 +41,7 @@ package struct TableInfo: Sendable {
     /// SQLite's name for the kind of table: `table`, or `view`, `virtual`, `shadow`.
     package var kind: String
     package var isStrict: Bool
-    /// True if a constraint of the table says what is done with rows that break it (lang_conflict.html).
+    /// True if a constraint of the table has a conflict clause (lang_conflict.html).
     package var hasConflictClause: Bool
     package let columns: [Column]
     /// The columns' positions, by their names in lower case.
@@ -56,7 +56,7 @@ package struct TableInfo: Sendable {
     package var uniqueIndexes: [[(name: String, collation: String)]]
     package var foreignKeys: [ForeignKey]
 
-    /// - Parameter hasRowID: true where rows can be told apart without a primary key.
+    /// - Parameter hasRowID: true if rows can be identified without a primary key.
     package init(
         name: String, kind: String, columns: [Column], primaryKey: [String], generatedKey: String?,
         uniqueIndexes: [[(name: String, collation: String)]], foreignKeys: [ForeignKey], isStrict: Bool = false,
@@ -80,7 +80,7 @@ package struct TableInfo: Sendable {
         hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
     }
 
-    /// The columns, as SQL names them, that tell a row from all others of the table.
+    /// The columns, as SQL names them, that identify a row of the table.
     package var locator: [String] { rowID.map { [$0] } ?? primaryKey.map(\.sqlIdentifier) }
 
     package func column(_ name: String) -> Column? { position(of: name).map { columns[$0] } }
@@ -88,7 +88,7 @@ package struct TableInfo: Sendable {
     /// Returns the place of a column among ``columns``.
     package func position(of column: String) -> Int? { positions[column.lowercased()] }
 
-    /// Returns the collations under which the key's values are unique, by column; nil where no unique index covers the
+    /// Returns the collations under which the key's values are unique, by column; nil if no unique index covers the
     /// key.
     package func collations(ofKey key: [String]) -> [String]? {
         let wanted = Set(key.map { $0.lowercased() })
@@ -107,7 +107,7 @@ extension TableInfo {
     /// staging adds.
     package static let maximumColumns = 1990
 
-    /// Returns the reason for which rows with this many columns cannot be written to the table; nil where they can.
+    /// Returns the reason for which rows with this many columns cannot be written to the table; nil if they can.
     package func problem(ofWriting count: Int) -> String? {
         if kind != "table" {
             let what = kind == "virtual" ? "virtual table" : kind == "view" ? "view" : "table of SQLite's own"

@@ -3,12 +3,12 @@ import GRDB
 
 /// Conditions on the rows that a run has staged, before they are merged. They are in SQLite's SQL whatever the store.
 extension WorkerContext {
-    /// Returns what speaks against a condition over the staged rows; nil where it holds.
+    /// Returns what speaks against a condition over the staged rows; nil if it holds.
     ///
     /// - Parameters:
     ///   - condition: an expression or a SELECT over the tables of the schema `staged`.
     ///   - isOver: returns true once the time for it is over.
-    /// - Throws: ``StoreError`` where it cannot be evaluated; `CancellationError` after an interruption.
+    /// - Throws: ``StoreError`` if it cannot be evaluated; `CancellationError` after an interruption.
     package func finding(against condition: String, isOver: @escaping () -> Bool) throws -> String? {
         var isLate = false
         return try withStagedViews(forConditions: true) { database in
@@ -26,7 +26,7 @@ extension WorkerContext {
 
     /// Compiles a condition over the columns of the store's tables.
     ///
-    /// - Throws: ``StoreError`` where it cannot be evaluated.
+    /// - Throws: ``StoreError`` if it cannot be evaluated.
     package func check(condition: String) throws {
         try withStagedViews(forConditions: true) { try StagedRowsReader(path: $0.path) { false }.check(condition) }
     }

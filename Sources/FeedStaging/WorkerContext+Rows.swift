@@ -5,7 +5,7 @@ import GRDB
 extension WorkerContext {
     /// Returns the columns of a query, in lower case.
     ///
-    /// - Throws: ``StoreError`` where the query cannot be run.
+    /// - Throws: ``StoreError`` if the query cannot be run.
     package func columns(ofQuery query: String) throws -> [String] { try rows(query, limit: 0).columns }
 
     /// Returns the rows of a query. The schema `staged` holds the rows that the run has staged so far, only the last of
@@ -15,7 +15,7 @@ extension WorkerContext {
     ///   - query: a statement that only reads.
     ///   - limit: the maximum number of rows returned.
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
-    /// - Throws: ``StoreError`` where the query cannot be run.
+    /// - Throws: ``StoreError`` if the query cannot be run.
     package func rows(_ query: String, limit: Int) throws -> QueriedRows {
         try withStagedViews { database in
             try store.rows(
@@ -25,7 +25,7 @@ extension WorkerContext {
 
     /// Runs a body while the scratch database has views of the staged rows, named like the store's tables.
     ///
-    /// - Parameter forConditions: true where the views are read by SQLite alone: what another store stages as text is a
+    /// - Parameter forConditions: true if the views are read by SQLite alone: what another store stages as text is a
     ///   number then, if its type is that of numbers.
     func withStagedViews<Value>(
         forConditions: Bool = false, _ body: (DatabaseQueue) throws -> Value
@@ -49,7 +49,7 @@ extension WorkerContext {
 extension Database {
     /// Creates views of the staged rows, named like the tables for which they are staged.
     ///
-    /// - Parameter withNumbers: true where texts of columns for numbers and booleans become numbers.
+    /// - Parameter withNumbers: true if texts of columns for numbers and booleans become numbers.
     fileprivate func exposeStagedRows(
         of stagings: [StagingTable], among tables: [StoreTable], withNumbers: Bool
     ) throws {

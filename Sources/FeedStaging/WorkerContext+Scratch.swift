@@ -34,7 +34,7 @@ extension WorkerContext {
         }
     }
 
-    /// Removes the rows that a request has staged, as it is sent once more.
+    /// Removes the staged rows of a request that is sent again.
     package func forgetRequest(_ index: Int) throws {
         try endBatches()
         let rows = Staging.rows(ofRequest: index)
@@ -159,8 +159,8 @@ final class BatchPool: Sendable {
     /// Twice the size to which a batch of rows of the usual size grows.
     static let largestKept = 4 * WorkerContext.batchCapacity
 
-    /// Keeps at most three batches, which is the most that one run can have under way. Does not keep a batch that one
-    /// very large row has enlarged.
+    /// Keeps at most three batches, which is the most that one run can have in progress. Does not keep a batch that
+    /// one very large row has enlarged.
     func put(_ batch: RowBatch) {
         guard batch.capacity <= Self.largestKept else { return }
         batches.withLock { if $0.count < 3 { $0.append(batch) } }

@@ -47,7 +47,8 @@ public final class WorkerContext {
     package var droppedRecords = 0
     /// The records that were left out because of an error, by the positions of their requests.
     var skippedRecords: [Int: [SkippedRecords]] = [:]
-    /// The numbers of those that may enclose others, by the positions of their requests and the names of their tables.
+    /// The numbers of records that may enclose others, by the positions of their requests and the names of their
+    /// tables.
     var skippedNumbers: [Int: [String: [Int64]]] = [:]
     /// The most of them for a request: 8 MiB.
     private static let mostSkippedNumbers = 1 << 20
@@ -106,8 +107,8 @@ public final class WorkerContext {
     ///
     /// - Parameters:
     ///   - writer: stages the other records.
-    ///   - key: returns the record's values for columns of the key, given the columns of the writer's rows; nil where one
-    ///     is not known.
+    ///   - key: returns the record's values for columns of the key, given the columns of the writer's rows; nil if
+    ///     one is not known.
     package func noteSkipped(_ writer: RowWriter, key: (_ key: [String], _ columns: [String]) -> [StoredValue]?) {
         let table = writer.staging.table
         guard table.sync == .mirror else { return }
@@ -140,7 +141,7 @@ public final class WorkerContext {
     ///   - number: the record's number.
     ///   - inner: stage the records within records of its table. Whose rows these are is not known, so that a mirror deletes
     ///     none.
-    /// - Throws: ``StoreError`` where there are more than 1,048,576 such records in a request.
+    /// - Throws: ``StoreError`` if there are more than 1,048,576 such records in a request.
     package func noteSkipped(_ number: Int64, _ writer: RowWriter, inner: [RowWriter]) throws {
         let table = writer.staging.table.table.name
         guard skippedNumbers[requestIndex]?[table]?.count ?? 0 < Self.mostSkippedNumbers else {
@@ -157,7 +158,7 @@ public final class WorkerContext {
 
     /// Stages a record for the table that its type names.
     ///
-    /// - Throws: ``StoreError`` where the store has no such table or column; the error of the record's encoding; and an
+    /// - Throws: ``StoreError`` if the store has no such table or column; the error of the record's encoding; and an
     ///   error of the scratch database, some rows later than the row at fault.
     public func insert<Record: FeedRecord>(_ record: Record) throws {
         if let shortcut, ObjectIdentifier(Record.self) == lastType,
@@ -259,7 +260,7 @@ public final class WorkerContext {
     private func tooLarge(_ staging: Staging) -> StoreError {
         StoreError(
             .limit,
-            "the rows that the body becomes hold more text than max_body, \(textLimit) bytes, allows; the last one is of "
+            "the rows of the body have more text than max_body, \(textLimit) bytes, allows; the last one is of "
                 + "table '\(staging.table.table.name)'. Values that each row repeats count each time: raise max_body if "
                 + "that is meant")
     }
@@ -280,7 +281,7 @@ public final class WorkerContext {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
-    /// Starts a document: its records have numbers that tell them from those of other documents.
+    /// Starts a document: the numbers of its records differ from those of other documents.
     package func beginDocument() { recordCount = StagedRecords.first(after: recordCount) }
 
     /// Returns a number that no other record of the run has. A record's number is higher than those of the records

@@ -1,7 +1,7 @@
 package import FeedModel
 package import FeedStaging
 
-/// What a commit asks of the requests that have written each table, inside its transaction.
+/// The claims of the requests that have written each table, for a commit inside its transaction.
 package protocol ClaimIndex {
     /// Returns the column sets of all scopes that requests have on a table, in lower case.
     func scopeColumns(of table: String) throws -> [Set<String>]

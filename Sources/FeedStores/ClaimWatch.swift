@@ -1,8 +1,8 @@
 package import FeedModel
 package import FeedStaging
 
-/// Watches a commit for rows that leave the scopes by which requests lay claim to them. The request that wrote such a
-/// row still stands for it, and must be sent again when the row is deleted as another request's.
+/// Watches a commit for rows that leave the scopes of requests' claims. The request that wrote such a row still
+/// claims it, and must be sent again if the row is deleted as another request's.
 package final class ClaimWatch {
     private let index: any ClaimIndex
     private var moved: Set<ScopeExit> = []

@@ -4,14 +4,14 @@ import FeedModel
 /// with the highest score for the source's group. No daemon gets more than a little over an even share, so that a group
 /// may go to the next in its order. When a daemon comes or goes, its own share moves, and little else.
 package struct DaemonShares: Sendable {
-    /// What a daemon may have beyond an even share.
+    /// A daemon's share beyond an even one.
     private static let slack = 0.04
 
     private let owners: [String: String]
-    /// Differs where any daemon, or what it declares, does. Daemons with the same fingerprint agree on every owner.
+    /// Changes with the daemons and their declarations. Daemons with the same fingerprint agree on every owner.
     package let fingerprint: String
 
-    /// - Parameter daemons: those that live.
+    /// - Parameter daemons: the living daemons.
     package init(_ daemons: [DaemonRecord]) {
         let daemons = daemons.sorted { $0.id < $1.id }
         fingerprint = Self.fingerprint(of: daemons)
@@ -26,18 +26,18 @@ package struct DaemonShares: Sendable {
     /// True as long as the same daemons live, and declare the same.
     package func stand(for daemons: [DaemonRecord]) -> Bool { fingerprint == Self.fingerprint(of: daemons) }
 
-    /// Returns the id of the daemon to which a source belongs; nil where nobody declares it.
+    /// Returns the id of a source's daemon; nil if no daemon declares it.
     package func owner(of source: String) -> String? { owners[source] }
 
     /// Returns the sources that belong to a daemon.
     package func sources(of id: String) -> Set<String> { Set(owners.filter { $0.value == id }.keys) }
 
-    /// True where every daemon shares by these shares, but for one that asks.
+    /// True if every daemon shares by these shares, but for one that asks.
     package func areAgreed(among daemons: [DaemonRecord], besides id: String) -> Bool {
         daemons.allSatisfy { $0.id == id || $0.sharing == fingerprint }
     }
 
-    /// Sources that stay together: those that the same daemons declare in the same groups.
+    /// Sources that stay together: the same daemons declare them in the same groups.
     private struct Unit {
         /// The daemons that declare the sources, the preferred one first.
         var candidates: [String]

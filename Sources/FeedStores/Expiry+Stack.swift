@@ -3,13 +3,13 @@ package import FeedStaging
 import Foundation
 
 extension Retention.Expiry {
-    /// Returns true where some of a part's staged rows may have expired.
+    /// Returns true if some of a part's staged rows may have expired.
     package func concerns(_ part: StagedStack.Part) -> Bool {
         part.counts.rows > 0 && !part.table.isLookUp && part.table.table.name.lowercased() == table.lowercased()
             && part.table.scope == scope && part.table.supplies(column)
     }
 
-    /// Returns true where a known row gets the date of the staged one.
+    /// Returns true if a known row gets the date of the staged one.
     package func isUpdated(by staged: StagingTable) -> Bool {
         (staged.sync == .upsert || staged.sync == .mirror) && !staged.insertOnly.contains(column.lowercased())
     }
@@ -26,7 +26,7 @@ extension Retention.Expiry {
 
     /// Creates the error for a column that has no dates.
     ///
-    /// - Parameter type: the column's type; nil where there is no such column.
+    /// - Parameter type: the column's type; nil if the column does not exist.
     package func problem(type: String?) -> StoreError {
         let found = type.map { "is \($0.isEmpty ? "of no type" : $0), which holds no dates" } ?? "does not exist"
         return StoreError(
@@ -37,7 +37,7 @@ extension Retention.Expiry {
 }
 
 extension Retention.Expiry {
-    /// What tells that a staged row goes with another one that has expired or is deleted.
+    /// The reason why a staged row leaves with another one that has expired or is deleted.
     package enum Link: Equatable {
         /// The staged column holds the other's number.
         case record(String)
@@ -49,7 +49,7 @@ extension Retention.Expiry {
 }
 
 extension [Retention.Expiry.Descendant] {
-    /// Returns what leads from staged rows to those that they are mapped within, or that have the same key.
+    /// Returns the links from staged rows to the rows that they are mapped within, or that have the same key.
     package func links(from inner: StagingTable, to outer: StagingTable) -> [Retention.Expiry.Link] {
         let records = inner.references.filter {
             $0.isByRecord && $0.missing == .discard && $0.target.name == outer.table.name && outer.numbersRecords
@@ -71,4 +71,29 @@ extension [Retention.Expiry.Descendant] {
 extension Retention {
     /// The tables from which a commit deletes rows that have expired.
     package var writtenTables: [String] { expiries.flatMap { [$0.table] + $0.descendants.map(\.table) } }
+}
+
+/// What a store knows of a column by which rows expire.
+package struct DateColumn: Sendable, Equatable {
+    package var type: String
+    /// True where dates are stored in it, as a mapping's types `date` and `datetime` store them.
+    package var holdsDates: Bool
+    /// True where an index finds the rows with the oldest dates.
+    package var isIndexed: Bool
+
+    package init(type: String, holdsDates: Bool, isIndexed: Bool) {
+        self.type = type
+        self.holdsDates = holdsDates
+        self.isIndexed = isIndexed
+    }
+
+    /// Returns true where an index finds the rows of a scope with the oldest dates.
+    ///
+    /// - Parameters:
+    ///   - index: the index's columns.
+    ///   - scope: the columns whose values are given.
+    package static func isServed(by index: [String], _ column: String, within scope: [String]) -> Bool {
+        let scope = Set(scope.map { $0.lowercased() })
+        return index.first { !scope.contains($0.lowercased()) }?.lowercased() == column.lowercased()
+    }
 }

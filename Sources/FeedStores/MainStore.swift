@@ -2,17 +2,17 @@
 ///
 /// Synchronous methods block their thread, so none is called from the cooperative pool.
 package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, StoreMoves, StorePurges,
-    StoreJournal, StoreHooks, StoreHistory, StoreBrowsing
+    StoreChangelog, StoreHooks, StoreHistory, StoreBrowsing
 {
     /// The store as messages name it: a file's path, or a server and its database. Without any password.
     var name: String { get }
 
-    /// Makes waits for another process's lock end within seconds, because the program is to stop.
+    /// Ends waits for other processes' locks within seconds. Called when the program stops.
     func stopWaiting()
 
-    /// Checks that the store is still what was opened. Readers may not notice if it is not.
+    /// Checks that the store's files are still those that were opened. Readers may not notice if they are not.
     ///
-    /// - Throws: ``StoreError`` saying what is gone or has been replaced, where the program should end.
+    /// - Throws: ``StoreError`` saying what was deleted or replaced; the program should then end.
     func checkPlace() throws
 
     /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds at this

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// A run that a transaction records, with all that tells it from others.
+/// The identity of a run that a transaction records.
 package struct RecordedRun: Sendable {
     package var id: Int64
-    /// The transaction's id (`xid8`); empty where transactions have none.
+    /// The transaction's id (`xid8`); empty if transactions have none.
     package var transaction: String
     package var source: String
     package var startedAt: Date

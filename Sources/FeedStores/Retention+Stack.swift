@@ -12,7 +12,7 @@ extension Retention {
         return UTCText.iso8601(second) ?? second.formatted(.iso8601)
     }
 
-    /// - Throws: ``StoreError`` where a table has no column to mark rows with, or where staged rows fill it themselves.
+    /// - Throws: ``StoreError`` if a table has no column to mark rows with, or where staged rows fill it themselves.
     package func check(_ stack: StagedStack) throws {
         guard !deletionMarks.isEmpty else { return }
         for part in stack.parts {
@@ -28,7 +28,7 @@ extension Retention {
         }
     }
 
-    /// - Throws: ``StoreError`` where a table has no such column to mark rows with.
+    /// - Throws: ``StoreError`` if a table has no such column to mark rows with.
     package func check(_ table: TableInfo, has gone: String) throws {
         guard table.column(gone) == nil else { return }
         throw StoreError(
@@ -37,7 +37,7 @@ extension Retention {
         )
     }
 
-    /// What the error for a value that must be unique says besides, where a row that is gone may hold the value.
+    /// The addition to a unique constraint's error if a marked row may hold the value.
     package func hint(on table: TableInfo) -> String? {
         deletionMark(of: table.name).map { gone in
             "; a row that is gone keeps its values, so let the constraint hold for the others only: CREATE UNIQUE INDEX … "

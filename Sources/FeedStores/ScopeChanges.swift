@@ -1,7 +1,7 @@
 package import FeedModel
 package import FeedStaging
 
-/// What a commit does to the rows of each scope that it mirrors or updates, as its merge counts them.
+/// The changes of each scope that a commit mirrors or updates, as its merge counts them.
 package struct ScopeChanges: Sendable {
     fileprivate struct Counts {
         var deleted = 0
@@ -29,15 +29,15 @@ package struct ScopeChanges: Sendable {
         counts[rows, default: Counts()].known += updated + unchanged
     }
 
-    /// Checks the counts against what is allowed, and that nothing else blocks the commit.
+    /// Checks the counts against the limits, and that nothing else blocks the commit.
     ///
     /// - Parameters:
     ///   - limits: of some scopes; the others have none.
-    ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
-    ///     looked at may not be all.
+    ///   - count: returns the number of a scope's rows after the merge. It is called if the merge has not read all
+    ///     rows.
     ///   - unmet: the expectations that the rows do not meet.
-    ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
-    ///   - isAcceptedInAdvance: returns true where the commit may do anything.
+    ///   - accepted: the accepted changes of the blocked run; nil without any.
+    ///   - isAcceptedInAdvance: returns true if the commit may make any changes.
     /// - Throws: ``StoreError`` of the code `blocked`, naming the tables, the figures and the limits.
     package func check(
         _ limits: [ScopedRows: ChangeLimits], unmet: [ExceededLimit], accepted: [ExceededLimit]?,
@@ -90,7 +90,7 @@ extension ScopedRows {
                 + ", which is more than \(key) = \(limit) allows")
     }
 
-    /// The scope for people: `shop = 'a', region = 'north'`.
+    /// The scope for users: `shop = 'a', region = 'north'`.
     fileprivate var text: String {
         scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")
     }

@@ -10,12 +10,12 @@ package protocol SharedStore: MainStore {
     /// The time since some fixed moment, by which the store's claims end.
     var uptime: Duration { get }
 
-    /// Notes that a daemon lives. Tells the others at once where it is new, or declares or shares differently.
+    /// Writes a daemon's heartbeat. Notifies the others at once if it is new, or declares or shares differently.
     ///
-    /// - Returns: all daemons that live, this one included.
+    /// - Returns: all living daemons, including this one.
     func beat(_ daemon: DaemonRecord) throws -> [DaemonRecord]
 
-    /// Notes that this store's daemon has ended, and tells the others.
+    /// Records that this store's daemon has ended, and notifies the others.
     func leave() throws
 
     /// Returns the daemons that live.
@@ -34,7 +34,7 @@ package protocol SharedStore: MainStore {
     func listen(_ receive: @escaping @Sendable ([StoreMessage]) -> Void) -> any StoreListening
 }
 
-/// What a daemon must know of a source that has become its own.
+/// The state of a source that a daemon has taken over.
 package struct SourceStanding: Sendable {
     /// nil for a source that never ran.
     package var state: SourceState?

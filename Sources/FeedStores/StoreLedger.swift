@@ -1,7 +1,7 @@
 package import FeedModel
 package import Foundation
 
-/// What a main store remembers of sources, requests and runs.
+/// The state of sources, requests and runs in a main store.
 package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the states of all sources that ever ran, by name.
     func sourceStates() throws -> [String: SourceState]
@@ -11,20 +11,20 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the states of a source and of its requests, the latter by key.
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState])
 
-    /// Deletes runs that began before a date, a bounded number, with their part of the journal and of the histories, in a
+    /// Deletes runs that began before a date, a bounded number, with their part of the changelog and of the histories, in a
     /// transaction of its own.
     ///
-    /// - Returns: true where there may be more of them.
+    /// - Returns: true if there may be more of them.
     func forgetRuns(before date: Date) throws -> Bool
 
     /// Returns the last runs of one source or of all, the latest first.
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
 
-    /// Returns a run with the reports of its requests; nil where it is forgotten.
+    /// Returns a run with the reports of its requests; nil if it is forgotten.
     func recordedRun(_ number: Int64) throws -> RunReport?
 
-    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
-    /// a run are left out.
+    /// Returns the sums of a source's runs since a time, in consecutive spans of time. Spans without a run are left
+    /// out.
     ///
     /// - Parameter seconds: the length of a span.
     func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures]
@@ -55,15 +55,14 @@ package protocol StoreLedger: AnyObject, Sendable {
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws
 
     /// Notes the reason for which a source is not run any more.
-    func notePause(_ source: String, error: String, note: String) async throws
+    func notePause(_ source: String, error: String, note: String, now: Date) async throws
 
-    /// Allows sources to run again that are paused because processes died during their runs, and sources that were undone
-    /// to take their feeds as they are.
+    /// Ends the pause of sources: after deaths of the process during their runs, and after an undo.
     ///
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]
 
-    /// Returns the run of a source that is blocked and waits to be accepted; nil where none does.
+    /// Returns the run of a source that is blocked and waits to be accepted; nil if none does.
     func blockedRun(of source: String) throws -> RunReport?
 
     /// Stores permissions to exceed the limits, one a source. Each replaces the source's former one.

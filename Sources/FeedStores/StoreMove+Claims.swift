@@ -13,7 +13,7 @@ extension StoreMove {
 
     /// Checks that a store may receive another one's content.
     ///
-    /// - Throws: ``StoreError`` where the two are one, where something runs on it, or where it has recorded runs.
+    /// - Throws: ``StoreError`` if the two are one, where something runs on it, or where it has recorded runs.
     package static func check(_ new: any MainStore, asTargetOf old: any MainStore) throws {
         guard try new.identity() != old.identity() else {
             throw StoreError(.conflict, "\(new.name) is the store that is declared; move to another one")
@@ -66,7 +66,7 @@ extension [String] {
     fileprivate func isRun(on store: String) -> StoreError {
         StoreError(
             .conflict,
-            "sources are run on \(store) at this moment: \(joined(separator: ", ")); wait for the end of their runs, or "
+            "sources are running on \(store): \(joined(separator: ", ")); wait for the end of their runs, or "
                 + "stop the process that runs them")
     }
 }

@@ -6,7 +6,7 @@ import FeedModel
 package struct StoreMove {
     let old: any MainStore
     let new: any MainStore
-    /// The tables that sources are declared to write. Those that they have written come besides.
+    /// The tables that sources are declared to write. The tables that they have written are added.
     let tables: Set<String>
     let interruption: Interruption
 
@@ -19,10 +19,10 @@ package struct StoreMove {
         self.interruption = interruption
     }
 
-    /// Copies everything, compares what has arrived with what was read, and commits it all at once.
+    /// Copies everything, compares the copy with the original, and commits it all at once.
     ///
     /// - Parameter claims: those of the old store's sources, which must hold until the end.
-    /// - Throws: ``StoreError`` saying what is in the way, `CancellationError`; the new store is then as it was.
+    /// - Throws: ``StoreError`` saying what prevents the move, `CancellationError`; the new store is then unchanged.
     package func run(holding claims: [any SourceClaim]) throws -> StoreMoveReport {
         var report = StoreMoveReport()
         try old.read { reader in
@@ -69,7 +69,7 @@ package struct StoreMove {
 
     /// Decides what goes where.
     ///
-    /// - Throws: ``StoreError`` where the new store is not empty, or cannot take everything.
+    /// - Throws: ``StoreError`` if the new store is not empty, or cannot take everything.
     private func plan(
         for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferPlan {
@@ -99,7 +99,7 @@ package struct StoreMove {
         _ part: TransferPlan.Part, _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferDigest {
         var digest = TransferDigest(part.columns.map(\.kind))
-        // A server's journal has a text for every key.
+        // A server's changelog has a text for every key.
         let spelled = part.columns.indices.filter {
             part.from.name == TransferTable.changes && part.columns[$0].kind == .text
         }
@@ -174,7 +174,7 @@ package struct StoreMove {
     }
 }
 
-/// What was moved from one store to another.
+/// The result of a move from one store to another.
 package struct StoreMoveReport: Sendable, Equatable {
     /// The number of rows of each table, in the order of the names.
     package var tables: [(name: String, rows: Int)] = []

@@ -32,17 +32,17 @@ package protocol StoreTables: StagingStore {
     /// Returns the names of tables that the store does not have.
     func missingTables(among names: Set<String>) throws -> [String]
 
-    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    /// Returns the columns of a table, in lower case; empty if the table does not exist.
     func columns(of table: String) throws -> Set<String>
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
-    /// table.
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
+    /// not exist.
     func refers(_ column: String, of table: String, to other: String) throws -> Bool
 
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
 
-    /// Returns why the store cannot keep the history of a table of this name; nil where it can.
+    /// Returns why the store cannot keep the history of a table of this name; nil if it can.
     func historyProblem(of table: String) -> String?
 
     /// Returns what would make existing tables as declared; none for tables that are so.
@@ -50,15 +50,16 @@ package protocol StoreTables: StagingStore {
 
     /// Makes existing tables as declared, all of them or none.
     ///
-    /// - Returns: what was done.
-    /// - Throws: ``StoreError`` naming a value that the new type does not take, or rows that the new key does not tell
-    ///   apart; the store is then unchanged.
+    /// - Returns: the migrations.
+    /// - Throws: ``StoreError`` naming a value that the new type does not accept, or rows with the same new key; the
+    ///   store
+    ///   is then unchanged.
     func migrate(to definitions: [TableSchema]) throws -> [TableMigration]
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     func checkReferences(_ references: [ReferenceDefinition]) throws
 
-    /// Returns what is known of a column by which rows expire; nil where there is none.
+    /// Returns the properties of a column by which rows expire; nil if it does not exist.
     ///
     /// - Parameter scope: the columns whose values are given.
     func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn?
@@ -71,6 +72,23 @@ package protocol StoreTables: StagingStore {
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
     ///
-    /// - Parameter tables: the names of the tables that the run uses; nil where it may use any.
+    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
     func renewTableInfos(of tables: Set<String>?) throws
+}
+
+/// The rows of a main store.
+package protocol StoreRows: AnyObject, Sendable {
+    /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
+    func value(of expression: String, in table: String, scope: [String: String]) throws -> String?
+
+    /// Returns true if rows have expired.
+    ///
+    /// - Throws: ``StoreError`` for a column without dates.
+    func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool
+
+    /// Copies tables with all their rows into a new SQLite file, as they are at one moment.
+    ///
+    /// - Parameter tables: the names of existing tables; nil for every table and all else that the store holds.
+    /// - Throws: ``StoreError`` naming a table or file.
+    func copy(_ tables: [String]?, to path: String) throws
 }

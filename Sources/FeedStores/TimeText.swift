@@ -1,3 +1,6 @@
+import FeedStaging
+package import Foundation
+
 /// Times as stores hold them in columns of text: `2026-11-21T08:30:00Z`, with milliseconds only where there are any.
 ///
 /// As texts, those with milliseconds are below those of the same second without. So what compares times compares the
@@ -35,4 +38,22 @@ package enum TimeText {
     }
 
     private static let time = "????-??-??T??:??:??*Z"
+}
+
+/// Points in time in the format of Tributary's own tables: `2026-11-21T08:30:00.000Z`, which sorts as text. A run
+/// writes and reads a dozen of them.
+package enum StoreDate {
+    package static func text(_ date: Date) -> String {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
+        guard let text = UTCText.storeDate(milliseconds) else {
+            return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        }
+        return text
+    }
+
+    package static func date(_ text: String?) -> Date? {
+        guard let text else { return nil }
+        return UTCText.date(text)
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
 }

@@ -31,7 +31,7 @@ package struct Acceptances: LedgerPart {
         }
     }
 
-    /// Returns the statement that ends or moves the permission of a source; nil where the permission stays.
+    /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.
     ///
     /// - Parameter run: the number of the run that is being recorded.
     func change(_ use: Acceptance.Use, of source: String, run: SQLText) -> SQLText? {

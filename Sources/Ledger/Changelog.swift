@@ -2,18 +2,18 @@ package import FeedModel
 package import FeedStores
 package import StoreSQL
 
-/// The runs in the order in which they are read, and the row changes that they made: `tributary_change`.
+/// The runs in the order in which they are read, and their row changes: `tributary_change`.
 ///
-/// The order is that of the transactions that recorded the runs. Of a server, only those are read that are older than
-/// every transaction under way, so that none comes before them later. A transaction elsewhere on the server that writes
-/// for an hour delays what is read by that hour.
+/// The order is that of the recording transactions. On a server, only transactions older than every open one are
+/// read, so that none appears before them later. A writing transaction that is open for an hour delays readers by an
+/// hour.
 package struct Changelog: LedgerPart {
     let ledger: Ledger
 
     /// The condition that a run can be read.
     private var isReadable: String { dialect.isSettled ?? "TRUE" }
 
-    /// Returns the position behind all runs that can be read.
+    /// Returns the position after all readable runs.
     package func lastPosition() throws -> RunPosition {
         try session.first(
             """
@@ -24,15 +24,15 @@ package struct Changelog: LedgerPart {
     }
 
     /// Returns the first runs after a position.
-    package func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try runs(
             "WHERE \(dialect.isAfter(position)) AND \(isReadable) ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)")
     }
 
     /// Returns a run; nil where it is forgotten.
-    package func run(_ id: Int64) throws -> JournalRun? { try runs("WHERE id = \(bind: id)").first }
+    package func run(_ id: Int64) throws -> ChangelogRun? { try runs("WHERE id = \(bind: id)").first }
 
-    private func runs(_ conditions: SQLText) throws -> [JournalRun] {
+    private func runs(_ conditions: SQLText) throws -> [ChangelogRun] {
         let columns = dialect.positionWidth
         return try session.all(
             """
@@ -41,13 +41,13 @@ package struct Changelog: LedgerPart {
             """
         ) { row in
             let (first, last) = (try row.int64(columns), try row.int64(columns + 1))
-            return JournalRun(
+            return ChangelogRun(
                 position: try dialect.readPosition(row), report: try RunReport(row, from: columns + 2),
                 changes: first.flatMap { first in last.flatMap { first <= $0 ? first...$0 : nil } })
         }
     }
 
-    /// True where runs after a position are recorded that cannot be read yet, as an older transaction is under way.
+    /// True if runs after a position are recorded that cannot be read yet, as an older transaction is in progress.
     package func isDelayed(after position: RunPosition) throws -> Bool {
         guard let isSettled = dialect.isSettled else { return false }
         return try session.isTrue(
@@ -59,9 +59,10 @@ package struct Changelog: LedgerPart {
     /// - Parameters:
     ///   - limit: the most changes.
     ///   - bytes: the bytes of keys, about, after which no further change is read.
-    package func changes(of run: JournalRun, after id: Int64, limit: Int, bytes most: Int) throws -> [JournalChange] {
+    package func changes(of run: ChangelogRun, after id: Int64, limit: Int, bytes most: Int) throws -> [ChangelogEntry]
+    {
         guard let range = run.changes, range.upperBound > id else { return [] }
-        var found: [JournalChange] = []
+        var found: [ChangelogEntry] = []
         var bytes = 0
         try session.forEachRow(
             of: """
@@ -70,7 +71,7 @@ package struct Changelog: LedgerPart {
                 AND run = \(bind: run.position.run) ORDER BY id LIMIT \(bind: limit)
                 """
         ) { row in
-            let change = JournalChange(
+            let change = ChangelogEntry(
                 id: try row.int64(0) ?? 0, table: row.string(1) ?? "", key: row.storedValue(2),
                 operation: row.string(3) ?? "")
             bytes += change.size
@@ -80,7 +81,24 @@ package struct Changelog: LedgerPart {
         return found
     }
 
-    /// Returns the ids of the first and the last change; nil where there is none.
+    /// Returns the last change of each row that some changes of a run are of, where there is a later one than those.
+    ///
+    /// - Parameter ids: the ids of the changes.
+    package func later(
+        than ids: ClosedRange<Int64>, of run: Int64
+    ) throws -> [(table: String, key: StoredValue, id: Int64)] {
+        try session.all(
+            """
+            SELECT l."table", l.key, max(l.id) FROM \(dialect.change) l
+            WHERE l.id > \(bind: ids.lowerBound) AND (l."table", l.key) IN (
+                SELECT c."table", c.key FROM \(dialect.change) c
+                WHERE c.id BETWEEN \(bind: ids.lowerBound) AND \(bind: ids.upperBound) AND c.run = \(bind: run))
+            GROUP BY l."table", l.key
+            """
+        ) { row in (row.string(0) ?? "", row.storedValue(1), try row.int64(2) ?? 0) }
+    }
+
+    /// Returns the ids of the first and the last change; nil without any.
     package func bounds() throws -> ClosedRange<Int64>? {
         try session.first(
             "SELECT (SELECT min(id) FROM \(dialect.change)), (SELECT max(id) FROM \(dialect.change))"
@@ -93,7 +111,7 @@ package struct Changelog: LedgerPart {
     /// Returns the last id that a change was given; 0 before the first.
     package func lastID() throws -> Int64 { try session.int64("SELECT \(dialect.lastChange)") ?? 0 }
 
-    /// Returns the names of the tables that a source has written, as far as that is remembered.
+    /// Returns the names of the tables that a source has written, according to the changelog.
     package func tables(of source: String) throws -> Set<String> {
         let logged = try session.all(
             """
@@ -122,7 +140,7 @@ package struct Changelog: LedgerPart {
         }
     }
 
-    /// Returns the run that made a change; nil where there is no such change any more.
+    /// Returns the run that made a change; nil if the change no longer exists.
     package func run(ofChange id: Int64) throws -> Int64? {
         try session.int64("SELECT run FROM \(dialect.change) WHERE id = \(bind: id)")
     }

@@ -9,10 +9,10 @@ struct Claims: LedgerPart {
     /// The number of versions for which the store remembers the requests that were forgotten.
     private static let rememberedVersions: Int64 = 10_000
 
-    /// What the store says of the claims at some moment.
+    /// The version of the claims at some moment.
     struct Version: Equatable, Sendable {
         var number: Int64
-        /// The start of the server that told the number; nil where ``LedgerDialect/countsClaims`` is false.
+        /// The start of the server that counted; nil if ``LedgerDialect/countsClaims`` is false.
         var serverStart: String?
     }
 
@@ -26,7 +26,7 @@ struct Claims: LedgerPart {
 
     /// Returns the changes since a version.
     ///
-    /// - Returns: the claims of requests, nil for those that were forgotten; nil where all claims must be read.
+    /// - Returns: the claims of requests, nil for deleted ones; nil if all claims must be read.
     func changes(from old: Version?, to new: Version) throws -> [(RequestID, RequestClaims.Claim?)]? {
         // A standby that took over, or a server that crashed, may lack the last versions, and have others of the same
         // numbers instead. An older version than before is that of a database which was restored.

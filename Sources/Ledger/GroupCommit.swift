@@ -23,8 +23,8 @@ package final class GroupCommit<Body: Sendable>: Sendable {
     /// Returns when the write is in the store.
     ///
     /// - Parameters:
-    ///   - body: what is written inside a transaction, and once more in another one if the first fails.
-    ///   - start: called where no group is being written. It lets ``commit(_:concernsAll:)`` be called until that returns
+    ///   - body: the writes inside a transaction. They run again in another transaction if the first one fails.
+    ///   - start: called if no group is being written. It arranges calls of ``commit(_:concernsAll:)`` until one returns
     ///     false.
     /// - Throws: the error of `body` or of the transaction.
     package func write(_ body: Body, start: () -> Void) async throws {
@@ -43,7 +43,7 @@ package final class GroupCommit<Body: Sendable>: Sendable {
     /// - Parameters:
     ///   - transaction: makes all of them or none.
     ///   - concernsAll: returns true for errors that every write would meet.
-    /// - Returns: true where others have come meanwhile.
+    /// - Returns: true if others have come meanwhile.
     package func commit(_ transaction: ([Body]) throws -> Void, concernsAll: (any Error) -> Bool) -> Bool {
         let writes = state.withLock { state in
             defer { state.pending = [] }

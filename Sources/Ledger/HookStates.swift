@@ -1,8 +1,10 @@
 package import FeedModel
+import FeedStores
 import Foundation
 import StoreSQL
 
-/// How far each hook has come, and what it knows of sources: `tributary_hook` and `tributary_hook_source`.
+/// The position of each hook, and the conditions of sources that it was notified of: `tributary_hook` and
+/// `tributary_hook_source`.
 package struct HookStates: LedgerPart {
     let ledger: Ledger
 
@@ -46,11 +48,11 @@ package struct HookStates: LedgerPart {
         }
     }
 
-    /// Forgets hooks that no other process can be using.
+    /// Deletes hooks that no other process can be using.
     ///
-    /// - Returns: the names of those that are forgotten.
+    /// - Returns: the names of the deleted hooks.
     package func forget(_ names: Set<String>) throws -> [String] {
-        let unused: SQLText = ledger.leases.map { " AND \($0.isHookUnused)" } ?? ""
+        let unused: SQLText = ledger.leases.map { " AND \(isUnused(by: $0))" } ?? ""
         let forgotten = try session.all(
             "DELETE FROM \(dialect.hook) WHERE \(dialect.isAmong("name", names.sorted()))\(unused) RETURNING name"
         ) { $0.string(0) ?? "" }
@@ -58,7 +60,37 @@ package struct HookStates: LedgerPart {
         return forgotten.sorted()
     }
 
-    /// Returns what a hook knows of sources, by their names.
+    /// The condition that no other process can be using a hook. Another daemon may have a newer file, which declares it.
+    private func isUnused(by leases: Leases) -> SQLText {
+        """
+        coalesce(held_until < \(dialect.now), true) AND NOT EXISTS (
+            SELECT 1 FROM \(dialect.daemon)
+            WHERE id <> \(bind: leases.holder) AND seen_at > \(dialect.now(plus: -DaemonRecord.secondsToLive)))
+        """
+    }
+
+    /// Takes the lease on a hook, or renews it.
+    ///
+    /// - Returns: false while another process holds it.
+    func hold(_ name: String, _ holder: String) throws -> Bool {
+        try session.execute(
+            """
+            UPDATE \(dialect.hook) SET holder = \(bind: holder), held_until = \(dialect.now(plus: Leases.hookSeconds))
+            WHERE name = \(bind: name)
+            AND (holder = \(bind: holder) OR holder IS NULL OR coalesce(held_until < \(dialect.now), true))
+            """) > 0
+    }
+
+    /// Gives up the lease on a hook.
+    func release(_ name: String, _ holder: String) throws {
+        try session.execute(
+            """
+            UPDATE \(dialect.hook) SET holder = NULL, held_until = NULL
+            WHERE name = \(bind: name) AND holder = \(bind: holder)
+            """)
+    }
+
+    /// Returns the conditions that a hook was notified of, by source.
     package func memories(of name: String) throws -> [String: HookMemory] {
         var memories: [String: HookMemory] = [:]
         try session.forEachRow(
@@ -74,9 +106,9 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event has been delivered, or passed over.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func advance(_ name: String, _ progress: HookProgress) throws {
-        let renewal = ledger.leases.map { ", held_until = \($0.hookEnd)" } ?? ""
+        let renewal: SQLText = ledger.leases == nil ? "" : ", held_until = \(dialect.now(plus: Leases.hookSeconds))"
         try update(
             name,
             """
@@ -100,7 +132,7 @@ package struct HookStates: LedgerPart {
 
     /// Records that an event could not be delivered.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
     package func recordFailure(of name: String, _ failure: HookFailure) throws {
         try update(
             name,

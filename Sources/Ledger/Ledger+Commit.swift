@@ -2,12 +2,12 @@ import FeedModel
 package import FeedStores
 package import StoreSQL
 
-/// What a commit writes to Tributary's own tables.
+/// A commit's writes to Tributary's own tables.
 extension Ledger {
-    /// Writes everything that a run leaves apart from its rows.
+    /// Writes the records of a run, without its rows.
     ///
-    /// - Parameter drawn: nil where no id has been drawn before.
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Parameter drawn: nil if no id has been drawn before.
+    /// - Throws: ``FeedModel/StoreError`` if another process has taken over the source's lease.
     @discardableResult
     package func write(_ commit: Commit, run drawn: RecordedRun? = nil) throws -> RecordedRun {
         let run = try record(commit, drawn: drawn)

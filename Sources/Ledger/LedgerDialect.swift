@@ -2,8 +2,8 @@ package import FeedModel
 package import Foundation
 package import StoreSQL
 
-/// What the statements of ``Ledger`` need to know of a database's SQL. Fragments are SQL themselves, unless they are
-/// ``SQLText``, which binds its values.
+/// A database's SQL for the statements of ``Ledger``. Fragments are SQL, except for ``SQLText``, which binds its
+/// values.
 package protocol LedgerDialect: Sendable {
     /// Returns the name of one of Tributary's own tables, as a statement writes it.
     func table(_ name: String) -> String
@@ -48,8 +48,8 @@ package protocol LedgerDialect: Sendable {
 
     // MARK: Order of runs
 
-    /// The condition that no run can be recorded any more whose position is before that of a row of `tributary_run`; nil
-    /// where runs are recorded in the order of their ids, and the tables have no columns `transaction`.
+    /// The condition that no run can be recorded any more whose position is before that of a row of `tributary_run`;
+    /// nil if runs are recorded in the order of their ids, and the tables have no columns `transaction`.
     var isSettled: String? { get }
 
     // MARK: Transactions
@@ -63,19 +63,19 @@ package protocol LedgerDialect: Sendable {
     /// The id of the transaction, for ``RecordedRun/transaction``.
     var transaction: String { get }
 
-    /// Returns the end of a SELECT that locks the rows of a table until the transaction ends; empty where no other
+    /// Returns the end of a SELECT that locks the rows of a table until the transaction ends; empty if no other
     /// transaction can write meanwhile.
     ///
-    /// - Parameter skips: true where rows that another transaction has locked are left out.
+    /// - Parameter skips: true if rows that another transaction has locked are left out.
     func lock(_ alias: String, skips: Bool) -> String
 
-    /// True where a WITH clause may write, so that several writes are one statement.
+    /// True if a WITH clause may write, so that several writes are one statement.
     var combinesWrites: Bool { get }
 
     /// The most rows that one INSERT takes.
     var rowsInStatement: Int { get }
 
-    /// True where `tributary_claims` numbers the changes of requests' tables and scopes, as several processes write.
+    /// True if `tributary_claims` numbers the changes of requests' tables and scopes, as several processes write.
     var countsClaims: Bool { get }
 
     /// A query for a number that has changed where another session has changed claims, and for the start of the server,
@@ -96,4 +96,8 @@ extension LedgerDialect {
     var hookSource: String { table("tributary_hook_source") }
     var claims: String { table("tributary_claims") }
     var forgottenRequest: String { table("tributary_forgotten") }
+    var daemon: String { table("tributary_daemon") }
+
+    /// Returns the time some seconds from now, or before.
+    func now(plus seconds: Int) -> SQLText { time(SQLText(now), plus: "(\(seconds))") }
 }

@@ -3,7 +3,7 @@ package import FeedStores
 package import Foundation
 
 /// A main store whose own tables are in a database that ``Ledger`` reads and writes.
-package protocol LedgerStore: StoreLedger, StoreJournal, StoreHooks, StoreHistory {
+package protocol LedgerStore: StoreLedger, StoreChangelog, StoreHooks, StoreHistory {
     /// Reads in one transaction, or with single statements.
     ///
     /// - Throws: the errors of the body; ``FeedModel/StoreError`` where the database cannot be read.
@@ -38,8 +38,8 @@ extension LedgerStore {
         }
     }
 
-    package func notePause(_ source: String, error: String, note: String) async throws {
-        try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note) }
+    package func notePause(_ source: String, error: String, note: String, now: Date) async throws {
+        try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note, now: now) }
     }
 
     package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }
@@ -64,7 +64,7 @@ extension LedgerStore {
     }
 }
 
-/// The runs, and what they have changed.
+/// The runs, and their changes.
 extension LedgerStore {
     package func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
         try readLedger { try $0.runs.last(of: source, failed: failed, limit: limit) }
@@ -94,26 +94,26 @@ extension LedgerStore {
         try readLedger { try $0.runs.neighbours(of: run, of: source) }
     }
 
-    package func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try readLedger { try $0.changelog.runs(after: position, limit: limit) }
     }
 
     package func lastPosition() throws -> RunPosition { try readLedger { try $0.changelog.lastPosition() } }
 
-    package func run(_ id: Int64) throws -> JournalRun? { try readLedger { try $0.changelog.run(id) } }
+    package func run(_ id: Int64) throws -> ChangelogRun? { try readLedger { try $0.changelog.run(id) } }
 
     package func isHeldUp(after position: RunPosition) throws -> Bool {
         try readLedger { try $0.changelog.isDelayed(after: position) }
     }
 
-    package func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange] {
+    package func changes(of run: ChangelogRun, after id: Int64, limit: Int) throws -> [ChangelogEntry] {
         guard let range = run.changes, range.upperBound > id else { return [] }
         return try readLedger {
             try $0.changelog.changes(of: run, after: id, limit: limit, bytes: Self.mostBytesAtOnce)
         }
     }
 
-    package func journalBounds() throws -> ClosedRange<Int64>? { try readLedger { try $0.changelog.bounds() } }
+    package func changelogBounds() throws -> ClosedRange<Int64>? { try readLedger { try $0.changelog.bounds() } }
 
     package func run(ofChange id: Int64) throws -> Int64? { try readLedger { try $0.changelog.run(ofChange: id) } }
 }

@@ -20,12 +20,12 @@ package final class RequestIndex: Sendable {
     /// How often all claims have been read.
     package var loads: Int { state.withLock(\.loads) }
 
-    /// Reads what has changed. Called by a commit once it holds its tables' locks, and before it changes any claim.
+    /// Reads the changes. Called by a commit once it holds its tables' locks, and before it changes any claim.
     ///
-    /// Nobody waits for the server under the lock: what another thread knows already is not read, and where two read the
-    /// same, the later version stays.
+    /// The lock is not held during queries. Changes that another thread has read are not read again, and if two
+    /// threads read the same, the later version stays.
     ///
-    /// - Throws: the errors of the session; what was known before is known still.
+    /// - Throws: the errors of the session; the index is then unchanged.
     package func renew(_ ledger: Ledger) throws {
         // Looked at before the store is asked, which can then only have the same version or a later one.
         let known = state.withLock(\.version)
@@ -50,12 +50,12 @@ package final class RequestIndex: Sendable {
         }
     }
 
-    /// Returns true where the claims are known as they were in a version, or in a later one of the same server.
+    /// Returns true if the claims are known as they were in a version, or in a later one of the same server.
     package func knows(version: Int64, serverStart: String?) -> Bool {
         state.withLock(\.version).map { $0.serverStart == serverStart && $0.number >= version } ?? false
     }
 
-    /// Returns true where requests of a source are known to claim what they claim in these states.
+    /// Returns true if the known claims of a source's requests match these states.
     package func claims(are requests: [RequestState], of source: String) -> Bool {
         state.withLock { state in
             requests.allSatisfy {
@@ -91,14 +91,14 @@ package final class RequestIndex: Sendable {
     }
 }
 
-/// What one commit asks of the requests that have written each table.
+/// The claims of the requests that have written each table, for one commit.
 package struct CommitClaims: ClaimIndex {
     private let index: RequestIndex
     /// The tables of the store, inside the commit's transaction.
     private let tables: any ClaimedTables
     private let ledger: Ledger?
 
-    /// - Parameter ledger: renews the index with each question; nil where the commit has renewed it.
+    /// - Parameter ledger: renews the index with each question; nil if the commit has renewed it.
     package init(_ index: RequestIndex, _ tables: any ClaimedTables, renewedFrom ledger: Ledger? = nil) {
         self.index = index
         self.tables = tables

@@ -159,7 +159,7 @@ package struct RequestStates: LedgerPart {
 /// A row of `tributary_request`.
 package struct RequestRow {
     package var state: RequestState
-    /// The version of the claims when the request's tables or scope last changed; 0 where claims have no versions.
+    /// The version of the claims when the request's tables or scope last changed; 0 if claims have no versions.
     package var claim: Int64
 
     package init(state: RequestState, claim: Int64) {
@@ -213,7 +213,7 @@ extension RequestState {
         ]
     }
 
-    /// True where nothing tells which version of the feed the rows stand for: the next request is unconditional.
+    /// True if nothing identifies the version of the feed: the next request is unconditional.
     var hasNoVersion: Bool { validators.isEmpty && digest == nil }
 
     package mutating func forgetVersion() {

@@ -23,12 +23,12 @@ extension RunRecords {
         }
     }
 
-    /// Returns true where a run has kept what it replaced.
+    /// Returns true if a run has kept before-images.
     package func hasHistory(_ run: Int64) throws -> Bool {
         try session.isTrue("SELECT history FROM \(dialect.run) WHERE id = \(bind: run)")
     }
 
-    /// Returns the runs of a query that have kept what they replaced, in their order.
+    /// Returns the runs of a query that have kept before-images, in their order.
     ///
     /// - Parameter histories: further histories whose runs count, as SQL names them.
     package func withHistory(_ query: ChangeQuery, or histories: [String]) throws -> [RowChange] {
@@ -48,18 +48,18 @@ extension RunRecords {
         }
     }
 
-    /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
+    /// Returns the number of the last run, of a source or of any, that has kept before-images.
     package func lastWithHistory(of source: String?) throws -> Int64? {
         let isOfSource: SQLText = source.map { " AND source = \(bind: $0)" } ?? ""
         return try session.int64(
             "SELECT max(id) FROM \(dialect.run) WHERE history AND inserted + updated + deleted > 0\(isOfSource)")
     }
 
-    /// Returns the number of the last run, of whichever source, that had ended by a time; 0 where there is none.
+    /// Returns the number of the last run, of any source, that had ended by a time; 0 without one.
     package func last(endedBy time: Date) throws -> Int64 {
         try session.int64("SELECT max(id) FROM \(dialect.run) WHERE finished_at <= \(bind: time)") ?? 0
     }
 
-    /// Returns the number of the oldest run that is remembered; 0 where there is none.
+    /// Returns the number of the oldest recorded run; 0 without one.
     package func firstNumber() throws -> Int64 { try session.int64("SELECT min(id) FROM \(dialect.run)") ?? 0 }
 }

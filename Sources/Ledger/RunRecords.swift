@@ -9,7 +9,7 @@ package struct RunRecords: LedgerPart {
 
     /// Draws the id of the run that the transaction will record.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func draw(_ report: RunReport) throws -> RecordedRun {
         let lease = ledger.leases?.lease(of: report.source)
         let isHeld: SQLText =
@@ -36,7 +36,7 @@ package struct RunRecords: LedgerPart {
 
     /// Returns the statement that adds a run, and returns its id.
     ///
-    /// - Parameter drawn: nil where no id has been drawn before.
+    /// - Parameter drawn: nil if no id has been drawn before.
     func insertion(_ commit: Commit, drawn: RecordedRun?) throws -> SQLText {
         let report = commit.report
         let counts = report.counts
@@ -83,14 +83,14 @@ package struct RunRecords: LedgerPart {
         ) { try RunReport($0) }
     }
 
-    /// Returns a run with the reports of its requests; nil where it is forgotten.
+    /// Returns a run with the reports of its requests; nil if it was deleted.
     package func run(_ number: Int64) throws -> RunReport? {
         try session.first("SELECT \(Self.columns(dialect)) FROM \(dialect.run) WHERE id = \(bind: number)") {
             try RunReport($0)
         }
     }
 
-    /// Returns the last run of a source that was blocked; nil where the source is not blocked now.
+    /// Returns the last run of a source that was blocked; nil if the source is not blocked now.
     package func blocked(of source: String) throws -> RunReport? {
         try session.first(
             """
@@ -112,8 +112,8 @@ package struct RunRecords: LedgerPart {
         ) { try $0.date(0) }
     }
 
-    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
-    /// a run are left out.
+    /// Returns the sums of a source's runs since a time, in consecutive spans of time. Spans without a run are left
+    /// out.
     ///
     /// - Parameter seconds: the length of a span.
     package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {

@@ -2,7 +2,7 @@ import FeedStores
 package import Foundation
 import StoreSQL
 
-/// What is kept of runs that are over: their rows, their part of the changelog, and that of the histories.
+/// The retention of old runs: their rows, their part of the changelog, and their before-images.
 package struct RunRetention: LedgerPart {
     let ledger: Ledger
 
@@ -11,15 +11,15 @@ package struct RunRetention: LedgerPart {
     /// The most ids of changes, or of a history's entries, that are deleted at once.
     private static let mostIDs = 10_000
 
-    /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another transaction
-    /// has locked.
+    /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another
+    /// transaction has locked.
     ///
-    /// The last of the old runs stays: a reader that has read up to it knows so that nothing after it is forgotten. The
-    /// last run and the last change of all stay, as ids are given after theirs: a reader that has read so far would take
-    /// what comes for what was.
+    /// The last of the old runs stays: it shows a reader that has read up to it that nothing after it was deleted.
+    /// The last run and the last change of all stay, because new ids follow theirs: otherwise a reader would take new
+    /// ones for those that it has read.
     ///
     /// - Parameter date: the time before which runs are old.
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date) throws -> Bool {
         let runs = try session.execute(
             """
@@ -34,9 +34,9 @@ package struct RunRetention: LedgerPart {
         return runs == Self.mostRuns || changes > 0
     }
 
-    /// Deletes entries of a history whose runs are forgotten, a bounded number each time.
+    /// Deletes entries of a history whose runs were deleted, a bounded number each time.
     ///
-    /// - Returns: their number; 0 where there are no more.
+    /// - Returns: their number; 0 at the end.
     package func forgetEntries(of history: String) throws -> Int {
         try forgetRows(of: history, id: HistoryTable.id, run: HistoryTable.run)
     }

@@ -30,8 +30,9 @@ package struct SourceStates: LedgerPart {
 
     /// Returns the states of a source and of its requests, the latter by key, with one statement.
     ///
-    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a table or a column that
-    ///   somebody has dropped. Its validators are left out.
+    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a dropped table or column.
+    ///   Its
+    ///   validators are left out.
     package func states(
         of source: String, standsForItsRows: (RequestState) throws -> Bool
     ) throws -> (source: SourceState, requests: [String: RequestState]) {
@@ -74,7 +75,7 @@ package struct SourceStates: LedgerPart {
     ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
     ///   - wait: seconds from `now` until another process runs the source; nil leaves the due time unchanged.
     ///   - declared: the declaration that the run follows.
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func recordAttempt(
         of source: String, number: Int, wait: Double?, declared: String, now: Date
     ) throws {
@@ -96,12 +97,12 @@ package struct SourceStates: LedgerPart {
     /// Records the reason for which a source is not run any more.
     ///
     /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
-    package func recordPause(of source: String, error: String, note: String) throws {
+    package func recordPause(of source: String, error: String, note: String, now: Date) throws {
         try checkLease(of: source)
         try session.execute(
             """
             UPDATE \(dialect.source) SET outcome = 'discarded', error = \(bind: error.storable),
-                note = \(bind: note.storable), failing_since = coalesce(failing_since, \(dialect.now))
+                note = \(bind: note.storable), failing_since = coalesce(failing_since, \(bind: now))
             WHERE source = \(bind: source)
             """)
     }
@@ -140,9 +141,9 @@ package struct SourceStates: LedgerPart {
     /// that another process has taken over. It renews the lease.
     func upsert(_ state: SourceState) -> SQLText {
         let lease = ledger.leases?.lease(of: state.source)
-        let renewal = lease == nil ? nil : ledger.leases.map { "held_until = \($0.leaseEnd)" }
         let columns = SourceState.columns.map(\.0)
-        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" } + (renewal.map { [$0] } ?? [])
+        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let renewal: SQLText = lease == nil ? "" : ", held_until = \(dialect.now(plus: Leases.seconds))"
         let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
         let values: [SQLText.Value] = [
             .text(state.source), .init(state.outcome?.rawValue), .init(state.lastRun), .init(state.lastCommit),
@@ -153,7 +154,7 @@ package struct SourceStates: LedgerPart {
         ]
         return """
             INSERT INTO \(dialect.source) AS s (\(columns.joined(separator: ", "))) VALUES (\(SQLText(binding: values)))
-            ON CONFLICT (source) DO UPDATE SET \(assignments.joined(separator: ", "))\(isHeld)
+            ON CONFLICT (source) DO UPDATE SET \(assignments)\(renewal)\(isHeld)
             RETURNING source
             """
     }
@@ -161,7 +162,7 @@ package struct SourceStates: LedgerPart {
     /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which
     /// is written under the lease alone.
     ///
-    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    /// - Throws: ``FeedModel/StoreError`` if the source is run under a lease that another process has taken over.
     package func checkLease(of source: String) throws {
         guard let lease = ledger.leases?.lease(of: source) else { return }
         let holds = try session.int64(
@@ -216,6 +217,6 @@ extension StoreError {
 }
 
 extension String {
-    /// The text without U+0000, which no text of PostgreSQL's can hold: for messages about what others sent.
+    /// The text without U+0000, which PostgreSQL cannot store: for messages with texts from servers.
     package var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
 }

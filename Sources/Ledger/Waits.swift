@@ -5,7 +5,7 @@ import StoreSQL
 package struct Waits: LedgerPart {
     let ledger: Ledger
 
-    /// The longest wait that a server may ask for, in seconds. A time that is stored without its wait counts as so much.
+    /// The longest wait that a server may ask for, in seconds, and the assumed length of a stored wait without one.
     private static let longest = 604_800
 
     /// Returns the origins that asked for a pause, with the end of each pause.
@@ -30,9 +30,10 @@ package struct Waits: LedgerPart {
             """)
     }
 
-    /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored.
+    /// Shortens due times, and the pauses of hosts, to the waits that were stored with them.
     ///
-    /// - Parameter former: the time by a clock that was set back to `now`. What was stored by that clock keeps its
+    /// - Parameter former: the time by the clock before it was set back to `now`. Times stored by that clock keep
+    ///   their
     ///   remaining wait.
     package func cut(to now: Date, from former: Date) throws {
         let (start, former) = (dialect.time(now), dialect.time(former))

@@ -3,11 +3,11 @@ import FeedStaging
 import FeedStores
 package import StoreSQL
 
-/// What a commit replaces, kept in `tributary_history_T` for each table `T`.
+/// The before-images of a commit, kept in `tributary_history_T` for each table `T`.
 ///
-/// Before a statement changes rows, they are copied as they are into a work table. New rows are noted there by what
-/// locates them. At the end, what has become of each row decides how it is entered. Whatever happened in between, also by
-/// triggers and foreign keys, the entry says what the row was before the commit, and keeps a digest of what it was after.
+/// Before a statement changes rows, they are copied into a work table. New rows are noted there by their locators. At
+/// the end, each row is compared with its copy, and the difference is entered: the row before the commit, and a
+/// digest of the row after it. Changes by triggers and foreign keys are included.
 package final class BeforeImages {
     /// A table some of whose rows have been changed.
     private final class Kept {
@@ -41,7 +41,7 @@ package final class BeforeImages {
 
     package init(_ driver: any MergeDriver) { self.driver = driver }
 
-    /// Keeps rows as they are now, unless they are kept already.
+    /// Copies rows in their present state, unless they have been copied.
     ///
     /// - Parameter rows: a FROM clause, with the table's rows as `m`.
     func add(_ table: any StoredTable, from rows: String) throws {
@@ -100,7 +100,7 @@ package final class BeforeImages {
 
     // MARK: - The end
 
-    /// Enters the kept rows that are not what they were into the histories.
+    /// Enters the rows that differ from their copies into the histories.
     func write() throws {
         guard !kept.isEmpty else { return }
         try driver.histories.fixTexts()

@@ -9,7 +9,7 @@ import StoreSQL
 struct Cascades {
     let merge: MergeContext
 
-    /// Returns the rows that a deletion deletes or changes, the deleted rows first. Empty where no foreign key changes
+    /// Returns the rows that a deletion deletes or changes, the deleted rows first. Empty if no foreign key changes
     /// any along.
     func rows(deletedWith deleted: RowList) throws -> [RowList] {
         guard deleted.table.children.contains(where: { $0.onDelete.changesChildren }) else { return [] }
@@ -49,7 +49,7 @@ struct Cascades {
     ///
     /// - Parameters:
     ///   - own: the number of the first table's rows that the statement itself has deleted.
-    ///   - isWhole: false where a trigger has kept some of them.
+    ///   - isWhole: false if a trigger has kept some of them.
     func log(_ cascaded: [RowList], besides own: Int = 0, isWhole: Bool = true) throws -> MergeCounts {
         var counts = MergeCounts()
         for (index, rows) in cascaded.enumerated() where rows.change == .delete {
@@ -84,7 +84,7 @@ package struct CascadedRows {
     private static let generationsAtOnce = 400
     private let name: String
 
-    /// - Parameter name: what the names of the lists begin with.
+    /// - Parameter name: the prefix of the lists' names.
     package init(merge: MergeContext, name: String) {
         self.merge = merge
         self.name = name
@@ -120,7 +120,7 @@ package struct CascadedRows {
                 order: nil))
     }
 
-    /// Adds their children, and further generations until there are no more.
+    /// Adds their children, and further generations.
     package mutating func followAll(from start: [RowList]) throws {
         var frontier = start
         var followed: [String: Int64] = [:]

@@ -59,10 +59,10 @@ package struct ChangeReport {
         try (staged.identityColumns + staged.valueColumns).map { try table.needed($0) }
     }
 
-    /// Reports rows that are about to be deleted, and notes those that will be updated along with them.
+    /// Reports rows before they are deleted, and notes rows that are updated along with them.
     ///
-    /// - Parameter reported: rows that have been reported already.
-    /// - Returns: a closure that reports the updated rows once they have been updated.
+    /// - Parameter reported: rows that have already been reported.
+    /// - Returns: a closure that reports the updated rows after the update.
     func deletions(_ lists: [RowList], except reported: RowList? = nil) throws -> () throws -> Void {
         guard merge.onChange != nil else { return {} }
         var updated: [(rows: RowList, before: String, after: String)] = []
@@ -97,8 +97,8 @@ package struct ChangeReport {
 
     /// Reports updates by two queries for a number, 1 for the old and 0 for the new row, and the columns.
     ///
-    /// The rows come one after the other, old before new: beside each other, the columns of a wide table would be more
-    /// than a database returns.
+    /// The old and the new row come one after the other: side by side, a wide table would exceed a database's limit
+    /// on columns.
     func updates(
         of table: String, _ columns: [any StoredColumn], key: [String], before: String, after: String
     ) throws {

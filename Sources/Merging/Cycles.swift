@@ -3,11 +3,10 @@ import FeedModel
 import FeedStaging
 import StoreSQL
 
-/// References to rows that are merged after the rows that refer to them: within one table, or around a circle of
-/// tables.
+/// References to rows that are merged later: within one table, or around a circle of tables.
 ///
-/// A row is merged with what its reference finds before the other rows are merged, and gets what it finds afterwards.
-/// Where that is all that changes in a known row, the row counts as updated, and is logged and reported.
+/// A row is first merged with the reference found at that time, and updated with the final one afterwards. If nothing
+/// else changes in an existing row, the row counts as updated, and is logged and reported.
 struct Cycles {
     let merge: MergeContext
 
@@ -62,7 +61,7 @@ struct Cycles {
         return counts
     }
 
-    /// Copies what a reference has found before.
+    /// Copies the values that a reference had before.
     private func formerValues(_ reference: StagedReference, of part: StagedStack.Part) throws -> String {
         let column = try merge.table(of: part.table).needed(reference.column.name)
         let former = try merge.driver.makeTable(
@@ -76,12 +75,12 @@ struct Cycles {
         return former
     }
 
-    /// Writes the references that were not found before, or not so.
+    /// Writes the references that were not found before, or that changed.
     ///
     /// - Parameters:
-    ///   - former: the work table of what was found before.
-    ///   - written: that of the keys of rows that the merge has written.
-    /// - Returns: the number of rows that the merge has not written before.
+    ///   - former: the work table of the values found before.
+    ///   - written: the work table of the keys of rows that the merge has written.
+    /// - Returns: the number of rows that the merge had not written before.
     private func update(
         _ part: StagedStack.Part, _ reference: StagedReference, from former: String, _ written: String
     ) throws -> Int {

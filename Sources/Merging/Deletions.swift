@@ -10,7 +10,7 @@ import StoreSQL
 struct Deletions {
     let merge: MergeContext
 
-    /// What is mirrored: the rows of a scope, or those of them within the parents that the run has sent.
+    /// A mirror: the rows of a scope, or of the parents that the run has sent.
     private struct Mirror: Hashable {
         var rows: MirroredRows
         var within: RowShape.Within?
@@ -53,7 +53,7 @@ struct Deletions {
         return counts
     }
 
-    /// Returns what is mirrored, with the tables first to which others refer.
+    /// Returns the mirrors, referenced tables first.
     private func mirrored() throws -> [(mirror: Mirror, table: any StoredTable)] {
         var found: [(mirror: Mirror, table: any StoredTable)] = []
         var seen: Set<Mirror> = []
@@ -72,7 +72,7 @@ struct Deletions {
         return found.ordered { entry in entry.table.parents.flatMap { places[$0] ?? [] }.sorted() }
     }
 
-    /// Returns the rows that the feed lacks; nil where there are none.
+    /// Returns the rows that the feed lacks; nil without one.
     private func missingRows(
         of table: any StoredTable, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> RowList? {
@@ -100,9 +100,9 @@ struct Deletions {
         return rows
     }
 
-    /// Deletes the rows that are mirrored within rows that are to be deleted, and those within these.
+    /// Deletes the mirrored rows within rows to delete, at any depth.
     ///
-    /// - Parameter outer: the tables of the records around the parents.
+    /// - Parameter outer: the tables of the records that enclose the parents.
     private func deleteChildren(of parents: RowList, below outer: Set<TableID>) throws -> MergeCounts {
         guard let name = parents.table.primaryKey.first else { return MergeCounts() }
         let key = try parents.table.needed(name)
@@ -143,7 +143,7 @@ struct Deletions {
         }
     }
 
-    /// Deletes rows, or notes that they are to be deleted once others have left them.
+    /// Deletes rows, or postpones the deletion until other rows have left them.
     private func deleteWhenPossible(_ rows: RowList) throws -> MergeCounts {
         let postponed = PostponedDeletions(merge: merge)
         guard try postponed.mayBeLeft(rows.table) || postponed.hasChildren(of: rows.table) else {
@@ -176,8 +176,8 @@ struct Deletions {
 }
 
 extension MergeContext {
-    /// Returns a FROM clause for listed rows, in their order: for those that the store no longer has, where a trigger may
-    /// have kept some.
+    /// Returns a FROM clause for the listed rows, in their order, that the store no longer has. A trigger may have
+    /// kept some.
     func deleted(_ rows: RowList, isWhole: Bool) -> SQLText {
         let isGone = " WHERE NOT EXISTS (SELECT 1 FROM \(rows.table.sql) m WHERE \(rows.isRow("m", "g")))"
         return "\(rows.name) g\(isWhole ? "" : isGone) ORDER BY g.id"

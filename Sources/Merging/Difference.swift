@@ -3,12 +3,12 @@ package import FeedStaging
 
 /// The staged rows of a part that are new or differ from the store's.
 ///
-/// They are noted in a work table: `id` in their order, the `row` of the staged row, `is_new`, and `is_restored`, which is
-/// true where the row of the store is marked as deleted.
+/// They are noted in a work table: `id` in their order, the `row` of the staged row, `is_new`, and `is_restored`,
+/// which is true if the row of the store is marked as deleted.
 package struct Difference {
     package var part: StagedStack.Part
     package var stored: any StoredTable
-    /// Tells the part from others of the same table.
+    /// Distinguishes the part from others of the same table.
     package var number: Int
     /// The work table.
     package var name: String
@@ -25,12 +25,12 @@ package struct Difference {
 
     package var unchanged: Int { max(0, part.counts.rows - new - updated - restoredWhole) }
 
-    /// What the merge does with the part's rows. A restored one counts as inserted.
+    /// The changes of the part's rows. A restored row counts as inserted.
     package var counts: MergeCounts {
         MergeCounts(inserted: new + restored + restoredWhole, updated: updated - restored, unchanged: unchanged)
     }
 
-    /// The columns that known rows get from the staged ones. Of rows that are kept as they are, only marks are cleared.
+    /// The columns that existing rows get from the staged ones. In unchanged rows, only marks are cleared.
     package var updatedColumns: [String] { table.updatesKnownRows ? table.comparedColumns : [] }
 
     /// Returns a FROM clause with this difference as `d` and the staged rows as `s`.

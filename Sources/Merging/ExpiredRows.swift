@@ -68,7 +68,7 @@ struct ExpiredRows {
 
     /// Moves staged rows to a work table.
     ///
-    /// - Returns: that table; nil where there are none.
+    /// - Returns: that table; nil without one.
     private func discard(_ part: StagedStack.Part, where condition: String) throws -> String? {
         let staged = merge.dialect.staged(part.table)
         let discarded = try merge.driver.makeTable(
@@ -133,7 +133,7 @@ struct ExpiredRows {
         }
     }
 
-    /// Deletes rows of the store, `m`, and those that are mapped within them.
+    /// Deletes rows of the store, `m`, and the rows mapped within them.
     private func delete(
         _ descendants: [Retention.Expiry.Descendant], _ table: any StoredTable, from rows: String
     ) throws -> MergeCounts {
@@ -162,7 +162,7 @@ struct ExpiredRows {
         }
     }
 
-    /// Lists rows of a FROM clause, in which the store's are `m`; returns nil where there are none.
+    /// Lists rows of a FROM clause, in which the store's are `m`; returns nil without one.
     private func list(_ table: any StoredTable, from rows: String) throws -> RowList? {
         let list = try merge.makeList(merge.uniqueName("old"), of: table, .delete)
         return try merge.append(to: list, from: SQLText(rows).once) > 0 ? list : nil

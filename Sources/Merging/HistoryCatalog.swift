@@ -11,19 +11,19 @@ package protocol HistoryCatalog {
     var session: any SQLSession { get }
     var dialect: any SQLDialect { get }
 
-    /// Returns the histories of the store, also of tables that are gone, and those that have ended, by name.
+    /// Returns the histories of the store by name, including those of dropped tables and former ones.
     func names() throws -> [HistoryName]
 
-    /// Returns a table of the store as it is in this transaction; nil where there is none.
+    /// Returns a table of the store in this transaction; nil if it does not exist.
     func table(_ name: String) throws -> (any StoredTable)?
 
-    /// Returns a history and its columns for those of a table; nil where there is no such history.
+    /// Returns a history and its columns for those of a table; nil if it does not exist.
     ///
-    /// - Returns: for each column whether it takes the values that the table now has in it.
+    /// - Returns: for each column, whether it accepts the table's present values.
     func columns(of history: String, for table: any StoredTable) throws
         -> (history: HistoryName, columns: [(name: String, fits: Bool)])?
 
-    /// Creates the history of a table, with indexes on the run and on the columns that tell the rows apart.
+    /// Creates the history of a table, with indexes on the run and on the columns that identify a row.
     func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName
 
     /// Adds a column that the table has gained. Rows that were replaced before get the value that the table's own got.
@@ -31,7 +31,7 @@ package protocol HistoryCatalog {
 
     func rename(_ history: HistoryName, to name: String) throws
 
-    /// Drops a history that is empty, unless somebody uses it.
+    /// Drops an empty history, unless an object depends on it.
     func drop(_ history: HistoryName) throws
 
     /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
@@ -61,7 +61,7 @@ extension HistoryCatalog {
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty:
     /// a bounded number of rows each time.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date, _ retention: RunRetention) throws -> Bool {
         var isUnfinished = try retention.forgetRuns(before: date)
         for history in try names() {
@@ -88,11 +88,11 @@ package struct HistoryName: Sendable {
     /// As SQL names it.
     package var sql: String { "\(schema.sqlIdentifier).\(name.sqlIdentifier)" }
 
-    /// The table whose rows it keeps; nil where it has ended.
+    /// The table whose rows it keeps; nil if it has ended.
     package var table: String? {
         name.hasPrefix(HistoryTable.prefix) ? String(name.dropFirst(HistoryTable.prefix.count)) : nil
     }
 
-    /// The table whose rows it has kept; nil where it goes on.
+    /// The table whose rows it has kept; nil if it is in use.
     package var formerTable: String? { HistoryTable.table(ofFormer: name) }
 }

@@ -17,10 +17,10 @@ package struct HistoryShape {
     /// As SQL names it.
     package var sql: String { history.sql }
 
-    /// The columns that tell a row from all others at any time; none where only its row id does.
+    /// The columns that always identify a row; empty if only its row id does.
     package var identity: [String] { stored.lastingKey }
 
-    /// The columns of a row's key; none where only its row id tells it from others.
+    /// The columns of a row's key; empty if only its row id identifies it.
     package var key: [String] { identity.isEmpty ? stored.primaryKey : identity }
 
     /// The history's columns by which entries of one row belong together, as SQL names them.
@@ -28,24 +28,24 @@ package struct HistoryShape {
         identity.isEmpty ? [HistoryTable.row] : identity.map(\.sqlIdentifier)
     }
 
-    /// False where the table has got a key since, of which the history has no column yet, or has no key any more.
+    /// False if the table has a new key without a column in the history, or has lost its key.
     package var hasIdentity: Bool { (!identity.isEmpty || stored.rowID != nil) && has(identity) }
 
-    /// Returns true where the history has columns, which the table may have got since.
+    /// Returns true if the history has columns, which the table may have got since.
     package func has(_ names: [String]) -> Bool {
         let known = Set(columns.map { $0.lowercased() })
         return names.allSatisfy { known.contains($0.lowercased()) }
     }
 
-    /// Returns the columns by which the merge tells the rows apart.
+    /// Returns the columns by which the merge identifies a row.
     ///
-    /// - Throws: ``StoreError`` where there are none.
+    /// - Throws: ``StoreError`` if the table has none.
     package func mergeKey() throws -> [String] {
         guard let key = stored.mergeKey else { throw Undo.noKey(stored.name) }
         return key
     }
 
-    /// Returns the table's column of this name that holds values of its own; nil where it has none.
+    /// Returns the table's column of this name that holds values of its own; nil if it has none.
     package func column(_ name: String) -> (any StoredColumn)? {
         stored.storedColumn(name).flatMap { $0.isComputed ? nil : $0 }
     }
@@ -55,7 +55,7 @@ package struct HistoryShape {
 
     // MARK: - Rows
 
-    /// Returns an expression for the key of a row or an entry, for people.
+    /// Returns an expression for the key of a row or an entry, for users.
     func key(_ alias: String) -> String {
         key.isEmpty ? "\(alias).\(HistoryTable.row)" : dialect.changelogKey(key, of: stored, alias)
     }
@@ -74,7 +74,7 @@ package struct HistoryShape {
         return (isSame + ["\(entry).\(HistoryTable.operation) <> 'insert'"]).joinedConditions("AND")
     }
 
-    /// Returns a condition that the row of an entry has another key than the merge knows it by; nil where it cannot.
+    /// Returns a condition that the row of an entry has another key than the merge knows it by; nil if it cannot.
     func hasOtherKey(_ row: String, _ entry: String) throws -> String? {
         guard identity.isEmpty else { return nil }
         return try mergeKey().map { name in
@@ -99,12 +99,12 @@ package struct HistoryShape {
 }
 
 extension HistoryShape {
-    /// Reads the shape of an existing history; nil where the table has none.
+    /// Reads the shape of an existing history; nil if the table has none.
     package init?(_ catalog: any HistoryCatalog, of table: any StoredTable) throws {
         try self.init(catalog, HistoryTable.name(of: table.name), of: table)
     }
 
-    /// Does the same for a history of this name; nil where its table is gone.
+    /// Does the same for a history of this name; nil if its table is gone.
     init?(_ catalog: any HistoryCatalog, _ history: HistoryName, of table: String?) throws {
         guard let table = try table.flatMap(catalog.table) else { return nil }
         try self.init(catalog, history.name, of: table)
@@ -119,7 +119,7 @@ extension HistoryShape {
         retyped = found.columns.filter { !$0.fits }.map(\.name)
     }
 
-    /// Returns the history of a table with all columns that the table has. It is created where there is none.
+    /// Returns the history of a table with all columns of the table, created if it does not exist.
     static func prepare(_ catalog: any HistoryCatalog, for table: any StoredTable) throws -> HistoryShape {
         let columns = table.storedColumns.filter { !$0.isComputed }
         if var shape = try HistoryShape(catalog, of: table) {
@@ -137,7 +137,7 @@ extension HistoryShape {
             dialect: catalog.dialect)
     }
 
-    /// Puts a history away whose values would not fit into the table any more. Nobody goes back over it.
+    /// Renames a history whose values no longer fit into the table. No undo uses it.
     private func putAside(_ catalog: any HistoryCatalog) throws {
         try catalog.session.execute(
             """

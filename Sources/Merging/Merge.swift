@@ -16,7 +16,7 @@ import StoreSQL
 /// Values that change from run to run are bound, so that the statements are the same for every stack of one shape.
 package struct Merge {
     package let context: MergeContext
-    /// Rows that are to be deleted, whatever is staged.
+    /// Rows to delete, independent of the staged ones.
     private let removals: [Removal]
 
     package init(_ context: MergeContext, removals: [Removal] = []) {
@@ -119,11 +119,11 @@ package struct Merge {
 
     // MARK: - Change limits
 
-    /// Checks what the merge has done against what is allowed, and that the rows meet the expectations.
+    /// Checks the changes against the limits, and the rows against the expectations.
     ///
     /// - Parameters:
-    ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
-    ///   - isAcceptedInAdvance: returns true where the commit may do anything.
+    ///   - accepted: the accepted changes of the blocked run; nil without any.
+    ///   - isAcceptedInAdvance: returns true if the commit may make any changes.
     /// - Throws: ``StoreError`` of the code `blocked`.
     package func check(
         _ limits: [ScopedRows: ChangeLimits], accepted: [ExceededLimit]? = nil,
@@ -144,7 +144,7 @@ package struct Merge {
     }
 }
 
-/// Rows that are to be deleted because somebody names them, and not because a feed lacks them.
+/// Rows to delete on request, and not because a feed lacks them.
 package struct Removal {
     package var table: any StoredTable
     /// The work table of the rows' locators, `k0` ….

@@ -3,7 +3,7 @@ package import FeedStaging
 package import FeedStores
 package import StoreSQL
 
-/// What every step of a merge uses: the driver, the staged rows, and what has been found and done so far.
+/// The context of every step of a merge: the driver, the staged rows, and the state so far.
 package struct MergeContext {
     package let driver: any MergeDriver
     /// The rows that requests mirror, even where they staged none of them this time.
@@ -31,7 +31,7 @@ package struct MergeContext {
 
     package func table(of staged: StagingTable) throws -> any StoredTable { try table(staged.table.name) }
 
-    /// Returns the column that marks a table's rows as deleted, as SQL names it; nil where they are deleted.
+    /// Returns the column that marks a table's rows as deleted, as SQL names it; nil if they are deleted.
     package func deletionMark(of table: any StoredTable) throws -> String? {
         guard let column = retention.deletionMark(of: table.name) else { return nil }
         try retention.check(table.info, has: column)

@@ -3,21 +3,20 @@ package import FeedStaging
 package import FeedStores
 package import StoreSQL
 
-/// A store's side of a merge: one transaction, in which it runs the statements of the merge, describes tables, and writes
-/// rows in its own way.
+/// A store's side of a merge: one transaction, in which it runs the statements of the merge, describes tables, and
+/// writes rows in its own way.
 ///
-/// A merge uses it on one thread. Whatever decides which rows are written is the merge's; how they are written, and what
-/// the database makes of it, is the driver's.
+/// A merge uses it on one thread. The merge decides which rows are written; the driver decides how.
 package protocol MergeDriver: AnyObject, SQLSession {
     var dialect: any SQLDialect { get }
     /// The number of the run.
     var run: Int64 { get }
     /// The staged rows, in the tables in which the driver finds them.
     var stack: StagedStack { get }
-    /// True if known rows are to become what they were, in their spelling and types as well: `1.0` and `1.00`, or 1 and
-    /// 1.0, are equal numbers.
+    /// True to restore rows exactly, including their spelling and types: `1.0` and `1.00`, or 1 and 1.0, are equal
+    /// numbers.
     var isExact: Bool { get }
-    /// Keeps what is replaced; nil where no history is kept.
+    /// Keeps before-images; nil without a history.
     var beforeImages: BeforeImages? { get }
     /// The histories of the store's tables, in this transaction.
     var histories: any HistoryCatalog { get }
@@ -36,7 +35,7 @@ package protocol MergeDriver: AnyObject, SQLSession {
 
     // MARK: Tables
 
-    /// Returns a table of the store as it is in this transaction; nil where there is none.
+    /// Returns a table of the store in this transaction; nil if it does not exist.
     func table(_ name: String) throws -> (any StoredTable)?
     func table(id: TableID) throws -> (any StoredTable)?
 
@@ -51,12 +50,12 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// Makes a work table of the rows of a query, in place of an earlier one.
     func makeTable(_ name: String, of query: String) throws -> String
 
-    /// Lets the planner know what a work table holds.
+    /// Updates the planner's statistics of a work table.
     func analyze(_ table: String) throws
 
     // MARK: Errors
 
-    /// Names the table in what the database says of its rows.
+    /// Adds the table's name to errors of the database about its rows.
     func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value
 
     /// Runs one statement so that nothing of it stays where it fails.
@@ -72,13 +71,13 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// Keeps the last of staged rows with one key, once their references have been resolved.
     func indexKey(of part: StagedStack.Part) throws
 
-    /// Prepares staged rows to be found by the columns that tell them apart, before their references are resolved.
+    /// Indexes staged rows by the columns that identify them, before their references are resolved.
     func indexIdentity(of part: StagedStack.Part) throws
 
-    /// Sets a reference to the primary key of the row of the store that has its values: of several, one that is not
-    /// marked as deleted, and then that with the lowest primary key; NULL where there is none.
+    /// Sets a reference to the primary key of the row of the store with its values. If several match, rows that are
+    /// not marked as deleted come first, then the lowest primary key; NULL without a match.
     ///
-    /// - Parameter isStaying: conditions on a row of the store, `t`, that it stays there.
+    /// - Parameter isStaying: conditions that a row of the store, `t`, stays.
     func lookUp(_ reference: StagedReference, of part: StagedStack.Part, isStaying: SQLText, mark: String?) throws
 
     /// Notes the parts that have each key, and the numbers of their rows, in a work table.
@@ -108,15 +107,15 @@ package protocol MergeDriver: AnyObject, SQLSession {
 
     // MARK: Unique values
 
-    /// True if a statement that writes these rows may meet a value that must be unique, apart from the key.
+    /// True if a statement that writes these rows may violate a unique constraint other than the key.
     func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool
 
-    /// The columns, in lower case, that take part in what must be unique.
+    /// The columns of unique constraints, in lower case.
     func uniqueColumns(of table: any StoredTable) throws -> Set<String>
 
     /// Runs a body that gives rows values which they have for a moment, whatever the table's checks say.
     ///
-    /// - Returns: the body's result; false where another value might do.
+    /// - Returns: the body's result; false if another value might do.
     func vacating(_ body: () throws -> Bool) throws -> Bool
 
     /// Notes that listed rows have got other values.
@@ -149,7 +148,7 @@ extension MergeDriver {
     ///   - mirrors: the rows that requests mirror, even where they staged none of them this time.
     ///   - retention: what becomes of rows that the feed no longer has.
     ///   - claims: notified of rows that leave the scopes of requests.
-    ///   - removals: rows that are to be deleted, whatever is staged.
+    ///   - removals: rows to delete, whatever is staged.
     ///   - onChange: called with each change before it is made.
     package func merge(
         mirrors: [MirroredRows] = [], retention: Retention = Retention(), claims: ClaimWatch? = nil,
@@ -161,7 +160,7 @@ extension MergeDriver {
     }
 }
 
-/// Rows that are to be inserted.
+/// Rows to insert.
 package struct Insertion {
     package var part: StagedStack.Part
     package var table: any StoredTable

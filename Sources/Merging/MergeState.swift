@@ -11,13 +11,13 @@ package final class MergeState {
     var counts = MergeCounts()
     /// The rows that differ, by their table, where they have been found along with the missing ones.
     var wholeDifferences: [TableID: WholeDifference] = [:]
-    /// What the merge does to each scope, as it is limited.
+    /// The changes of each limited scope.
     package var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     package var cascadedTables: Set<String> = []
     /// Those of these tables some of whose rows may have been merged before.
     var cascadedTablesAfterMerge: Set<String> = []
-    /// Tables and scopes of staged rows some of which another part of the stack has taken.
+    /// Tables and scopes of staged rows that another part of the stack has partly taken.
     package var outOfScopeRows: Set<MirroredRows> = []
     /// The tables of all keys that are staged for a table.
     var stagedKeys: [TableID: String] = [:]

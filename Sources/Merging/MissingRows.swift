@@ -8,7 +8,7 @@ struct MissingRows {
     let merge: MergeContext
     let table: any StoredTable
 
-    /// The most parts of a table that are asked one by one for its staged rows.
+    /// The most parts of a table that are searched one by one for its staged rows.
     private static let fewParts = 4
 
     /// Returns conditions that a row is not staged for its table, whichever request it came with.
@@ -81,7 +81,7 @@ struct MissingRows {
             .compactMap { try merge.dialect.hasExpired($0, table, "m") }.map { "(\($0)) IS NOT TRUE" }
     }
 
-    /// Returns a condition that a row's value is at least the smallest of the feed. False where either has none.
+    /// Returns a condition that a row's value is at least the smallest of the feed. False if either has none.
     func isInWindow(_ window: MirrorWindow, _ mirrored: MirroredRows) throws -> String {
         let never = merge.dialect.literal(false)
         let outermost = window.parents.last?.table ?? mirrored.table

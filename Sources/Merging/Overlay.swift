@@ -47,6 +47,6 @@ package struct OverlaidRows {
     package let shape: OverlaidShape
     /// The work table of the keys.
     package let keys: String
-    /// A number that tells this combination of parts from others.
+    /// The number of this combination of parts.
     package let number: Int
 }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 import StoreSQL
 
-/// Deletions that wait until other rows have left the parents that are to be deleted.
+/// Deletions that wait until other rows have left the parents.
 struct PostponedDeletions {
     let merge: MergeContext
 

@@ -3,14 +3,15 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
+/// References: columns that hold the primary key of a row of another table, which the feed identifies by another
+/// value.
 ///
-/// They are looked up when the rows of the other table have been merged, among the rows that the commit leaves there.
-/// References by record that tell rows apart are looked up before, too, as deletions are decided by them.
+/// They are looked up after the rows of the other table have been merged, among the rows that remain. References that
+/// identify rows are also looked up before, because deletions depend on them.
 struct References {
     let merge: MergeContext
 
-    /// Looks up the records of the same run that the store already has, where they tell rows apart.
+    /// Looks up the records of the same run that the store already has, if they identify rows.
     func prepare(_ part: StagedStack.Part, late: Set<String>) throws {
         let table = part.table
         let tree = table.isTree ? Tree(merge: merge, part: part) : nil
@@ -130,7 +131,7 @@ struct References {
 
     // MARK: - Errors
 
-    /// - Throws: ``StoreError`` where a reference finds nothing and may not be empty.
+    /// - Throws: ``StoreError`` if a reference finds nothing and may not be empty.
     func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard reference.missing != .null else { return }
         let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
@@ -155,14 +156,13 @@ struct References {
                 + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
     }
 
-    /// - Throws: ``StoreError`` where rows have been inserted without the keys to which they refer.
+    /// - Throws: ``StoreError`` if rows have been inserted without the keys to which they refer.
     func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard try hasRows(part, with: reference.column.name) else { return }
         throw StoreError.circle(part.table.table.name, reference)
     }
 
-    /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
-    /// told apart.
+    /// Rejects rows that only a reference distinguishes, if the referenced rows refer back to them.
     func checkCircles(_ parts: [StagedStack.Part]) throws {
         for (index, part) in parts.enumerated() where part.counts.rows > 0 && !part.table.isTree {
             for reference in part.table.identifyingReferences

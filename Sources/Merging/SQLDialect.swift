@@ -3,12 +3,12 @@ package import FeedStaging
 import FeedStores
 package import StoreSQL
 
-/// The SQL in which two databases differ: what the statements of a merge are made of.
+/// The SQL in which databases differ, as parts of the merge's statements.
 ///
 /// In these parts, `m` is a row of the store's table, `s` a staged row, `g` a row of a ``RowList``, and `d` one of a
 /// ``Difference``.
 package protocol SQLDialect: Sendable {
-    /// Joins a table to those before it, in this order where the planner would choose another one by guessing.
+    /// Joins a table to the ones before it, in this order if the planner might choose another one.
     var join: String { get }
     /// The changelog, as SQL names it.
     var changelog: String { get }
@@ -53,8 +53,9 @@ package protocol SQLDialect: Sendable {
         into name: String, of part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
     ) throws -> SQLText
 
-    /// Returns a statement that notes the rows of a table which are new or differ, and lists those that no staged row has;
-    /// nil where the database finds the missing ones better by themselves, and only if their count says that there are any.
+    /// Returns a statement that notes the rows of a table which are new or differ, and lists those that no staged row
+    /// has; nil if the database finds the missing ones better by themselves, and only if their count says that there
+    /// are any.
     ///
     /// - Parameter key: an expression for the key of a row of the store, in the form of the changelog.
     func insertWholeDifference(
@@ -109,7 +110,7 @@ package protocol SQLDialect: Sendable {
     /// Returns an item of a FROM clause with the first of a work table's rows of each key, by their `number`.
     func firstImages(of name: String, by key: String) -> String
 
-    /// Returns an expression for a whole number that tells whether any of these values has changed.
+    /// Returns an expression for a whole number that changes with any of these values.
     func digest(_ values: [String]) -> String
 
     // MARK: Changes of listed rows
@@ -151,7 +152,7 @@ extension SQLDialect {
         "\(staged(table)) s \(join) \(stored.sql) m ON \(isSameRow(table, stored, "s", "m"))"
     }
 
-    /// Returns a condition that a row has expired; nil where the table has no such column and need not have it.
+    /// Returns a condition that a row has expired; nil if the table has no such column and need not have it.
     ///
     /// - Throws: ``StoreError`` for a column without dates.
     func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {

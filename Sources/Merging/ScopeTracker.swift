@@ -9,8 +9,8 @@ package struct ScopeTracker {
 
     package init(merge: MergeContext) { self.merge = merge }
 
-    /// Returns the table and scope of staged rows of which not all are in the scope. A feed may fill the scope's
-    /// columns itself, and a row that is kept as it is may be in another scope.
+    /// Returns the tables and scopes of staged rows that are partly outside of the scope. A feed may fill the scope's
+    /// columns itself, and an unchanged row may be in another scope.
     package func outOfScopeRows() throws -> Set<MirroredRows> {
         try merge.stack.parts.reduce(into: merge.state.outOfScopeRows) { found, part in
             let table = part.table

@@ -15,16 +15,15 @@ package protocol StoredTable: Sendable {
     var info: TableInfo { get }
     var storedColumns: [any StoredColumn] { get }
     func storedColumn(_ name: String) -> (any StoredColumn)?
-    /// The columns that tell a row from all others of the table.
+    /// The columns that identify a row of the table.
     var locator: [RowLocator] { get }
     /// True if rows are located by a place that changes with each update.
     var isLocatedByPlace: Bool { get }
-    /// The name of a number that each row has beside its columns and that tells it from others, as SQL names it; nil where
-    /// rows have none.
+    /// The SQL name of the number that each row has in addition to its columns; nil without one.
     var rowID: String? { get }
-    /// The columns that tell a row from all others at any time; none where there are no such columns.
+    /// The columns that always identify a row; empty without such columns.
     var lastingKey: [String] { get }
-    /// The columns by which a merge tells the rows apart where nobody declares others; nil where there are none.
+    /// The columns by which a merge identifies rows by default; nil without any.
     var mergeKey: [String]? { get }
     /// Returns a condition that an outer join has found a row of the table.
     func isThere(_ alias: String) -> String
@@ -41,9 +40,9 @@ package protocol StoredColumn: Sendable {
     var name: String { get }
     /// The type, as the store writes it.
     var type: String { get }
-    /// True where dates can be in the column.
+    /// True if dates can be in the column.
     var holdsDates: Bool { get }
-    /// Returns a condition that the date under an alias has expired. What is no date never expires.
+    /// Returns a condition that the date under an alias has expired. Values that are not dates never expire.
     func hasExpired(_ expiry: Retention.Expiry, _ alias: String) -> String
     /// The type and collation of a work table's column that holds its values.
     var definition: String { get }
@@ -55,7 +54,7 @@ package protocol StoredColumn: Sendable {
 
     /// Returns a condition that two values differ: texts byte by byte, NULL from every value.
     ///
-    /// - Parameter exactly: true where equal values of two spellings differ, too: `1.0` and `1.00`, or 1 and 1.0.
+    /// - Parameter exactly: true if equal values of two spellings differ, too: `1.0` and `1.00`, or 1 and 1.0.
     func differs(_ left: String, from right: String, exactly: Bool) -> String
 
     /// Returns an expression for the value under an alias, to be compared with one of another column as a foreign key
@@ -71,12 +70,11 @@ package protocol StoredColumn: Sendable {
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue
 }
 
-/// A part of what tells a row from all others: an SQL name within the row, and the definition of a work table's column
-/// that holds it.
+/// A part of the identity of a row: an SQL name within the row, and the definition of a work table's column for it.
 package struct RowLocator: Sendable {
     package var sql: String
     package var definition: String
-    /// The column of the table that it is; nil where it is none.
+    /// The column of the table; nil if it is not a column.
     package var column: String?
 
     package init(sql: String, definition: String, column: String? = nil) {
@@ -106,7 +104,7 @@ package struct ReferringKey: Sendable {
     package var targets: [String]
     package var onDelete: Action
     package var onUpdate: Action
-    /// True if a row cannot be deleted before those that refer to it have left it, unless they are deleted with it.
+    /// True if a row can only be deleted after or together with the rows that refer to it.
     package var holdsParents: Bool
 
     package init(

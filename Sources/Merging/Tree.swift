@@ -3,9 +3,9 @@ import FeedModel
 package import FeedStaging
 import StoreSQL
 
-/// A tree of elements: rows that refer to rows of their own table by record numbers, with primary keys that the store
-/// generates. Only the whole row, including that reference, tells them apart. The row of a record depends on its
-/// parent's row, so rows are found and written level by level, each level once.
+/// A tree of elements: rows that refer to rows of their own table, with primary keys that the store generates. Only
+/// the whole row, including that reference, identifies them. A row depends on its parent's row, so rows are found and
+/// written level by level.
 package struct Tree {
     package let merge: MergeContext
     package let part: StagedStack.Part

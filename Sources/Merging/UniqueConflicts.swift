@@ -70,8 +70,7 @@ package struct UniqueConflicts {
         }
     }
 
-    /// Gives rows that are to be deleted values that no other row has, except in the columns by which others refer to
-    /// them.
+    /// Gives rows to delete values that no other row has, except in the columns by which others refer to them.
     private func vacatePostponed() throws -> Bool {
         // A row that is located by its place would not be found again, and rows that are to be marked as deleted keep
         // their values.
@@ -85,7 +84,7 @@ package struct UniqueConflicts {
         return try VacatedValues(merge: merge).give(columns, of: table, .postponed(postponed), asNull: true)
     }
 
-    /// Gives rows that are to be updated values that no other row has, if their unique columns change.
+    /// Gives rows to update values that no other row has, if their unique columns change.
     private func vacateRemaining(asNull: Bool) throws -> Bool {
         guard !remaining.isEmpty else { return false }
         let unique = try merge.driver.uniqueColumns(of: table)
@@ -102,9 +101,9 @@ package struct UniqueConflicts {
 
 /// Rows that give up unique values for a moment.
 package enum Vacating {
-    /// Rows that are to be deleted.
+    /// Rows to delete.
     case postponed(RowList)
-    /// Rows that are to be updated.
+    /// Rows to update.
     case updated(Difference)
 
     /// Returns a FROM clause for those of the rows, `m`, some of whose columns change, and their order.

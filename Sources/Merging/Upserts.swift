@@ -32,7 +32,7 @@ struct Upserts {
         return counts
     }
 
-    /// Reports and keeps what is about to change, before any statement changes it.
+    /// Reports and keeps the rows before any statement changes them.
     private func note(_ differences: [Difference]) throws {
         let report = ChangeReport(merge: merge)
         let scopes = ScopeTracker(merge: merge)
@@ -61,7 +61,7 @@ struct Upserts {
         }
     }
 
-    /// Inserts every row of a part that need not be compared; returns nil where the rows must be compared.
+    /// Inserts every row of a part that need not be compared; returns nil if the rows must be compared.
     private func insertAll(_ part: StagedStack.Part, _ table: any StoredTable) throws -> Int? {
         let staged = part.table
         let rows = Insertion(
@@ -78,7 +78,7 @@ struct Upserts {
 
     /// Finds the rows of a part that are new or differ.
     ///
-    /// - Parameter number: tells the part from others of the same table.
+    /// - Parameter number: distinguishes the part from others of the same table.
     private func difference(of part: StagedStack.Part, _ table: any StoredTable, number: Int) throws -> Difference {
         if let difference = merge.takeWholeDifference(of: table) { return difference }
         let dialect = merge.dialect
@@ -103,7 +103,7 @@ struct Upserts {
 
     /// Updates the rows that differ.
     ///
-    /// - Parameter remaining: this difference, and those of the same table that are to be updated afterwards.
+    /// - Parameter remaining: this difference, and later ones of the same table.
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let cascades = Cascades(merge: merge)
         let cascaded = try cascades.rows(updatedWith: difference)

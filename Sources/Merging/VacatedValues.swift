@@ -11,8 +11,8 @@ struct VacatedValues {
 
     /// Gives rows values that no other row has, in some of their columns.
     ///
-    /// - Parameter asNull: true to give NULL where the column takes it.
-    /// - Returns: false where there is no row, or where the columns take no such values.
+    /// - Parameter asNull: true to write NULL if the column allows it.
+    /// - Returns: false without rows, or if the columns accept no such values.
     func give(_ columns: [any StoredColumn], of table: any StoredTable, _ rows: Vacating, asNull: Bool) throws -> Bool {
         let list = try merge.makeList("vacated", of: table, .update)
         return try driver.vacating {
@@ -34,9 +34,9 @@ struct VacatedValues {
         }
     }
 
-    /// Returns an expression for a value that a column accepts and no row has; nil where there is none.
+    /// Returns an expression for a value that a column accepts and no row has; nil without one.
     ///
-    /// - Parameter count: the most that the rows' numbers, `g.id`, can be.
+    /// - Parameter count: the maximum of the rows' numbers, `g.id`.
     private func value(of column: any StoredColumn, _ table: any StoredTable, count: Int64, asNull: Bool) throws
         -> String?
     {
@@ -54,7 +54,7 @@ struct VacatedValues {
         }
     }
 
-    /// Returns the first of `count` numbers that a column does not have and will not get; nil where none was found.
+    /// Returns the first of `count` numbers that a column does not have and will not get; nil if none was found.
     private func freeNumber(
         in range: ClosedRange<Int64>, for column: any StoredColumn, _ table: any StoredTable, count: Int64
     ) throws -> Int64? {

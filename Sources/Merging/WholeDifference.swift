@@ -10,10 +10,10 @@ import StoreSQL
 /// key has changed rows along with others.
 struct WholeDifference {
     let difference: Difference
-    /// The rows that the feed lacks; nil where there are none.
+    /// The rows that the feed lacks; nil without one.
     let missing: (rows: RowList, count: Int)?
 
-    /// Finds the rows; nil where two passes are to find them.
+    /// Finds the rows; nil if two passes are to find them.
     init?(_ merge: MergeContext, of table: any StoredTable) throws {
         let parts = merge.stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }
         guard merge.stack.path != nil, parts.count == 1, let part = parts.first, part.table.isMirroredWhole,
@@ -50,7 +50,7 @@ struct WholeDifference {
 }
 
 extension StagingTable {
-    /// True if the rows of the feed are all that the table is to have.
+    /// True if the table should have exactly the rows of the feed.
     fileprivate var isMirroredWhole: Bool {
         sync == .mirror && !keyColumns.isEmpty && scope.isEmpty && window == nil && within == nil && references.isEmpty
     }

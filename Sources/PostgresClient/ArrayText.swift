@@ -1,6 +1,6 @@
 /// The text form of arrays of one dimension: `{a,"b c",NULL}` ("Array Input and Output Syntax").
 enum ArrayText {
-    /// - Returns: nil where the text is no such array.
+    /// - Returns: nil if the text is no such array.
     static func decoded(_ text: UnsafeRawBufferPointer) -> [String?]? {
         guard text.count >= 2, text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") else { return nil }
         var elements: [String?] = []
@@ -19,7 +19,7 @@ enum ArrayText {
 
     private static let null = Array("NULL".utf8)
 
-    /// - Returns: nil where a quote is left open, or an array begins inside the array.
+    /// - Returns: nil if a quote is left open, or an array begins inside the array.
     private static func element(
         of text: UnsafeRawBufferPointer, from index: inout Int, to end: Int
     ) -> (bytes: [UInt8], isQuoted: Bool)? {

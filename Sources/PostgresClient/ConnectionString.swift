@@ -7,7 +7,7 @@ struct ConnectionString {
     /// All that libpq would connect by: the string, its service, the environment, the password file, libpq's defaults.
     let options: [String: String]
     private let secrets: Secrets
-    /// False where the text is no connection string, or its service is not to be found.
+    /// False if the text is no connection string, or its service is not to be found.
     let isRead: Bool
 
     init(_ text: String) throws {
@@ -34,7 +34,7 @@ struct ConnectionString {
     /// The text without what may be a password, for whatever libpq or the server say.
     func redacted(_ message: String) -> String { secrets.redacted(message) }
 
-    /// A sentence about a password that is not written as URIs want it; nil where it is.
+    /// A sentence about a password that is not written as URIs want it; nil if it is.
     var advice: String? {
         secrets.isPasswordBroken
             ? "the password in the URI has characters that must be written otherwise there: % as %25, @ as %40, / as %2F, : as %3A, # as %23, ? as %3F, a space as %20"
@@ -78,5 +78,46 @@ struct ConnectionString {
             option += 1
         }
         return values
+    }
+}
+
+/// The server and the database that a connection belongs to, as errors show them. It never holds a password.
+package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A host name, an address, or the folder of a Unix socket; several where no connection came about.
+    package var host: String
+    package var port: String
+    package var database: String
+    package var user: String
+
+    package var description: String {
+        var parts: [String] = []
+        if host.hasPrefix("/") || host.hasPrefix("@") {
+            parts.append("on the socket \(host)/.s.PGSQL.\(port)")
+        } else if !host.isEmpty {
+            parts.append("at \(host)" + (port.isEmpty || host.contains(":") ? "" : ":\(port)"))
+        }
+        if !database.isEmpty { parts.append("database '\(database)'") }
+        if !user.isEmpty { parts.append("user '\(user)'") }
+        return "PostgreSQL" + (parts.isEmpty ? "" : " " + parts.joined(separator: ", "))
+    }
+}
+
+/// Keywords and values as libpq takes them. A later one stands above an earlier one.
+struct ConnectionParameters {
+    private let pairs: [(String, String)]
+
+    init(_ pairs: [(String, String)]) { self.pairs = pairs }
+
+    typealias Pointers = UnsafePointer<UnsafePointer<CChar>?>
+
+    func withPointers<Value>(_ body: (Pointers, Pointers) -> Value) -> Value {
+        let copies = pairs.flatMap { [strdup($0.0), strdup($0.1)] }
+        defer { for copy in copies { free(copy) } }
+        let keywords = stride(from: 0, to: copies.count, by: 2).map { copies[$0].map { UnsafePointer($0) } } + [nil]
+        let values = stride(from: 1, to: copies.count, by: 2).map { copies[$0].map { UnsafePointer($0) } } + [nil]
+        return keywords.withUnsafeBufferPointer { keywords in
+            // Each ends with a nil, so neither is empty.
+            values.withUnsafeBufferPointer { body(keywords.baseAddress!, $0.baseAddress!) }
+        }
     }
 }

@@ -13,7 +13,7 @@ package final class PostgresCancellation: Sendable {
     /// Asks the server to stop the statement that runs, which then fails with ``SQLState/queryCanceled``; nothing happens if
     /// none runs. Blocks while it connects to the server.
     ///
-    /// - Throws: ``PostgresError`` where the request did not reach the server.
+    /// - Throws: ``PostgresError`` if the request did not reach the server.
     package func cancel() throws {
         // Not under the lock: a server that does not answer would hold up whoever closes the connection.
         guard let key = key.withLock({ $0 }) else { return }

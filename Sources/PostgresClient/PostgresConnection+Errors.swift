@@ -28,7 +28,7 @@ extension PostgresError {
 }
 
 extension PostgresConnection {
-    /// - Returns: nil where the result is none of an error.
+    /// - Returns: nil if the result is none of an error.
     func error(_ result: PostgresResult) -> PostgresError? {
         let result = result.result
         switch PQresultStatus(result) {

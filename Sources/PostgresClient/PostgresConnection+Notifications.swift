@@ -17,7 +17,7 @@ extension PostgresConnection {
     ///
     /// - Parameter timeout: nil waits without end.
     /// - Returns: none when the time is over, or when ``PostgresCancellation/wake()`` was called.
-    /// - Throws: ``PostgresError`` where the connection is lost.
+    /// - Throws: ``PostgresError`` if the connection is lost.
     package func notifications(timeout: Duration? = nil) throws -> [PostgresNotification] {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let connection = try ready(for: "")

@@ -8,8 +8,8 @@ extension PostgresConnection {
     /// the statements are one transaction. They must not be COPY.
     ///
     /// - Returns: what became of each statement, in their order.
-    /// - Throws: ``PostgresError`` where nothing was sent, or the connection is lost. The latter leaves open which of the
-    ///   statements have been executed.
+    /// - Throws: ``PostgresError`` if nothing was sent, or the connection is lost. The latter leaves open which of
+    ///   the statements have been executed.
     package func pipeline(_ statements: [PostgresStatement]) throws -> [PostgresOutcome] {
         try dropPreparedStatements(toTake: statements)
         let encoded = try statements.map { try StatementParameters($0.parameters, server: address) }
@@ -63,7 +63,7 @@ extension PostgresConnection {
 
     /// Sends the preparation of a statement unless it is prepared.
     ///
-    /// - Returns: the name under which the statement is prepared; nil where it is not to be.
+    /// - Returns: the name under which the statement is prepared; nil if it is not to be.
     private func prepare(
         _ statement: PostgresStatement, _ index: Int, _ preparing: inout [String: String], _ sent: inout [SentCommand]
     ) throws -> String? {

@@ -42,9 +42,9 @@ extension PostgresConnection {
         return Int32(min(milliseconds.rounded(.up), 1_000_000_000))
     }
 
-    /// Waits for the answer to the command under way.
+    /// Waits for the answer to the command in progress.
     ///
-    /// - Throws: ``PostgresError`` where it did not come by ``answerDeadline``: the connection is given up then.
+    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``: the connection is given up then.
     private func waitForAnswer(forWriting: Bool = false) throws {
         guard try wait(forWriting: forWriting, until: answerDeadline) == .timeout else { return }
         cancellation.abandon()
@@ -84,7 +84,7 @@ extension PostgresConnection {
 
     /// Ends a COPY that nobody serves, without which no further result would come.
     ///
-    /// - Returns: true where it was one.
+    /// - Returns: true if it was one.
     @discardableResult
     func endCopy(_ result: PostgresResult) throws -> Bool {
         switch PQresultStatus(result.result) {

@@ -14,7 +14,7 @@ package final class PostgresConnection {
     /// A ``PostgresCancellation/wake()`` that came while a statement ran, kept for the next wait for notifications.
     var isWoken = false
     package private(set) var address: ServerAddress
-    /// The time by which the command under way must be answered; nil for any.
+    /// The time by which the command in progress must be answered; nil for any.
     var answerDeadline: ContinuousClock.Instant?
     /// What the session keeps prepared.
     var prepared = PreparedStatements()
@@ -58,7 +58,7 @@ package final class PostgresConnection {
         connection = nil
     }
 
-    /// Connects anew by the same parameters, with a new session: temporary tables, LISTEN and SET are forgotten.
+    /// Connects again by the same parameters, with a new session: temporary tables, LISTEN and SET are forgotten.
     ///
     /// - Throws: ``PostgresError``; also where the connection has been closed, or abandoned.
     package func reset() throws {

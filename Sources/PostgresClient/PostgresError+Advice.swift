@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// A sentence for whoever must act; nil where the message says all there is to say.
+    /// A sentence for whoever must act; nil if the message says all there is to say.
     package var advice: String? {
         if let state, let advice = Self.advice(for: state) { return advice }
         return kind == .connecting || kind == .configuration ? hint ?? connectingAdvice : nil

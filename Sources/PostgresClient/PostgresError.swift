@@ -16,7 +16,7 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 
     package var kind: Kind
-    /// Nil where the server said nothing.
+    /// Nil if the server said nothing.
     package var state: SQLState?
     /// ERROR, FATAL or PANIC, in every language.
     package var severity: String?
@@ -47,8 +47,8 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
 
     package var isConnectionLost: Bool { kind == .connectionLost }
 
-    /// The same transaction may succeed when it is repeated at once, from its beginning, on a new connection if this one is
-    /// lost. False where the commit may have taken place.
+    /// The same transaction may succeed when it is repeated at once, from its beginning, on a new connection if this
+    /// one is lost. False if the commit may have taken place.
     package var isRepeatable: Bool {
         switch kind {
         case .connectionLost: !isCommitUnknown

@@ -34,7 +34,7 @@ package final class PostgresResult: RandomAccessCollection {
         return PostgresRow(result: self, row: Int32(row))
     }
 
-    /// - Throws: ``PostgresError`` where no column, or more than one, has the name.
+    /// - Throws: ``PostgresError`` if no column, or more than one, has the name.
     package func columnIndex(_ name: String) throws -> Int {
         let indices = (0..<columnCount).filter { String(cString: PQfname(result, Int32($0))) == name }
         guard indices.count == 1 else {

@@ -2,7 +2,7 @@
 package struct PostgresStatement: Sendable {
     package var sql: String
     package var parameters: [PostgresValue?]
-    /// True where the connection keeps the statement prepared: its text is sent again and again, with other parameters.
+    /// True if the connection keeps the statement prepared: its text is sent again and again, with other parameters.
     package var isPrepared: Bool
 
     package init(_ sql: String, _ parameters: [PostgresValue?] = [], isPrepared: Bool = false) {

@@ -33,7 +33,7 @@ package struct PostgresTextArray: Sendable, Equatable {
     }
 
     /// - Parameter element: UTF-8.
-    /// - Throws: ``PostgresError`` where the text holds U+0000; the array then lacks the element.
+    /// - Throws: ``PostgresError`` if the text holds U+0000; the array then lacks the element.
     package mutating func append(_ element: UnsafeBufferPointer<UInt8>) throws {
         let contents = TextContents(element)
         guard !contents.holdsNull else {

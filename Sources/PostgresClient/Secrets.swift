@@ -8,11 +8,11 @@ struct Secrets {
     /// The password in the URI is not the one that libpq sees.
     let isPasswordBroken: Bool
     private let hidden: [String]
-    /// The string as far as the first password; nil where quoted pieces need no care.
+    /// The string as far as the first password; nil if quoted pieces need no care.
     private let shown: String?
 
     /// - Parameter passwords: those that libpq sees.
-    /// - Parameter isRead: false where libpq cannot read the string.
+    /// - Parameter isRead: false if libpq cannot read the string.
     init(_ text: String, passwords: [String], isRead: Bool) {
         let userInfo = Self.userInfo(text, passwords, isRead: isRead)
         isPasswordBroken = userInfo?.isBroken ?? false

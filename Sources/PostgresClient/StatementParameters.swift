@@ -8,7 +8,7 @@ struct StatementParameters {
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// - Throws: ``PostgresError`` where a text holds U+0000, at which libpq would cut it in silence.
+    /// - Throws: ``PostgresError`` if a text holds U+0000, at which libpq would cut it in silence.
     init(_ values: [PostgresValue?]) throws {
         for (index, value) in values.enumerated() {
             let start = buffer.count

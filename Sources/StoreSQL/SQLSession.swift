@@ -37,7 +37,7 @@ extension SQLRow {
 }
 
 extension SQLSession {
-    /// Returns what a body makes of the first row of a query; nil where there is none.
+    /// Returns what a body makes of the first row of a query; nil without one.
     package func first<Value>(_ sql: SQLText, _ body: (any SQLRow) throws -> Value?) throws -> Value? {
         var value: Value?
         try forEachRow(of: sql) { row in

@@ -19,17 +19,17 @@ extension OpenTable {
         case .elements(let array):
             guard let last = array.elements.last else { return try made(.path, key, line: line, in: source) }
             return last.table
-        case .value(let value): throw taken(key, children[position].line, value, in: source)
+        case .value(let value): throw taken(key, children[position].place.line, value, in: source)
         }
     }
 
     private func table(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
         guard let position = position(of: key.name) else { return try made(.header, key, line: line, in: source) }
-        let former = children[position].line
+        let former = children[position].place.line
         switch children[position].child {
         case .table(let table) where table.origin == .path:
             table.origin = .header
-            setLine(line, at: position)
+            move(to: key, line: line, at: position)
             return table
         case .table(let table):
             throw source.error(
@@ -48,7 +48,7 @@ extension OpenTable {
     private func element(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
         let array: OpenArray
         if let position = position(of: key.name) {
-            let former = children[position].line
+            let former = children[position].place.line
             switch children[position].child {
             case .elements(let elements): array = elements
             case .table:
@@ -58,11 +58,11 @@ extension OpenTable {
             }
         } else {
             array = OpenArray()
-            append(key.name, line: line, .elements(array))
+            append(key, line: line, .elements(array))
         }
         // The array counts as a level too.
         let table = OpenTable(.header, depth: try inner(2, key, in: source))
-        array.append(table, line: line)
+        array.append(table, at: TOMLPlace(line: line, key: key.range))
         return table
     }
 
@@ -76,7 +76,7 @@ extension OpenTable {
                 table = try table.made(.key, key, line: line, in: source)
                 continue
             }
-            let former = table.children[position].line
+            let former = table.children[position].place.line
             switch table.children[position].child {
             case .table(let inner) where inner.origin == .header:
                 throw source.error(
@@ -95,19 +95,21 @@ extension OpenTable {
         return table
     }
 
-    func add(_ child: Child, at key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) {
+    func add(
+        _ value: TOMLValue, from range: Range<Int>, at key: TOMLKey, line: Int, in source: TOMLBytes
+    ) throws(TOMLError) {
         if let position = position(of: key.name) {
             throw source.error(
-                "the key '\(key.shown)' is already defined, on line \(children[position].line); a key is given once",
+                "the key '\(key.shown)' is already defined, on line \(children[position].place.line); a key is given once",
                 at: key.position)
         }
-        append(key.name, line: line, child)
+        append(key, line: line, .value(value), value: range)
     }
 
     private func made(_ origin: Origin, _ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable
     {
         let table = OpenTable(origin, depth: try inner(1, key, in: source))
-        append(key.name, line: line, .table(table))
+        append(key, line: line, .table(table))
         return table
     }
 

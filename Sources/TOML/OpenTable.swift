@@ -19,7 +19,7 @@ final class OpenTable {
     @exclusivity(unchecked) var origin: Origin
     /// The number of tables and arrays around it.
     let depth: Int
-    @exclusivity(unchecked) private(set) var children: [(key: String, line: Int, child: Child)] = []
+    @exclusivity(unchecked) private(set) var children: [(key: String, place: TOMLPlace, child: Child)] = []
     @exclusivity(unchecked) private var positions: [String: Int] = [:]
 
     init(_ origin: Origin, depth: Int) {
@@ -32,25 +32,28 @@ final class OpenTable {
     }
 
     /// - Precondition: the table does not have the key.
-    func append(_ key: String, line: Int, _ child: Child) {
-        children.append((key, line, child))
+    func append(_ key: TOMLKey, line: Int, _ child: Child, value: Range<Int> = 0..<0) {
+        children.append((key.name, TOMLPlace(line: line, key: key.range, value: value), child))
         if !positions.isEmpty {
-            positions[key] = children.count - 1
+            positions[key.name] = children.count - 1
         } else if children.count > TOMLTable.few {
             for (index, child) in children.enumerated() { positions[child.key] = index }
         }
     }
 
-    func setLine(_ line: Int, at position: Int) { children[position].line = line }
+    /// Moves a table to its header.
+    func move(to key: TOMLKey, line: Int, at position: Int) {
+        children[position].place = TOMLPlace(line: line, key: key.range)
+    }
 
     /// Returns the finished table.
     func closed() -> TOMLTable {
         TOMLTable(
-            children.map { key, line, child in
+            children.map { key, place, child in
                 switch child {
-                case .value(let value): .init(key: key, node: TOMLNode(value, line: line))
-                case .table(let table): .init(key: key, node: TOMLNode(.table(table.closed()), line: line))
-                case .elements(let array): .init(key: key, node: TOMLNode(.array(array.closed()), line: line))
+                case .value(let value): .init(key: key, node: TOMLNode(value, at: place))
+                case .table(let table): .init(key: key, node: TOMLNode(.table(table.closed()), at: place))
+                case .elements(let array): .init(key: key, node: TOMLNode(.array(array.closed()), at: place))
                 }
             })
     }
@@ -58,9 +61,9 @@ final class OpenTable {
 
 /// An array of tables while its document is being read. Each `[[header]]` adds a table.
 final class OpenArray {
-    private(set) var elements: [(table: OpenTable, line: Int)] = []
+    private(set) var elements: [(table: OpenTable, place: TOMLPlace)] = []
 
-    func append(_ table: OpenTable, line: Int) { elements.append((table, line)) }
+    func append(_ table: OpenTable, at place: TOMLPlace) { elements.append((table, place)) }
 
-    func closed() -> [TOMLNode] { elements.map { TOMLNode(.table($0.table.closed()), line: $0.line) } }
+    func closed() -> [TOMLNode] { elements.map { TOMLNode(.table($0.table.closed()), at: $0.place) } }
 }

@@ -44,7 +44,7 @@ struct TOMLBytes {
         }
     }
 
-    /// Returns the length of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 where there is none.
+    /// Returns the length of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 without one.
     private func sequenceLength(at position: Int) -> Int {
         func isByte(_ offset: Int, in range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             position + offset < bytes.count && range.contains(bytes[position + offset])
@@ -73,6 +73,6 @@ struct TOMLBytes {
         }
         // Continuation bytes of a character are not counted.
         let column = bytes[min(lineStart, position)..<position].count { $0 & 0xC0 != 0x80 } + 1
-        return TOMLError(line: line, column: column, message: message)
+        return TOMLError(line: line, column: column, offset: position, message: message)
     }
 }

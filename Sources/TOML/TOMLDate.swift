@@ -11,7 +11,7 @@ enum TOMLDate {
         return digits(2, &rest) != nil && rest.first == UInt8(ascii: ":")
     }
 
-    /// Returns a date, a time or both as text, with the seconds if they were left out; nil where the word is none.
+    /// Returns a date, a time or both as text, with the seconds if they were left out; nil if the word is none.
     static func text(_ word: ArraySlice<UInt8>) -> String? {
         guard isDate(word) else { return nil }
         var text = Array(word)

@@ -55,12 +55,20 @@ package struct TOMLError: Error, Equatable, CustomStringConvertible {
     package var line: Int
     /// The column, counted from 1 in Unicode characters.
     package var column: Int
+    /// The offset in the document's bytes.
+    package var offset: Int
     package var message: String
 
-    package init(line: Int, column: Int, message: String) {
+    package init(line: Int, column: Int, offset: Int = 0, message: String) {
         self.line = line
         self.column = column
+        self.offset = offset
         self.message = message
+    }
+
+    /// Mistakes at the same line and column are equal.
+    package static func == (left: TOMLError, right: TOMLError) -> Bool {
+        (left.line, left.column, left.message) == (right.line, right.column, right.message)
     }
 
     package var description: String { "line \(line), column \(column): \(message)" }

@@ -1,6 +1,6 @@
 extension TOMLScanner {
-    /// Reads a key of one name or several with dots: the last name, and those before it, which most keys have none of.
-    /// Blanks around the names are skipped.
+    /// Reads a key with any number of dots: its last name, and the names before it. Blanks around the names are
+    /// skipped.
     mutating func readKey() throws(TOMLError) -> (path: [TOMLKey], last: TOMLKey) {
         var path: [TOMLKey] = []
         while true {
@@ -9,7 +9,7 @@ extension TOMLScanner {
                 throw error("the key has more than \(TOMLLimits.depth) names; tables can be nested no deeper")
             }
             let start = position
-            let key = TOMLKey(name: try readName(), position: start)
+            let key = TOMLKey(name: try readName(), range: start..<position)
             skipBlanks()
             guard skip(".") else { return (path, key) }
             path.append(key)
@@ -39,8 +39,10 @@ extension TOMLScanner {
 /// One of the names in a dotted key or a header.
 struct TOMLKey {
     var name: String
-    /// The offset in the document at which the name begins.
-    var position: Int
+    /// The offset and the length of the name in the document.
+    var range: Range<Int>
+
+    var position: Int { range.lowerBound }
 
     /// The name for a message, shortened, because a document's names may be very long.
     var shown: String { Self.shown(name.unicodeScalars) }

@@ -24,8 +24,9 @@ extension TOMLScanner {
             skipBlankLines()
             if skip("]") { return nodes }
             guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
-            let line = self.line
-            nodes.append(TOMLNode(try readValue(depth: depth), line: line))
+            let (line, start) = (self.line, position)
+            let value = try readValue(depth: depth)
+            nodes.append(TOMLNode(value, at: TOMLPlace(line: line, value: start..<position)))
             skipBlankLines()
             if skip("]") { return nodes }
             guard skip(",") else {
@@ -63,8 +64,9 @@ extension TOMLScanner {
         guard skip("=") else { throw error("\(found) after a key; write = and a value") }
         skipBlanks()
         let parent = try table.opened(path, line: line, in: source)
+        let start = position
         let value = try readValue(depth: parent.depth)
-        try parent.add(.value(value), at: last, line: line, in: source)
+        try parent.add(value, from: start..<position, at: last, line: line, in: source)
     }
 
     /// Reads a number, a date, `true` or `false`.

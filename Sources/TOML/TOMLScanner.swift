@@ -57,7 +57,7 @@ struct TOMLScanner {
         } while skipLineEnd()
     }
 
-    /// - Throws: ``TOMLError`` where anything but a comment follows on the line.
+    /// - Throws: ``TOMLError`` if anything but a comment follows on the line.
     mutating func expectLineEnd(after what: String) throws(TOMLError) {
         skipBlanks()
         skipComment()
@@ -66,7 +66,7 @@ struct TOMLScanner {
         }
     }
 
-    /// The description, for a message, of what comes next.
+    /// The description of the next character, for a message.
     var found: String {
         guard let peek else { return "the end of the text" }
         if peek == UInt8(ascii: "\n") || peek == UInt8(ascii: "\r") { return "the end of the line" }

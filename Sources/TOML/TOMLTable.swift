@@ -14,7 +14,7 @@ package struct TOMLTable: Sendable, Equatable {
     static let few = 8
 
     package let entries: [Entry]
-    /// The positions of the keys; empty where there are few.
+    /// The positions of the keys; empty if there are few.
     private let positions: [String: Int]
 
     /// - Parameter entries: the first one counts where a key is given twice, which no document does.

@@ -23,15 +23,33 @@ package enum TOMLValue: Sendable, Equatable {
     }
 }
 
-/// A value of a TOML document, with its line.
+/// A value of a TOML document, with its place.
 package struct TOMLNode: Sendable, Equatable {
     package var value: TOMLValue
+    package var place: TOMLPlace
+
     /// The line on which it begins, counted from 1. A table begins with its header or, without one, with the first key
     /// that leads into it.
-    package var line: Int
+    package var line: Int { place.line }
 
-    package init(_ value: TOMLValue, line: Int) {
+    package init(_ value: TOMLValue, line: Int) { self.init(value, at: TOMLPlace(line: line)) }
+
+    init(_ value: TOMLValue, at place: TOMLPlace) {
         self.value = value
-        self.line = line
+        self.place = place
     }
+
+    /// Values on the same line are equal, wherever in it they are.
+    package static func == (left: TOMLNode, right: TOMLNode) -> Bool {
+        left.line == right.line && left.value == right.value
+    }
+}
+
+/// Where a key and its value are.
+package struct TOMLPlace: Sendable {
+    package var line: Int
+    /// The offset and the length of the key in the document's bytes, or of its last name; empty for an element of an array.
+    package var key = 0..<0
+    /// The offset and the length of the value; empty for a table with a header.
+    package var value = 0..<0
 }

@@ -100,7 +100,7 @@ enum TOMLWord {
         return !rest.isEmpty && rest.allSatisfy(isDigit)
     }
 
-    /// Returns the bytes without underscores; nil where one is not between two digits.
+    /// Returns the bytes without underscores; nil if one is not between two digits.
     private static func withoutUnderscores(_ word: ArraySlice<UInt8>) -> [UInt8]? {
         let underscore = UInt8(ascii: "_")
         guard word.contains(underscore) else { return Array(word) }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// The options of a command that changes rows or the store beyond a refresh: it shows what it will do, and asks.
 struct ConfirmationOptions: ParsableArguments {
@@ -20,11 +19,17 @@ struct ConfirmationOptions: ParsableArguments {
     ///   - shown: what the command would do, for the message.
     /// - Throws: ``Failure`` with status 64.
     func requireAnswer(json: Bool, shown: [String] = []) throws {
-        guard yes || dryRun || (!json && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) else {
+        guard yes || dryRun || (!json && Terminal.isPersonThere) else {
             let refusal =
                 "nothing was changed: without a terminal, --yes confirms it, and --dry-run shows what it would do"
             throw Failure.usage((shown + [refusal]).joined(separator: "\n"))
         }
+    }
+
+    /// Asks a question that is answered by yes or no.
+    static func isAnswerYes(_ question: TerminalLine) throws -> Bool {
+        let answer = try Terminal.ask(question + " [y/N]")?.lowercased()
+        return answer == "y" || answer == "yes"
     }
 
     /// Ends a dry run; otherwise asks, unless `--yes` has answered.
@@ -33,8 +38,6 @@ struct ConfirmationOptions: ParsableArguments {
     func ask(_ question: TerminalLine) throws {
         if dryRun { throw ExitCode(2) }
         if yes { return }
-        try Terminal.write(Array((question.text + " [y/N] ").utf8))
-        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
-        guard answer == "y" || answer == "yes" else { throw Failure.failed("nothing was changed") }
+        guard try Self.isAnswerYes(question) else { throw Failure.failed("nothing was changed") }
     }
 }

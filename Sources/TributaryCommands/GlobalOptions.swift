@@ -19,7 +19,17 @@ struct GlobalOptions: ParsableArguments {
     )
     var color = Terminal.ColorChoice.auto
 
-    mutating func validate() { Terminal.colorChoice.withLock { [color] in $0 = color } }
+    @Flag(name: .shortAndLong, help: "Print only errors. Of sync, only sources that failed or wait after a failure.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Print more: each request of a run, each source of a file.")
+    var verbose = false
+
+    mutating func validate() throws {
+        guard !quiet || !verbose else { throw ValidationError("give either --quiet or --verbose") }
+        Terminal.colorChoice.withLock { [color] in $0 = color }
+        Terminal.verbosity.withLock { [quiet, verbose] in $0 = quiet ? .quiet : verbose ? .verbose : .normal }
+    }
 
     var configurationFile: String { Self.file(config) }
 

@@ -46,7 +46,7 @@ struct Category: FeedRecord {
     var feed = ""
     var entry = ""
     var term = ""
-    /// The address of the vocabulary that the term belongs to; empty where none is named.
+    /// The address of the vocabulary that the term belongs to; empty if none is named.
     var scheme = ""
     /// The text shown to people in place of the term.
     var label: String?

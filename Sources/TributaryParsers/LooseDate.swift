@@ -6,7 +6,7 @@ import Tributary
 /// They have swapped fields, commas anywhere, names of months in Greek and Hungarian, Korean dates, short and ordinal
 /// forms of ISO 8601, and unregistered names of zones.
 enum LooseDate {
-    /// Returns the date; nil where the text is not one.
+    /// Returns the date; nil if the text is not one.
     static func date(_ text: String) -> Date? {
         if let date = Date(xmlText: text) { return date }
         guard text.utf8.count <= 100 else { return nil }
@@ -48,7 +48,7 @@ enum LooseDate {
         var half: Int?
         var zone: String?
 
-        /// - Returns: false where none of these forms has such a part.
+        /// - Returns: false if none of these forms has such a part.
         mutating func take(_ token: Substring) -> Bool {
             if token.contains(":"), token.first?.isNumber == true { return takeTime(token) }
             if let first = token.first, first == "+" || first == "-", time != nil { return takeOffset(token) }

@@ -26,13 +26,14 @@ extension SyncService {
 
     package convenience init(
         configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger, clock: any RunClock,
+        recordWindow: Duration = RecordWindow.length,
         registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
         onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         try self.init(
             configuration: configuration,
             store: configuration.openStore(schema: configuration.schema(), registerMigrations: registerMigrations),
-            parsers: parsers, logger: logger, clock: clock, onProgress: onProgress)
+            parsers: parsers, logger: logger, clock: clock, recordWindow: recordWindow, onProgress: onProgress)
     }
 
     /// A reader of a store in SQLite, for queries and for GRDB observations, which fire at every commit that changes the

@@ -11,8 +11,8 @@ import TributaryEngine
 extension TributaryConfiguration {
     /// Returns the configuration with another store.
     ///
-    /// - Parameter schema: the path of the SQL that is written for it; nil where that of this store is.
-    /// - Throws: ``StoreError`` where there is none that the other store understands.
+    /// - Parameter schema: the path of the SQL that is written for it; nil if that of this store is.
+    /// - Throws: ``StoreError`` if there is none that the other store understands.
     package func moved(to location: StoreLocation, schema: String?) throws -> TributaryConfiguration {
         var moved = self
         moved.store = location
@@ -82,8 +82,8 @@ extension TributaryConfiguration {
 
     /// Drops the tables that were made for a move that has failed.
     ///
-    /// - Parameter wasThere: true where the store was one of Tributary's before.
-    /// - Returns: false where they remain.
+    /// - Parameter wasThere: true if the store was one of Tributary's before.
+    /// - Returns: false if they remain.
     private func leaves(no madeTables: [String], wasThere: Bool, _ store: (any MainStore)?) -> Bool {
         do {
             try store?.dropEmptyTables(madeTables, andOwn: !wasThere)

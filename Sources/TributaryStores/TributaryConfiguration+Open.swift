@@ -28,9 +28,9 @@ extension TributaryConfiguration {
         try SQLiteStore(path: path, schema: schema)
     }
 
-    /// Returns true where there is a store, perhaps of an earlier version.
+    /// Returns true if there is a store, perhaps of an earlier version.
     ///
-    /// - Throws: `StoreError` where the server cannot be asked.
+    /// - Throws: `StoreError` where the server cannot be used.
     package func hasStore() throws -> Bool {
         switch store {
         case .file(let path): try SQLiteStore.exists(at: path)
@@ -53,9 +53,9 @@ extension TributaryConfiguration {
     /// SQLite into its file.
     ///
     /// - Parameters:
-    ///   - isWritten: false where it is opened as it is, for reading.
+    ///   - isWritten: false if it is opened as it is, for reading.
     ///   - workFolder: the folder of scratch files; nil for the store's own.
-    /// - Returns: nil where there is none yet, perhaps in a database of SQLite's that others have filled.
+    /// - Returns: nil without one yet, perhaps in a database of SQLite's that others have filled.
     /// - Throws: `StoreError`.
     package func openExistingStore(
         isWritten: Bool = false, workFolder: String? = nil
@@ -78,7 +78,7 @@ extension TributaryConfiguration {
 
     /// Opens a database for a look at its tables, even where none of them is Tributary's. It is only read.
     ///
-    /// - Returns: nil where there is no file.
+    /// - Returns: nil if there is no file.
     /// - Throws: `StoreError`.
     package func openExistingTables() throws -> (any MainStore)? {
         guard case .file(let path) = store else { return try openExistingStore() }

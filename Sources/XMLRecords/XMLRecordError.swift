@@ -1,12 +1,12 @@
 /// The reason why an element is not the wanted record, or why a value cannot be written as XML.
 public struct XMLRecordError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The line, counted from 1; nil where a value was to be written.
+    /// The line, counted from 1; nil if a value was to be written.
     public var line: Int?
     /// The element that the key belongs to, as written.
     public var element: String?
-    /// The coding key; nil where the error concerns the element itself.
+    /// The coding key; nil if the error concerns the element itself.
     public var key: String?
-    /// The text that was found; nil where there was none.
+    /// The text that was found; nil if there was none.
     public var value: String?
     public var reason: String
 

@@ -15,7 +15,7 @@ struct PointerStack<Element>: ~Copyable {
         base.deallocate()
     }
 
-    /// - Precondition: `index` is below `count`. Every caller knows that from the element that it is told of.
+    /// - Precondition: `index` is below `count`. Every caller knows that from the element that it receives.
     @inline(__always)
     subscript(index: Int) -> Element {
         unsafeAddress { UnsafePointer(base + index) }

@@ -84,12 +84,12 @@ package final class TextDecoder {
         }
     }
 
-    /// - Throws: ``Problem`` where the text ends within a character.
+    /// - Throws: ``Problem`` if the text ends within a character.
     package func finish() throws(Problem) { if !rest.isEmpty { throw invalid } }
 
     private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
 
-    /// - Returns: the number of bytes read. Those that follow are the beginning of a character.
+    /// - Returns: the number of bytes read. Further bytes are the beginning of a character.
     private func convert(
         _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws -> Int {
@@ -118,8 +118,8 @@ package final class TextDecoder {
         return bytes.count - left
     }
 
-    /// Returns the length of the longest part from the start that is whole characters in UTF-8 (The Unicode Standard,
-    /// table 3-7), and false where the bytes behind it begin none.
+    /// Returns the length of the longest prefix of whole characters in UTF-8 (The Unicode Standard, table 3-7), and
+    /// false if the bytes after it begin no character.
     static func validLength(_ bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, isValid: Bool) {
         let memory = UnsafeRawBufferPointer(bytes)
         var index = 0
@@ -148,5 +148,28 @@ package final class TextDecoder {
             index += length
         }
         return (index, true)
+    }
+}
+
+/// The mark at the start of a document that gives its encoding (RFC 7303, section 3.3).
+enum ByteOrderMark {
+    case utf8, utf16LittleEndian, utf16BigEndian, utf32LittleEndian, utf32BigEndian
+
+    init?(_ bytes: some Collection<UInt8>) {
+        let start = Array(bytes.prefix(4))
+        switch start {
+        case [0xFF, 0xFE, 0x00, 0x00]: self = .utf32LittleEndian
+        case [0x00, 0x00, 0xFE, 0xFF]: self = .utf32BigEndian
+        default:
+            if start.starts(with: [0xEF, 0xBB, 0xBF]) {
+                self = .utf8
+            } else if start.starts(with: [0xFF, 0xFE]) {
+                self = .utf16LittleEndian
+            } else if start.starts(with: [0xFE, 0xFF]) {
+                self = .utf16BigEndian
+            } else {
+                return nil
+            }
+        }
     }
 }

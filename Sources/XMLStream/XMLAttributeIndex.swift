@@ -1,4 +1,4 @@
-/// The places of one element's attributes, by their names as written, for callers that ask for many of them.
+/// The positions of one element's attributes by their names as written, for callers that look up many of them.
 struct XMLAttributeIndex: ~Copyable {
     /// The fewest attributes for which the index is used. Elements with fewer are searched in order.
     static let fewest = 8

@@ -1,4 +1,4 @@
-/// The attributes of the element that a handler is being told of. They are valid until the call returns.
+/// The attributes of the element that a handler receives. They are valid until the call returns.
 public struct XMLAttributes {
     // `unowned(unsafe)`: attributes are valid only while the parser calls its handler.
     unowned(unsafe) let stream: XMLStreamParser
@@ -9,7 +9,7 @@ public struct XMLAttributes {
     public var count: Int { range.count }
     public var isEmpty: Bool { range.isEmpty }
 
-    /// Returns the value of the attribute with this name as written, prefix included; nil where there is none.
+    /// Returns the value of the attribute with this name as written, prefix included; nil without such an attribute.
     public subscript(name: String) -> String? {
         withValue(of: name) { String(decoding: $0, as: UTF8.self) }
     }

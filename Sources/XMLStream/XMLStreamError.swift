@@ -3,9 +3,9 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
     public enum Code: Sendable {
         /// The document is not well-formed XML 1.0 with namespaces.
         case notWellFormed
-        /// The document ended before its root element did.
+        /// The document ended within its root element.
         case truncated
-        /// There is no document: the input is empty, or only white space.
+        /// The input is empty, or only white space.
         case empty
         /// The bytes are not in the encoding that the document or its transport declares.
         case encoding
@@ -21,7 +21,7 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
     public var message: String
     /// The line, counted from 1.
     public var line: Int
-    /// The column, counted from 1 in bytes; 0 where it is not known.
+    /// The column, counted from 1 in bytes; 0 if it is unknown.
     public var column: Int
     /// The innermost open element, as written; nil outside the root.
     public var element: String?

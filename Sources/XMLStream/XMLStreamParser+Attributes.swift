@@ -22,8 +22,8 @@ extension XMLStreamParser {
         }
     }
 
-    /// Appends a value. Without `XML_PARSE_NOENT`, libxml2 leaves two things in it to be expanded: `&#38;`, which
-    /// stands for every ampersand, and references to entities that the document declares.
+    /// Appends a value. Without `XML_PARSE_NOENT`, libxml2 leaves two things in it to expand: `&#38;`, its form of
+    /// every ampersand, and references to entities that the document declares.
     private func appendExpanding(_ value: UnsafeBufferPointer<UInt8>, depth: Int) {
         guard depth < 20 else { return refuse(.limit, "entities refer to one another more than 20 deep") }
         var rest = value[...]

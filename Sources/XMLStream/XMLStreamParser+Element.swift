@@ -1,6 +1,6 @@
 import CLibXML2
 
-/// The element that a handler is being told of.
+/// The element that a handler receives.
 extension XMLStreamParser {
     /// The element's name. Traps where no element is open.
     public var name: XMLName { names[frames[frames.count - 1].name] }
@@ -27,8 +27,8 @@ extension XMLStreamParser {
         attributes(of: frames.count - 1)
     }
 
-    /// The namespaces that the element declares, with an empty prefix for the default one and an empty address where it
-    /// declares that there is none. To be read when the element begins.
+    /// The namespaces that the element declares, with an empty prefix for the default one and an empty address for
+    /// none. Read them when the element begins.
     package var declaredNamespaces: [(prefix: String, namespace: String)] {
         guard let namespaceDeclarations else { return [] }
         return (0..<frames[frames.count - 1].namespaces).map { index in
@@ -66,7 +66,7 @@ extension XMLStreamParser {
     }
 
     /// The line that the parser has reached, counted from 1.
-    public var line: Int { toldLine ?? Int(xmlSAX2GetLineNumber(context)) }
+    public var line: Int { reportedLine ?? Int(xmlSAX2GetLineNumber(context)) }
 
     /// The name, as written, of the innermost open element; nil outside the root.
     var openElement: String? { frames.count > 0 ? qualifiedName : nil }
@@ -81,14 +81,34 @@ extension XMLStreamParser {
 
     var rootDocument: xmlDocPtr? { context.pointee.myDoc }
 
-    /// Returns libxml2's only copy of a name; nil where the document's names together are longer than it allows.
+    /// Returns libxml2's only copy of a name; nil if the document's names together are longer than it allows.
     func intern(_ name: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8>? {
         xmlDictLookup(context.pointee.dict, name.baseAddress, Int32(clamping: name.count))
     }
 
     @inline(__always)
-    func tellStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
+    func reportStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
 
     @inline(__always)
-    func tellEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
+    func reportEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
+}
+
+/// An open element, with the places at which its text and attributes begin in the parser's stacks.
+struct XMLFrame {
+    let name: Int32
+    let textStart: Int
+    let attributes: Range<Int>
+    /// The number of the element in the document.
+    let element: Int
+    let attributeValuesStart: Int
+    /// The number of namespaces that it declares.
+    let namespaces: Int
+    /// True where its own text is known to be more than white space.
+    var hasText = false
+}
+
+/// An attribute of an open element: its name and the place of its value.
+struct XMLAttributeRecord {
+    let name: Int32
+    let value: Range<Int>
 }

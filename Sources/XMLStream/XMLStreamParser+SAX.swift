@@ -81,7 +81,7 @@ extension XMLStreamParser {
 
     /// - Parameters:
     ///   - namespaces: the number of namespaces that the element declares.
-    ///   - count: the number of its attributes. Those that it has by default come last.
+    ///   - count: the number of its attributes. Attributes by default come last.
     func startElement(
         _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>? = nil, _ namespace: UnsafePointer<UInt8>? = nil,
         namespaces: Int = 0, _ count: Int = 0, defaulted: Int = 0,
@@ -119,7 +119,7 @@ extension XMLStreamParser {
         }
         if work >= Self.workBetweenLooks { lookForCancellation() }
         guard failure == nil else { return }
-        do { try tellStart() } catch { fail(error) }
+        do { try reportStart() } catch { fail(error) }
     }
 
     /// Checks for cancellation: a small piece may cause much work, and a caller that gave up must not wait for it.
@@ -141,7 +141,7 @@ extension XMLStreamParser {
     func endElement() {
         guard failure == nil, frames.count > 0 else { return }
         let frame = frames[frames.count - 1]
-        do { try tellEnd() } catch { fail(error) }
+        do { try reportEnd() } catch { fail(error) }
         openNamespaces -= frame.namespaces
         text.truncate(to: frame.textStart)
         attributeValues.truncate(to: frame.attributeValuesStart)

@@ -1,13 +1,13 @@
 import CLibXML2
 
-/// Reads one XML document, in pieces of any size, and tells a handler of each element.
+/// Reads one XML document, in pieces of any size, and calls a handler for each element.
 ///
 /// It uses libxml2's push parser and SAX2 interface. Only the open elements are held, so a document may be of any
-/// length. External entities and DTDs are never fetched. Entities that the document declares itself are expanded up to
-/// ``XMLLimits/entityExpansion``.
+/// length. External entities and DTDs are never fetched. Entities that the document declares itself are expanded up
+/// to ``XMLLimits/entityExpansion``.
 ///
-/// Not `Sendable`: used from one thread or serial executor at a time. Once an error has been thrown, every call throws
-/// the same error again.
+/// Not `Sendable`: used from one thread or serial executor at a time. Once an error has been thrown, every call
+/// throws the same error again.
 public final class XMLStreamParser {
     let limits: XMLLimits
     /// Not retained: the handler owns the parser or outlives it, and this is read twice for each element.
@@ -43,8 +43,12 @@ public final class XMLStreamParser {
     private var tag = UnreadTag()
     /// The bytes held back until there are enough to push.
     private var held: [UInt8] = []
+    /// The most bytes that libxml2 is given next.
+    private var stride = XMLStreamParser.stride
+    /// Nil behind the document type declaration.
+    private var declaration: DeclarationScanner? = DeclarationScanner()
     /// The line reached in a document that is not XML; nil in an XML document.
-    @exclusivity(unchecked) var toldLine: Int?
+    @exclusivity(unchecked) var reportedLine: Int?
     @exclusivity(unchecked) var hasRoot = false
     /// True to keep white space before an element's first child, where the whole content of an element matters.
     @exclusivity(unchecked) package var keepsIndentation = false
@@ -52,7 +56,7 @@ public final class XMLStreamParser {
     /// - Parameters:
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark overrides
     ///     it, and it overrides the XML declaration (RFC 7303, section 3).
-    ///   - handler: the object that is told of each element; not retained.
+    ///   - handler: the object that receives each element; not retained.
     public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: XMLStreamHandler) {
         XMLStreamParser.initializeLibrary
         self.limits = limits
@@ -92,10 +96,10 @@ public final class XMLStreamParser {
 
     /// Ends the document.
     ///
-    /// - Throws: ``XMLStreamError`` where it is not complete, or the handler's error.
+    /// - Throws: ``XMLStreamError`` if it is not complete, or the handler's error.
     public func finish() throws {
         if let failure { throw failure }
-        if toldLine != nil { return }
+        if reportedLine != nil { return }
         if let start = preamble {
             guard !start.isEmpty else {
                 throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1))
@@ -143,12 +147,27 @@ public final class XMLStreamParser {
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
+        if declaration != nil, holdDeclaration(bytes) { return }
+        defer { stride = Self.stride }
         if held.isEmpty, bytes.count >= wanted { return try pushPieces(bytes) }
         held.append(contentsOf: bytes)
         if held.count >= wanted { try pushHeld() }
     }
 
-    /// The fewest bytes worth pushing, in proportion to those that libxml2 may look through again.
+    /// Holds back bytes that end within a document type declaration: libxml2 is given the whole of it at once.
+    ///
+    /// - Returns: false where all that is held is to be pushed.
+    private func holdDeclaration(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        declaration?.read(bytes)
+        if declaration?.hasBegun == true { stride = limits.declarationLength + Self.stride }
+        let isWithin = declaration?.isWithin == true
+        let isHeld = isWithin && held.count + bytes.count <= limits.declarationLength
+        if !isHeld, isWithin || declaration?.isAtEnd == true { declaration = nil }
+        if isHeld { held.append(contentsOf: bytes) }
+        return isHeld
+    }
+
+    /// The fewest bytes worth pushing, in proportion to the bytes that libxml2 may scan again.
     private var wanted: Int { unread > 4096 ? min(unread / 4, Self.stride) : 1 }
 
     private func pushHeld() throws {
@@ -157,14 +176,14 @@ public final class XMLStreamParser {
         try bytes.withUnsafeBytes { try pushPieces($0) }
     }
 
-    /// The most bytes that libxml2 is given at once. With every piece, it looks again through some of what it could not
-    /// read yet, so smaller pieces are then held back. Larger pieces would do work that nothing can interrupt.
+    /// The most bytes to push at once. With every piece, libxml2 scans unread bytes again, so smaller pieces are held
+    /// back. Larger pieces would do work that cannot be interrupted.
     private static let stride = 64 << 10
 
     private func pushPieces(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(stride))
             let bytes = piece.baseAddress?.assumingMemoryBound(to: CChar.self)
             try check(xmlParseChunk(context, bytes, Int32(piece.count), 0))
             try checkUnread()
@@ -172,7 +191,7 @@ public final class XMLStreamParser {
         }
     }
 
-    /// True where the unread bytes are a document type declaration whose subset libxml2 has not seen.
+    /// True if the unread bytes are a document type declaration whose subset libxml2 has not seen.
     private var unreadIsDeclaration: Bool {
         guard let start = context.pointee.input?.pointee.cur else { return false }
         return UnsafeBufferPointer(start: start, count: unread).starts(with: "<!DOCTYPE".utf8)
@@ -213,7 +232,7 @@ public final class XMLStreamParser {
         if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 { throw fail(encodingError()) }
     }
 
-    /// True where the encoder was given bytes that it could not convert.
+    /// True if the encoder was given bytes that it could not convert.
     private var hasUnreadableBytes: Bool {
         guard let buffer = context.pointee.input?.pointee.buf, buffer.pointee.encoder != nil else { return false }
         return xmlBufUse(buffer.pointee.raw) > 0

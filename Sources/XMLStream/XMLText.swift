@@ -32,7 +32,7 @@ package enum XMLText {
         }
     }
 
-    /// Returns text as content of an element or of an attribute; nil where XML has no way to write it.
+    /// Returns text as content of an element or of an attribute; nil if XML has no way to write it.
     package static func escaped(_ text: String) -> String? {
         guard forbidden(in: text) == nil else { return nil }
         var writer = XMLWriter()

@@ -1,4 +1,4 @@
-/// Writes XML as bytes: tags, attributes and escaped text. It checks only what the caller cannot see.
+/// Writes XML as bytes: tags, attributes and escaped text. It checks only properties that the caller cannot see.
 package struct XMLWriter {
     package var bytes: [UInt8] = []
     private var isTagOpen = false
@@ -50,7 +50,7 @@ package struct XMLWriter {
         }
     }
 
-    /// Writes markup as it is.
+    /// Writes markup unescaped.
     package mutating func markup(_ value: some Sequence<UInt8>) {
         closeTag()
         bytes.append(contentsOf: value)
@@ -67,7 +67,7 @@ package struct XMLWriter {
         }
     }
 
-    /// Returns what has been written so far, and forgets it.
+    /// Returns the bytes written so far, and clears them.
     package mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes

@@ -14,6 +14,7 @@ typedef struct {
 static sqlite3_vfs *machine;
 static sqlite3_vfs faulty;
 static int (*decide)(const tributary_disk_call *call);
+static long long (*tell)(void);
 
 #define REAL(file) (((File *)(file))->real)
 #define CALL(file, method, ...) REAL(file)->pMethods->method(REAL(file), ##__VA_ARGS__)
@@ -131,6 +132,25 @@ static int deleteFile(sqlite3_vfs *vfs, const char *name, int syncsFolder) {
         ask(operation, name, NULL, 0, 0), SQLITE_IOERR_DELETE, machine->xDelete(machine, name, syncsFolder))
 }
 
+// The milliseconds from noon in Greenwich on November 24, 4714 B.C. (c3ref/vfs.html), to 1970.
+#define JULIAN_EPOCH 210866760000000LL
+
+static int currentTimeMilliseconds(sqlite3_vfs *vfs, sqlite3_int64 *time) {
+    long long milliseconds = tell ? tell() : -1;
+    if (milliseconds < 0) return machine->xCurrentTimeInt64(machine, time);
+    *time = milliseconds + JULIAN_EPOCH;
+    return SQLITE_OK;
+}
+
+static int currentTime(sqlite3_vfs *vfs, double *time) {
+    sqlite3_int64 milliseconds;
+    int code = currentTimeMilliseconds(vfs, &milliseconds);
+    *time = milliseconds / 86400000.0;
+    return code;
+}
+
+void tributary_take_clock(long long (*function)(void)) { tell = function; }
+
 int tributary_take_disk(int (*function)(const tributary_disk_call *call)) {
     decide = function;
     if (machine) return SQLITE_OK;
@@ -141,6 +161,8 @@ int tributary_take_disk(int (*function)(const tributary_disk_call *call)) {
     faulty.szOsFile = (int)sizeof(File) + found->szOsFile;
     faulty.xOpen = openFile;
     faulty.xDelete = deleteFile;
+    faulty.xCurrentTime = currentTime;
+    faulty.xCurrentTimeInt64 = currentTimeMilliseconds;
     machine = found;
     return sqlite3_vfs_register(&faulty, 1);
 }

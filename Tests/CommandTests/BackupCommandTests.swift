@@ -31,7 +31,7 @@ import Testing
             #expect(try await program.run("backup", copy, "--replace").status == 0)
             try Data().write(to: URL(fileURLWithPath: copy + "-wal"))
             let stale = try await program.run("backup", copy, "--replace")
-            #expect(stale.status == 1 && stale.standardError.contains("lies beside it"))
+            #expect(stale.status == 1 && stale.standardError.contains("is beside it"))
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(!files.contains { $0.contains("partial") })
         }

@@ -134,7 +134,7 @@ import Testing
             #expect(try fixture.store.rows("SELECT id FROM purchase ORDER BY id") == ["1", "2"])
             #expect(try fixture.store.rows("SELECT purchase, sku FROM line ORDER BY sku") == ["1|a", "1|b"])
             try fixture.folder.write("{\"id\": 1}\n{\"id\": \n", to: "orders.jsonl")
-            try await fixture.sync("line 2 of the JSON body: the line ends before its value does")
+            try await fixture.sync("line 2 of the JSON body: the line ends within its value")
         }
     }
 }

@@ -63,10 +63,29 @@ import Testing
             try folder.write("[store]\npaht = 1\n[sources.s]\nenabeld = true\n", to: "sources.toml")
             let mistakes = try await run("check", in: folder)
             #expect(mistakes.status == 78, "\(mistakes)")
-            let starts = mistakes.standardError.split(separator: "\n").filter {
-                $0.hasPrefix("tributary: sources.toml:")
+            let lines = mistakes.standardError.split(separator: "\n")
+            #expect(lines.count { $0.contains(": error: ") } == 3, "\(mistakes)")
+            #expect(lines.last == "tributary: 3 mistakes in sources.toml", "\(mistakes)")
+        }
+    }
+
+    @Test func quietPrintsOnlyErrorsAndVerboseEachRequest() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("<l><item id='1'/></l>", to: "feed.xml")
+            let text = Self.configuration.replacing("http://127.0.0.1:1/", with: "file://\(folder.file("feed.xml"))")
+            try folder.write(text, to: "sources.toml")
+            for line in [["check", "-q"], ["plan", "rivers", "--quiet"], ["sync", "-q"], ["status", "-q"]] {
+                let output = try await BuiltProgram("tributary", config: folder.file("sources.toml")).start(line)
+                    .output()
+                #expect(output.standardOutput == "" && output.standardError == "", "\(line): \(output)")
+                #expect(output.status == (line[0] == "plan" ? 2 : 0), "\(line): \(output)")
             }
-            #expect(starts.count >= 2, "\(mistakes)")
+            let sync = try await run("sync", "--force", "--verbose", in: folder)
+            #expect(sync.standardOutput.contains("\n    request 1: unchanged"), "\(sync)")
+            let history = try await run("history", "-v", in: folder)
+            #expect(history.standardOutput.contains("\n    request 1: parsed (200), 21 B in "), "\(history)")
+            let both = try await run("check", "-q", "-v", in: folder)
+            #expect(both.status == 64, "\(both)")
         }
     }
 

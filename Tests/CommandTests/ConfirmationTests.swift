@@ -129,7 +129,7 @@ import Testing
             let shown = try await fixture.program.run("accept", "s", "--dry-run")
             #expect(shown.status == 2 && shown.standardOutput.contains("the documents of run 3"), "\(shown)")
             #expect(
-                shown.standardOutput.contains(" inserted, ") && shown.standardOutput.contains("  - id = "), "\(shown)")
+                shown.standardOutput.contains("will insert ") && shown.standardOutput.contains("  - id = "), "\(shown)")
             let other = try await fixture.program.run("accept", "s", "--run", "2", "--yes")
             #expect(other.status == 1 && other.standardError.contains("; run 3 does"), "\(other)")
             let named = try await fixture.program.run("accept", "s", "--run", "3", "--dry-run")

@@ -51,7 +51,7 @@ import Testing
         let alone = try program(hosts: standby.folder, "standby.toml")
         let refused = try await alone.run("sync")
         #expect(refused.status == 1, "\(refused)")
-        for text in ["feeds", "the server is a standby, which only reads; connect to the primary"] {
+        for text in ["feeds", "the server is a standby, which is read-only; connect to the primary"] {
             #expect(refused.standardError.contains(text), "\(refused)")
         }
         for (command, text) in [(["status"], "s0"), (["history"], "committed"), (["check", "--store"], "no mistakes")] {

@@ -18,10 +18,10 @@ import Testing
             server.route("/healthz") { _ in StubServer.response(200, "well\n") }
             let well = try await check(address)
             #expect(well.status == 0 && well.standardOutput == "well\n", "\(well)")
-            server.route("/healthz") { _ in StubServer.response(503, "the scheduler stands still\n") }
+            server.route("/healthz") { _ in StubServer.response(503, "the scheduler hangs\n") }
             let ill = try await check(address)
             #expect(ill.status == 1, "\(ill)")
-            #expect(ill.standardError.contains("\(address)/healthz: 503: the scheduler stands still"), "\(ill)")
+            #expect(ill.standardError.contains("\(address)/healthz: 503: the scheduler hangs"), "\(ill)")
         }
     }
 

@@ -125,7 +125,7 @@ struct HostileDocument: Sendable {
             "waiting-long", by: late, refusal: "wait for '../late'",
             "<d>" + times(300_000, "<r a='x'/>") + "<late>y</late></d>"),
         HostileDocument(
-            "inherited", by: inherited, refusal: "hold more text than max_body",
+            "inherited", by: inherited, refusal: "have more text than max_body",
             "<d a='\(times(100_000, "x"))'>" + times(5_000, "<r/>") + "</d>"),
         HostileDocument(
             "within", by: whole, refusal: "max_body",

@@ -191,7 +191,7 @@ import Testing
             try garbage.write(to: URL(fileURLWithPath: fixture.store.path))
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.store.path + suffix) }
             let refused = try await fixture.program.run("restore", copy, "--yes")
-            #expect(refused.status == 1 && refused.standardError.contains("at this moment: s"), "\(refused)")
+            #expect(refused.status == 1 && refused.standardError.contains("sources are running on"), "\(refused)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == garbage)
             running.signal(SIGKILL)
             _ = await running.end()
@@ -242,7 +242,7 @@ import Testing
             try queue.close()
             try await refuse("it was migrated by a newer tributary than this")
             try Data("no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: copy))
-            try await refuse("it is no database of SQLite's")
+            try await refuse("it is not an SQLite database")
             try FileManager.default.removeItem(atPath: copy)
             try await refuse("there is no file", status: 64)
         }

@@ -126,7 +126,7 @@ import Testing
                 let output = try await fixture.program.run(command)
                 #expect(output.status == 78, "\(command)")
                 #expect(
-                    output.standardError.contains("sources.toml:2: sources.x.chace: unknown key; did you mean 'cache'?")
+                    output.standardError.contains("sources.toml:2:1: error: sources.x.chace: unknown key\n")
                 )
             }
         }

@@ -3,7 +3,7 @@ import TestStores
 import TestSupport
 import Testing
 
-/// The journal as lines.
+/// The changelog as lines.
 @Suite(.onEachStore) struct TailCommandTests {
     private struct Line: Decodable, Equatable {
         var line: String

@@ -14,7 +14,9 @@ import Testing
         #expect(unique.contains("# 100,002 records; id is unique in all 100,002 records.\n"), "\(unique)")
         let twice = "<e id='100000' v='y'/>"
         let again = try proposal("<l>\(records)\(twice)</l>")
-        #expect(again.contains("# 100,002 records; v is unique in all 100,002 records.\n"), "\(again)")
+        #expect(
+            again.contains("# 100,002 records; v is unique in all 100,002 records, but is not named like a key.\n"),
+            "\(again)")
     }
 
     @Test func moreValuesThanAreComparedAreNoKey() throws {

@@ -4,15 +4,15 @@ import Testing
 
 /// What is proposed for the parts that an XML Schema may consist of.
 @Suite struct SchemaTests {
-    private func schema(_ body: String, attributes: String = "") throws -> SchemaSet {
+    func schema(_ body: String, attributes: String = "") throws -> SchemaSet {
         try SchemaSet("<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" \(attributes)>\(body)</xs:schema>")
     }
 
-    private func proposal(_ body: String, root: String? = nil) throws -> String {
+    func proposal(_ body: String, root: String? = nil) throws -> String {
         try MappingProposal(of: try schema(body), root: root).toml
     }
 
-    private func records(_ content: String) -> String {
+    func records(_ content: String) -> String {
         """
         <xs:element name="list"><xs:complexType><xs:sequence><xs:element name="item" maxOccurs="unbounded"><xs:complexType>
         \(content)</xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
@@ -162,47 +162,52 @@ import Testing
         #expect(!toml.contains("\"b\""), "\(toml)")
     }
 
-    // MARK: - Hostile schemas
-
-    @Test func circlesEnd() throws {
-        let toml = try proposal(
-            records("<xs:group ref='g'/><xs:attributeGroup ref='ag'/>")
-                + """
-                <xs:group name="g"><xs:sequence><xs:group ref="h"/><xs:element name="a" type="T"/></xs:sequence></xs:group><xs:group name="h"><xs:sequence><xs:group ref="g"/></xs:sequence></xs:group>
-                <xs:attributeGroup name="ag"><xs:attributeGroup ref="ah"/><xs:attribute name="x"/></xs:attributeGroup><xs:attributeGroup name="ah"><xs:attributeGroup ref="ag"/></xs:attributeGroup>
-                <xs:complexType name="T"><xs:complexContent><xs:extension base="U"/></xs:complexContent></xs:complexType><xs:complexType name="U"><xs:complexContent><xs:extension base="T"/></xs:complexContent></xs:complexType>
-                <xs:simpleType name="S"><xs:restriction base="R"/></xs:simpleType><xs:simpleType name="R"><xs:union memberTypes="S S S"/></xs:simpleType>
-                <xs:element name="e" substitutionGroup="f"/><xs:element name="f" substitutionGroup="e"/>
-                """, root: "list")
-        #expect(toml.contains("\"@x\""), "\(toml)")
-    }
-
-    @Test(.timeLimit(.minutes(1))) func groupsOfGroupsAreBounded() throws {
-        let groups = (0..<60).map {
-            "<xs:group name='g\($0)'><xs:sequence>" + String(repeating: "<xs:group ref='g\($0 + 1)'/>", count: 10)
-                + "</xs:sequence></xs:group>"
-        }
-        let toml = try proposal(
-            records("<xs:group ref='g0'/>") + groups.joined()
-                + "<xs:group name='g60'><xs:sequence><xs:element name='a' type='xs:int'/></xs:sequence></xs:group>")
-        #expect(toml.contains("element = \"/list/item/a\""))
-        let deep = (0..<1_000).map {
-            "<xs:group name='g\($0)'><xs:sequence><xs:group ref='g\($0 + 1)'/></xs:sequence></xs:group>"
-        }
-        #expect { try proposal(records("<xs:group ref='g0'/>") + deep.joined()) } throws: {
-            "\($0)".contains("more than 400 deep")
+    @Test func aColumnIsTextWhereAValueOfTheDocumentIsNotOfTheSchemasType() throws {
+        let known = try schema(
+            records(
+                """
+                <xs:attribute name="id" use="required"/><xs:attribute name="at" type="xs:dateTime"/><xs:attribute name="exact" type="xs:dateTime"/>
+                <xs:attribute name="late" type="xs:dateTime"/><xs:attribute name="n" type="xs:integer"/><xs:attribute name="b" type="xs:boolean"/>
+                <xs:attribute name="on" type="xs:boolean"/><xs:attribute name="x" type="xs:double"/>
+                """))
+        let toml = try MappingProposal(
+            of: """
+                <list><item id="1" at="2026-11-24T10:00:00.25Z" exact="2019-12-20T11:48:19.283573Z" late="20209-12-17T09:30:46Z"
+                n="123456789012345678901" b="maybe" on="1" x="-INF"/><item id="2" at="2026-11-24T24:00:00" n="5" b="true" on="false" x="1e3"/></list>
+                """, known
+        ).toml
+        #expect(toml.contains("at    = { path = \"@at\", type = \"datetime\" }"), "\(toml)")
+        #expect(toml.contains("on    = { path = \"@on\", type = \"boolean\" }"), "\(toml)")
+        #expect(toml.contains("x     = { path = \"@x\", type = \"real\" }"), "\(toml)")
+        for (name, type) in [("exact", "datetime"), ("late", "datetime"), ("n", "integer"), ("b", "boolean")] {
+            let padding = String(repeating: " ", count: 5 - name.count)
+            let comment = "# \(type) in the schema, which not all values of the document are"
+            #expect(toml.contains("\(name)\(padding) = \"@\(name)\"  \(comment)"), "\(toml)")
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func elementsThatHoldOneAnotherAreMarkupBeyondTheMostColumns() throws {
-        let names = (0..<40).map { "e\($0)" }
-        let types = names.map { name in
-            "<xs:element name='\(name)'><xs:complexType><xs:choice maxOccurs='unbounded'>"
-                + names.map { "<xs:element ref='\($0)'/>" }.joined()
-                + "</xs:choice><xs:attribute name='x'/></xs:complexType></xs:element>"
-        }
-        let toml = try proposal(types.joined(), root: "e0")
-        #expect(toml.contains("and 30 more."))
-        #expect(toml.matches(of: /\[\[sources/).count <= SchemaGuide.mostPaths)
+    @Test func aReferenceIsToTheKeyThatTheRowsHave() throws {
+        let body = """
+            <xs:element name="r"><xs:complexType><xs:sequence>
+            <xs:element name="s" maxOccurs="9"><xs:complexType><xs:attribute name="id" use="required"/><xs:attribute name="v" use="required"/></xs:complexType></xs:element>
+            <xs:element name="t" maxOccurs="9"><xs:complexType><xs:attribute name="ref" use="required"/></xs:complexType></xs:element>
+            </xs:sequence></xs:complexType>KEYS
+            <xs:keyref name="f" refer="one"><xs:selector xpath=".//t"/><xs:field xpath="@ref"/></xs:keyref></xs:element>
+            """
+        let two = "<xs:key name='two'><xs:selector xpath='.//s'/><xs:field xpath='@id'/><xs:field xpath='@v'/></xs:key>"
+        let one = "<xs:key name='one'><xs:selector xpath='.//s'/><xs:field xpath='@id'/></xs:key>"
+        #expect(try proposal(body.replacing("KEYS", with: one)).contains("references = \"s(id)\""))
+        let both = try proposal(body.replacing("KEYS", with: two + one))
+        #expect(both.contains("key = [\"id\", \"v\"]") && !both.contains("references"), "\(both)")
+    }
+
+    @Test(arguments: [0, 1]) func anIdentifierThatTheRootMayLackIsNoKey(atLeast: Int) throws {
+        let toml = try proposal(
+            """
+            <xs:element name="r"><xs:complexType><xs:sequence><xs:element name="id" type="xs:string" minOccurs="\(atLeast)"/>
+            <xs:element name="s" maxOccurs="9"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+            """)
+        #expect(toml.contains("key = [\"id\"]") == (atLeast == 1), "\(toml)")
+        #expect(toml.contains("{ parent = \"r\" }") == (atLeast == 1), "\(toml)")
     }
 }

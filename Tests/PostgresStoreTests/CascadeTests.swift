@@ -6,7 +6,7 @@ import Testing
 @testable import FeedStores
 @testable import PostgresStore
 
-/// What foreign keys change along with the rows of a commit is journalled and counted.
+/// What foreign keys change along with the rows of a commit is logged and counted.
 @Suite struct CascadeTests {
     private func parents(_ ids: [String]) -> MergeFixture.Request {
         (MergeRule(sync: .mirror), { context in for id in ids { try context.insert(into: "parent", ["id": id]) } })

@@ -16,46 +16,6 @@ import Testing
             declared: DeclaredSources(groups))
     }
 
-    @Test func daemonsKnowEachOtherByTheirBeats() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let (one, two) = (try database.openStore(), try database.openStore())
-            var first = record(one, "one", ["a": "x", "b": "y"])
-            var second = record(two, "two", ["a": "x", "c": "z"])
-            #expect(try one.beat(first) == [first])
-            #expect(try two.beat(second) == [first, second])
-            first.sharing = "both"
-            first.declared = DeclaredSources(["a": "x", "d": "w"])
-            #expect(try one.beat(first) == [first, second])
-            second.sharing = "both"
-            #expect(try two.beat(second) == [first, second])
-            try database.connect().execute(
-                "UPDATE tributary_daemon SET seen_at = now() - interval '16 seconds' WHERE name = 'one'")
-            #expect(try two.beat(second) == [second])
-            #expect(try one.beat(first) == [first, second])
-            try one.leave()
-            #expect(try two.daemons() == [second])
-            try one.close()
-            try two.close()
-        }
-    }
-
-    /// A daemon with an older file forgets no hook of which another daemon tells, even one that is idle.
-    @Test func hooksOfOthersStay() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let (one, two) = (try database.openStore(), try database.openStore())
-            _ = try one.declareHooks(["chat"])
-            _ = try one.beat(record(one, "one", [:]))
-            #expect(try two.declareHooks(["index"]).isEmpty)
-            #expect(try two.hookStates().keys.sorted() == ["chat", "index"])
-            _ = try two.beat(record(two, "two", [:]))
-            try one.leave()
-            #expect(try two.declareHooks(["index"]) == ["chat"])
-            #expect(try two.hookStates().keys.sorted() == ["index"])
-            try one.close()
-            try two.close()
-        }
-    }
-
     @Test func messagesReachAllOthers() async throws {
         try await withPostgresDatabase { (database) async throws in
             let (one, two) = (try database.openStore(), try database.openStore())
@@ -116,42 +76,6 @@ import Testing
             #expect(received.withLock { !$0.contains(.refresh(["theirs"])) })
             try one.close()
             try other.close()
-        }
-    }
-
-    @Test func standingsTellWhoseRunsAreLeft() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let (one, two) = (try database.openStore(), try database.openStore())
-            let sources = ["mine", "theirs", "by hand", "unknown"]
-            let hand = try database.openStore()
-            _ = try two.beat(record(two, "two", [:]))
-            let claims = [
-                try #require(try one.claim("mine")), try #require(try two.claim("theirs")),
-                try #require(try hand.claim("by hand")),
-            ]
-            _ = try await one.commit(.of("mine")) { 0 }
-            let standings = try one.standings(of: sources)
-            #expect(standings.filter(\.value.isRunElsewhere).map(\.key) == ["theirs"])
-            #expect(standings.filter { $0.value.state != nil }.map(\.key) == ["mine"])
-            #expect(try one.runners() == ["mine": one.daemonID, "theirs": two.daemonID, "by hand": hand.daemonID])
-            for claim in claims { claim.unlock() }
-            #expect(try one.runners().isEmpty)
-            for store in [one, two, hand] { try store.close() }
-        }
-    }
-
-    @Test func aLeaseThatEndedIsNotRenewed() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let store = try database.openStore()
-            let lease = try #require(try store.claim("s"))
-            try lease.check()
-            try database.connect().execute("UPDATE tributary_source SET held_until = now() - interval '1 second'")
-            try store.renewLeases()
-            #expect(try database.rows("SELECT held_until < now() FROM tributary_source") == ["t"])
-            lease.unlock()
-            let error = message { try lease.check() }
-            #expect(error?.contains("could not be renewed in time") == true)
-            try store.close()
         }
     }
 

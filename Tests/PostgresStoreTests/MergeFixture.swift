@@ -98,7 +98,7 @@ final class MergeFixture {
         return try driver.merge(mirrors: mirrors, onChange: onChange).execute()
     }
 
-    /// Every table's rows; of the journal what does not depend on the time, nor on a row's place.
+    /// Every table's rows; of the changelog what does not depend on the time, nor on a row's place.
     private func contents() throws -> [String] {
         let tables = try connection.execute(
             """
@@ -122,7 +122,7 @@ final class MergeFixture {
 
     func execute(_ sql: String) throws { try connection.executeScript(sql) }
 
-    /// The journal of the commits after the first.
+    /// The changelog of the commits after the first.
     func changes(after run: Int = 1) throws -> [String] {
         try rows("SELECT \"table\", key, operation FROM tributary_change WHERE run > \(run) ORDER BY 1, 2, 3")
     }

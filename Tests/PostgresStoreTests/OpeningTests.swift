@@ -75,7 +75,7 @@ import Testing
     @Test func readingCreatesNothing() async throws {
         try await withPostgresDatabase { (database) async throws in
             let error = message { _ = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp") }
-            #expect(error?.contains("it has no tables of Tributary's") == true, "\(error ?? "")")
+            #expect(error?.contains("it has no tables of Tributary") == true, "\(error ?? "")")
             #expect(try database.rows("SELECT to_regclass('tributary_migration')") == ["NULL"])
             try database.openStore().close()
             let store = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp")
@@ -145,7 +145,7 @@ import Testing
             #expect(away?.hasPrefix("the store \(address) cannot be read: ") == true, "\(away ?? "")")
             let opening = message { _ = try PostgresStore(url: url("right%20one"), workFolder: "/tmp") }
             #expect(opening?.contains("listens at this address") == true, "\(opening ?? "")")
-            let writing = await message { try await store.notePause("s", error: "", note: "") }
+            let writing = await message { try await store.notePause("s", error: "", note: "", now: .now) }
             #expect(writing?.hasPrefix("the store \(address) cannot be written: ") == true, "\(writing ?? "")")
             for text in [away, opening, writing] { #expect(text?.contains("right") == false, "\(text ?? "")") }
             // The same store is of use again once the server is back.

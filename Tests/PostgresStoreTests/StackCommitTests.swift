@@ -113,12 +113,14 @@ import Testing
             let store = try database.openStore()
             let holder = try database.connect()
             try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
-            async let attempt = message { try await store.notePause("s", error: "", note: "") }
+            async let attempt = message { try await store.notePause("s", error: "", note: "", now: .now) }
             try await database.waitForWaiting()
             store.stopWaiting()
             // The server gives up by itself, or is asked to, or has nothing left to ask where the machine was busy for
             // seconds: one of the three ends each wait.
-            for error in [await attempt, await message { try await store.notePause("s", error: "", note: "") }] {
+            for error in [
+                await attempt, await message { try await store.notePause("s", error: "", note: "", now: .now) },
+            ] {
                 let isExpected = ["cannot be written", "stayed locked"].contains { error?.contains($0) ?? false }
                 #expect(isExpected, "\(error ?? "no error")")
             }

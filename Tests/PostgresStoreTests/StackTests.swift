@@ -48,9 +48,9 @@ import Testing
             #expect(second.counts.inserted == 1)
             #expect(second.counts.deleted == 1)
             #expect(second.counts.unchanged == 1)
-            let journal = try database.rows(
+            let changelog = try database.rows(
                 "SELECT run, key, operation FROM tributary_change WHERE run = 2 ORDER BY key")
-            #expect(journal == ["2|y|delete", "2|z|insert"])
+            #expect(changelog == ["2|y|delete", "2|z|insert"])
             #expect(try store.runs(limit: 1).first?.counts == second.counts)
             // Its rows are gone with the table, and so is what stands for them.
             try database.connect().execute("DROP TABLE item")

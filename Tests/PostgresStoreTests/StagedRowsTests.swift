@@ -58,7 +58,7 @@ import Testing
                 sql: "SELECT *, '? :x' AS \"a ?\" FROM item WHERE name = :name OR (id = :id AND :name <> '') -- ?",
                 arguments: ["name": "three", "id": 7])
             let error = #expect(throws: StoreError.self) { try context.fetchStored(named) }
-            #expect(error?.message.hasPrefix("PostgreSQL does not take the request") == true)
+            #expect(error?.message.hasPrefix("PostgreSQL rejects the statement") == true)
             let quoted: SQLRequest<Item> = SQLRequest(
                 sql: "SELECT *, '? :x' AS \"a ?\" FROM \"Item\" WHERE name = :name OR (id = :id AND :name <> '') -- ?",
                 arguments: ["name": "three", "id": 7])

@@ -14,12 +14,12 @@ struct ModelFeatures: OptionSet, Sendable {
     static let movesBetweenScopes = ModelFeatures(rawValue: 64)
     /// A request that appends to a table without a key that another of its stack mirrors.
     static let appendsBesideMirrors = ModelFeatures(rawValue: 16)
-    /// The journal names a row by its key as the store has it, not as the feed writes it.
-    static let exactJournalKeys = ModelFeatures(rawValue: 32)
+    /// The changelog names a row by its key as the store has it, not as the feed writes it.
+    static let exactChangelogKeys = ModelFeatures(rawValue: 32)
 
     /// What the suite plays: all of it.
     static let suite: ModelFeatures = [
         .uniqueSwaps, .columnEquality, .feedsFillScope, .cascades, .movesBetweenScopes, .appendsBesideMirrors,
-        .exactJournalKeys,
+        .exactChangelogKeys,
     ]
 }

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 /// Sources, scopes, sync modes, feeds, faults, clocks and two engines at random, compared after every run with a plain
-/// in-memory store: its rows, its journal, and that validators stand for rows that are there.
+/// in-memory store: its rows, its changelog, and that validators stand for rows that are there.
 ///
 /// `TRIBUTARY_MODEL_ROUNDS` says how many scenarios are played, `TRIBUTARY_MODEL_SEED` with which one they begin.
 @Suite struct RandomModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     /// Seeds that found something: swapped unique values, deletions on half of the data, scopes that only the column
-    /// equates, cascades without a journal, rows that moved into another's scope and were deleted there.
+    /// equates, cascades without a changelog, rows that moved into another's scope and were deleted there.
     private static let telling: [UInt64] = [
         12, 13, 15, 25, 27, 41, 50, 51, 53, 62, 96, 105, 124, 130, 137, 138,
     ]

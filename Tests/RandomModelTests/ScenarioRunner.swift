@@ -57,8 +57,8 @@ final class ScenarioRunner {
     private var engines: [RunEnvironment] = []
 
     private var model: PlainStore
-    /// The keys that the journal says each table has.
-    private var journal: [ModelTable: Set<String>] = [:]
+    /// The keys that the changelog says each table has.
+    private var changelog: [ModelTable: Set<String>] = [:]
     /// What the validators that were ever stored stand for.
     private var versions: [StoreContents.Version: PlainStore.Parsed] = [:]
     /// The last run that has been looked at.
@@ -293,38 +293,38 @@ final class ScenarioRunner {
         }
     }
 
-    /// The journal, replayed, gives the rows that there are; and each run's counts are its entries.
+    /// The changelog, replayed, gives the rows that there are; and each run's counts are its entries.
     private func replay(_ contents: StoreContents) throws {
         for change in contents.changes {
             guard let table = ModelTable(rawValue: change.table) else {
-                throw failure("the journal names a table '\(change.table)'")
+                throw failure("the changelog names a table '\(change.table)'")
             }
             let key = changelogKey(change.key, table)
-            let isThere = journal[table]?.contains(key) ?? false
+            let isThere = changelog[table]?.contains(key) ?? false
             guard isThere == (change.operation != "insert") else {
                 throw failure(
-                    "the journal says \(change.operation) of \(table) \(change.key), which is \(isThere ? "" : "not ")there"
+                    "the changelog says \(change.operation) of \(table) \(change.key), which is \(isThere ? "" : "not ")there"
                 )
             }
             switch change.operation {
-            case "insert": journal[table, default: []].insert(key)
-            case "delete": journal[table]?.remove(key)
+            case "insert": changelog[table, default: []].insert(key)
+            case "delete": changelog[table]?.remove(key)
             default: break
             }
         }
         for table in ModelTable.allCases {
             let keys = Set((contents.keys[table] ?? []).map { changelogKey($0, table) })
-            let replayed = journal[table] ?? []
+            let replayed = changelog[table] ?? []
             guard keys == replayed else {
                 throw failure(
-                    "the journal of \(table) lacks \(keys.subtracting(replayed).sorted()) "
+                    "the changelog of \(table) lacks \(keys.subtracting(replayed).sorted()) "
                         + "and has besides \(replayed.subtracting(keys).sorted())")
             }
         }
     }
 
     private func changelogKey(_ key: String, _ table: ModelTable) -> String {
-        guard let column = table.key, !features.contains(.exactJournalKeys) else { return key }
+        guard let column = table.key, !features.contains(.exactChangelogKeys) else { return key }
         return table.comparable(column, key) ?? key
     }
 

@@ -33,7 +33,7 @@ struct StoreContents: Equatable {
     }
 
     var tables: [ModelTable: [ModelRow]] = [:]
-    /// The keys of each table's rows as the journal writes them.
+    /// The keys of each table's rows as the changelog writes them.
     var keys: [ModelTable: [String]] = [:]
     var runs: [Run] = []
     var changes: [Change] = []

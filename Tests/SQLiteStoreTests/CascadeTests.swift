@@ -7,7 +7,7 @@ import Testing
 @testable import FeedStores
 @testable import SQLiteStore
 
-/// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
+/// What foreign keys change along with the rows of a commit is logged and counted, and whoever wrote it sends it again.
 @Suite struct CascadeTests {
     private func parents(_ ids: [String]) -> Request {
         (MergeRule(sync: .mirror), { context in for id in ids { try context.insert(into: "parent", ["id": id]) } })

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aRowWhoseIdChangesIsInTheJournal() async throws {
+    @Test func aRowWhoseIdChangesIsInTheChangelog() async throws {
         let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT COLLATE NOCASE UNIQUE)"
         try await StoreFixture.with(schema) { fixture in
             try fixture.commit([rows("t", key: ["code"], [["id": 5, "code": "A"]])])
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The value that one parent takes is that of another that goes: its deletion makes room for the update.
-    @Test func aDeletionThatMakesRoomIsJournalledApart() async throws {
+    @Test func aDeletionThatMakesRoomIsLoggedApart() async throws {
         let schema = """
             CREATE TABLE parent (id TEXT PRIMARY KEY, code TEXT UNIQUE);
             CREATE TABLE child (
@@ -92,9 +92,9 @@ import Testing
             ])
             #expect(try fixture.rows("SELECT * FROM parent") == ["B|u"])
             #expect(try fixture.rows("SELECT * FROM child") == ["c|u"])
-            let journal = try fixture.rows(
+            let changelog = try fixture.rows(
                 "SELECT \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY 1, 2, 3")
-            #expect(journal == ["child|c|update", "parent|A|delete", "parent|B|update"])
+            #expect(changelog == ["child|c|update", "parent|A|delete", "parent|B|update"])
         }
     }
 }

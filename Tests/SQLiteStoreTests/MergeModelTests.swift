@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 
 /// Random feeds of parents and children against a plain model: unique values change places, children change parents, and
-/// parents that go take along whoever is left. The journal accounts for every row.
+/// parents that go take along whoever is left. The changelog accounts for every row.
 @Suite struct MergeModelTests {
     private struct Node: Equatable {
         var parent: String?
@@ -35,7 +35,7 @@ import Testing
                     if hasChildren { try insert(offspring, into: "child", context) }
                     if !parentsFirst && hasChildren { try insert(new, into: "parent", context) }
                 }
-                let before = try journal(fixture)
+                let before = try changelog(fixture)
                 let merged = try fixture.commit(MergeRule(sync: .mirror), stage)
                 let orphans = children.filter { new[$0.value.parent!] == nil }.count
                 let expected = changes(parents, new)
@@ -54,7 +54,7 @@ import Testing
                 parents = new
                 #expect(try stored("parent", fixture) == parents)
                 #expect(try stored("child", fixture) == children)
-                let after = try journal(fixture)
+                let after = try changelog(fixture)
                 #expect(after["insert", default: 0] - before["insert", default: 0] == merged.inserted)
                 #expect(after["update", default: 0] - before["update", default: 0] == merged.updated)
                 #expect(after["delete", default: 0] - before["delete", default: 0] == merged.deleted)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    private func journal(_ fixture: StoreFixture) throws -> [String: Int] {
+    private func changelog(_ fixture: StoreFixture) throws -> [String: Int] {
         try fixture.store.reader.read { db in
             try Row.fetchAll(db, sql: "SELECT operation, count(*) AS n FROM tributary_change GROUP BY 1").reduce(
                 into: [:]

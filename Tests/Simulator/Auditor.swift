@@ -10,10 +10,10 @@ final class Auditor {
         var rows: [String: String] = [:]
     }
 
-    private let feeds: [Feed]
-    private let hasHook: Bool
+    let feeds: [Feed]
+    let hasHook: Bool
     private let fail: (Finding) -> Void
-    private var queue: DatabaseQueue?
+    private(set) var queue: DatabaseQueue?
     private var version: Int?
     private var known: [String: Known] = [:]
     /// The keys in each table, by the changelog.
@@ -51,13 +51,16 @@ final class Auditor {
     }
 
     /// Looks at the store if it has changed.
-    func look() throws {
+    ///
+    /// - Parameter writer: the process that alone can have recorded runs since the last look, under leases; nil where
+    ///   there are none.
+    func look(after writer: EventLoop.Process? = nil) throws {
         try queue?.read { db in
             // Within the transaction: what is read belongs together.
             let version = try Int.fetchOne(db, sql: "PRAGMA data_version")
             guard version != self.version else { return }
             self.version = version
-            try check(db)
+            try check(db, writer)
         }
     }
 
@@ -78,23 +81,36 @@ final class Auditor {
         }
     }
 
-    private func check(_ db: Database) throws {
-        try takeRuns(db)
+    private func check(_ db: Database, _ writer: EventLoop.Process?) throws {
+        try takeRuns(db, writer)
         try replayChangelog(db)
         for feed in feeds where try Self.exists(feed.table, db) { try check(feed, db) }
     }
 
     /// Takes note of the runs that are new.
-    private func takeRuns(_ db: Database) throws {
+    private func takeRuns(_ db: Database, _ writer: EventLoop.Process?) throws {
         interventions = [:]
         let runs = try Row.fetchAll(
             db, sql: "SELECT id, source, kind, restored FROM tributary_run WHERE id > ? ORDER BY id",
             arguments: [lastRun])
         for run in runs {
             lastRun = run["id"]
+            if let writer { try checkFence(run["source"], db, writer) }
             if let restored: Int64 = run["restored"] { interventions[run["source"]] = .undone(restored) }
             if run["kind"] as String? == "purge" { interventions[run["source"]] = .purged }
         }
+    }
+
+    /// Checks that whoever has just recorded a run holds the lease on its source.
+    private func checkFence(_ source: String, _ db: Database, _ writer: EventLoop.Process) throws {
+        let holder = try String.fetchOne(
+            db, sql: "SELECT holder FROM tributary_source WHERE source = ?", arguments: [source])
+        // A purge gives the lease up within the piece of work in which it was made.
+        guard let holder, holder != "p\(writer)" else { return }
+        fail(
+            Finding(
+                .fence,
+                "p\(writer) has recorded run \(lastRun) of \(source), on which \(holder) has the lease"))
     }
 
     /// Checks the rows of a feed whose source an operator has changed.
@@ -166,14 +182,14 @@ final class Auditor {
     }
 
     /// GRDB remembers that there was no such table.
-    private static func exists(_ table: String, _ db: Database) throws -> Bool {
+    static func exists(_ table: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)", arguments: [table]
         )
             ?? false
     }
 
-    private static func rows(_ table: String, _ db: Database) throws -> [String: String] {
+    static func rows(_ table: String, _ db: Database) throws -> [String: String] {
         try Row.fetchAll(db, sql: "SELECT CAST(id AS TEXT), name FROM \(table)").reduce(into: [:]) {
             $0[$1[0]] = $1[1]
         }
@@ -209,37 +225,6 @@ final class Auditor {
                         "the changelog of \(table) has \(operation) of \(key), which is \(isThere ? "" : "not ")there"))
             }
             if operation == "delete" { keys[table]?.remove(key) } else { keys[table, default: []].insert(key) }
-        }
-    }
-
-    // MARK: - Liveness
-
-    /// Returns what is not yet as it should be once nothing goes wrong any more; nil where all is.
-    func unsettled(_ receiver: Receiver) throws -> String? {
-        try queue?.read { db in
-            for feed in feeds {
-                let items = feed.versions[feed.current].rows
-                guard try Self.exists(feed.table, db), case let rows = try Self.rows(feed.table, db),
-                    feed.mirrors ? rows == items : rows.merging(items, uniquingKeysWith: { $1 }) == rows
-                else { return "\(feed.table) is not version \(feed.current) of its feed" }
-            }
-            let sources = try Row.fetchAll(
-                db, sql: "SELECT source, outcome, failures, error FROM tributary_source ORDER BY source")
-            for source in sources where source["failures"] as Int? ?? 0 > 0 {
-                return "source \(source["source"] as String? ?? "") fails: \(source["error"] as String? ?? "")"
-            }
-            guard hasHook else { return nil }
-            let changed = try Int64.fetchAll(
-                db,
-                sql: """
-                    SELECT id FROM tributary_run WHERE outcome = 'committed' AND inserted + updated + deleted > 0
-                    ORDER BY id
-                    """)
-            guard receiver.changed == changed else {
-                let missing = changed.filter { !receiver.changed.contains($0) }
-                return "the hook was not told of the changes of runs \(missing), but of \(receiver.changed.suffix(5))"
-            }
-            return nil
         }
     }
 }

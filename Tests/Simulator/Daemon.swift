@@ -3,8 +3,10 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
+import FeedStores
 import Foundation
 import GRDB
+import Ledger
 import Logging
 import SQLiteStore
 import TributaryEngine
@@ -40,7 +42,7 @@ final class Daemon: @unchecked Sendable {
         service = try internet.loop.run(as: process) { [loop] in
             let configuration = try Self.configuration(in: folder)
             return try SyncService(
-                configuration: configuration, store: LossyStore(Self.store(configuration, internet, process), internet),
+                configuration: configuration, store: Self.store(configuration, internet, process),
                 parsers: Self.parsers, logger: Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() },
                 clock: clock, random: SimulatedRandom(seed: seed),
                 threads: SimulatedThreads(loop: loop, process: process), names: SimulatedNames(internet: internet),
@@ -54,7 +56,7 @@ final class Daemon: @unchecked Sendable {
 
     private static func store(
         _ configuration: TributaryConfiguration, _ internet: Internet, _ process: EventLoop.Process
-    ) throws -> SQLiteStore {
+    ) throws -> LossyStore {
         let loop = internet.loop
         let lane = loop.makeLane(process)
         let path = configuration.localPath
@@ -70,7 +72,18 @@ final class Daemon: @unchecked Sendable {
                     }, lane: lane)
             },
             pause: { _ in false })
-        return try SQLiteStore(path: path, schema: configuration.schema(), work: work)
+        let schema = try configuration.schema()
+        guard internet.isShared else {
+            return LossyStore(
+                try SQLiteStore(path: path, schema: schema, work: work), StoreLines(internet, process))
+        }
+        let messages = internet.messages
+        return try SharedLossyStore(internet, process) { around in
+            try SharedSQLiteStore(
+                path: path, schema: schema, workFolder: path + "-work-\(process)", work: work,
+                leases: Leases(holder: "p\(process)", uptime: { loop.now }),
+                notify: { messages.send(.daemonsChanged, from: process) }, around: around)
+        }
     }
 
     /// Runs the service until it is stopped.

@@ -48,6 +48,8 @@ package final class EventLoop: @unchecked Sendable {
     package private(set) var now = Duration.zero
     /// The process whose work is being done.
     package private(set) var process = 0
+    /// The process that has done the last piece of work.
+    private(set) var last = 0
     /// The queue whose work is being done.
     private(set) var lane: Int?
     package private(set) var steps = 0
@@ -136,6 +138,7 @@ package final class EventLoop: @unchecked Sendable {
             steps += 1
             trace.add(UInt64(truncatingIfNeeded: timer.id))
             if paused[process] == nil {
+                last = process
                 run(as: process, action)
             } else {
                 ready(.piece(process, .block(action)), process)
@@ -165,6 +168,7 @@ package final class EventLoop: @unchecked Sendable {
 
     private func perform(_ piece: Piece, as process: Process) {
         trace.add(UInt64(process))
+        last = process
         run(as: process) {
             switch piece {
             case .job(let job): tributary_run_job(job)

@@ -62,6 +62,10 @@ package enum FaultSite: String, CaseIterable, Sendable {
     case resume
     /// The power fails: all processes end, and what was not synced is lost, or torn, or there.
     case power
+    /// A store that is shared answers late, as one does that waits for a lock, or on a slow way.
+    case storeSlow
+    /// A daemon cannot reach the store for up to a minute and a half.
+    case cutOff
 }
 
 /// The faults of a seed.

@@ -25,6 +25,8 @@ final class FaultyDisk {
         Self.current = self
         let code = tributary_take_disk { FaultyDisk.current?.take($0.pointee) ?? 0 }
         precondition(code == 0, "SQLite's files cannot be taken over: \(code)")
+        // The time of the store, as that of a server is nobody else's.
+        tributary_take_clock { FaultyDisk.current.map { SimulatedClock.milliseconds($0.internet.loop) } ?? -1 }
     }
 
     func leave() { Self.current = nil }

@@ -18,6 +18,10 @@ final class Internet: @unchecked Sendable {
 
     let loop: EventLoop
     let faults: Faults
+    /// The messages between daemons that share a store.
+    let messages: Messages
+    /// True where several daemons share the store.
+    let isShared: Bool
     let hosts: [String: Host]
     /// The feeds, by the paths of their declared addresses. Each is found under these on every host.
     private let feeds: [String: Feed]
@@ -31,14 +35,24 @@ final class Internet: @unchecked Sendable {
     var whenAsked: [String: () -> Void] = [:]
     /// True where a process has written to the store since this was last set.
     var hasWritten = false
+    /// The processes that run a command once: they know nothing of what others ask of a host.
+    var commands: Set<EventLoop.Process> = []
+    /// The processes that cannot reach the store.
+    private var cutOff: Set<EventLoop.Process> = []
+    /// The processes that were paused or cut off once: others may have taken over what was theirs.
+    private(set) var delayed: Set<EventLoop.Process> = []
+    /// True as long as no clock of any daemon is wrong, so that they agree on when a host was asked.
+    var clocksAgree = true
 
     /// - Parameter fail: called with what no host allows.
     init(
-        _ loop: EventLoop, _ faults: Faults, hosts: [String: Host], feeds: [Feed], receiver: Receiver,
+        _ loop: EventLoop, _ faults: Faults, hosts: [String: Host], feeds: [Feed], isShared: Bool, receiver: Receiver,
         fail: @escaping (Finding) -> Void
     ) {
         self.loop = loop
         self.faults = faults
+        self.isShared = isShared
+        messages = Messages(loop, faults)
         self.hosts = hosts
         self.feeds = Dictionary(uniqueKeysWithValues: feeds.map { ($0.path, $0) })
         self.receiver = receiver
@@ -48,8 +62,35 @@ final class Internet: @unchecked Sendable {
     /// Returns the feed at an address: a declared one, or one below it.
     func feed(at url: URL) -> Feed? { feeds["/" + url.path.split(separator: "/").prefix(2).joined(separator: "/")] }
 
+    func isCutOff(_ process: EventLoop.Process) -> Bool { cutOff.contains(process) }
+
+    /// Keeps a process from reaching the store.
+    func cut(_ process: EventLoop.Process) {
+        cutOff.insert(process)
+        messages.lose(process)
+        delay(process)
+    }
+
+    func mend(_ process: EventLoop.Process) {
+        cutOff.remove(process)
+        messages.regain(process)
+    }
+
+    /// Takes note that others may take over what a process does: it is paused, or cannot reach the store.
+    func delay(_ process: EventLoop.Process) {
+        guard isShared else { return }
+        delayed.insert(process)
+        forgetTraffic(of: process)
+    }
+
     /// Forgets what a process that was killed had under way.
     func forget(_ process: EventLoop.Process) {
+        messages.forget(process)
+        cutOff.remove(process)
+        forgetTraffic(of: process)
+    }
+
+    private func forgetTraffic(of process: EventLoop.Process) {
         for host in hosts.keys {
             traffic[host]?.requests[process] = nil
             traffic[host]?.last[process] = nil
@@ -61,20 +102,30 @@ final class Internet: @unchecked Sendable {
         if let other = runners[source]?.keys.first(where: { $0 != process }) {
             fail(Finding(.claim, "p\(process) runs source \(source) while p\(other) does"))
         }
-        runners[source, default: [:]][process, default: 0] += 1
         requests += 1
         whenAsked.removeValue(forKey: source)?()
+        // Its lease may end while the request is under way.
+        guard !isCutOff(process) else { return }
+        runners[source, default: [:]][process, default: 0] += 1
         guard let rules = hosts[host] else { return }
-        let count = traffic[host, default: Traffic()].requests[process, default: 0] + 1
-        traffic[host]?.requests[process] = count
+        traffic[host, default: Traffic()].requests[process, default: 0] += 1
+        // Daemons keep to it together, and each command by itself.
+        let asking = commands.contains(process) ? [process] : daemons(at: host)
+        let count = asking.reduce(0) { $0 + (traffic[host]?.requests[$1] ?? 0) }
         if count > rules.perHost {
             fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
         }
-        if let pace = rules.pace, let last = traffic[host]?.last[process], loop.now - last < pace {
+        let known = clocksAgree ? asking : [process]
+        if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(), loop.now - last < pace
+        {
             fail(
                 Finding(.limits, "\(host) is asked \(loop.now - last) after the last time, and allows once in \(pace)"))
         }
         traffic[host]?.last[process] = loop.now
+    }
+
+    private func daemons(at host: String) -> [EventLoop.Process] {
+        traffic[host].map { Set($0.requests.keys).union($0.last.keys).subtracting(commands).sorted() } ?? []
     }
 
     fileprivate func end(at host: String, of source: String, _ process: EventLoop.Process) {

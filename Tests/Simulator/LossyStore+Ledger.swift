@@ -34,8 +34,8 @@ extension LossyStore {
             try await $0.noteAttempt(source, number: number, wait: wait, declared: declared, now: now)
         }
     }
-    func notePause(_ source: String, error: String, note: String) async throws {
-        try await writing("notePause") { try await $0.notePause(source, error: error, note: note) }
+    func notePause(_ source: String, error: String, note: String, now: Date) async throws {
+        try await writing("notePause") { try await $0.notePause(source, error: error, note: note, now: now) }
     }
     func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
     func blockedRun(of source: String) throws -> RunReport? {
@@ -51,7 +51,6 @@ extension LossyStore {
     }
     func forgetGone(_ sources: [String]) throws { try writing("forgetGone") { try $0.forgetGone(sources) } }
     func busyHosts() throws -> [String: Date] { try reading("busyHosts") { try $0.busyHosts() } }
-    func claim(_ source: String) throws -> (any SourceClaim)? { try reading("claim") { try $0.claim(source) } }
     func makeWorkerContext(source: String) -> WorkerContext { store.makeWorkerContext(source: source) }
     func removeAbandonedScratch() throws { try store.removeAbandonedScratch() }
     func commit(
@@ -59,7 +58,9 @@ extension LossyStore {
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         try await writing("commit") {
-            try await $0.commit(commit, merging: stack, interruption: interruption, seconds: seconds)
+            let report = try await $0.commit(commit, merging: stack, interruption: interruption, seconds: seconds)
+            note(report)
+            return report
         }
     }
     func plan(
@@ -73,24 +74,28 @@ extension LossyStore {
     }
     func load(_ stack: StagedStack) throws { try store.load(stack) }
     func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {
-        try writing("purge") { try $0.purge(purge, isTrial: isTrial) }
+        try writing("purge") {
+            let report = try $0.purge(purge, isTrial: isTrial)
+            if !isTrial { note(report.run) }
+            return report
+        }
     }
 }
 
 /// What hooks read and write.
 extension LossyStore {
-    func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+    func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try reading("runs") { try $0.runs(after: position, limit: limit) }
     }
     func lastPosition() throws -> RunPosition { try reading("lastPosition") { try $0.lastPosition() } }
-    func run(_ id: Int64) throws -> JournalRun? { try reading("run") { try $0.run(id) } }
+    func run(_ id: Int64) throws -> ChangelogRun? { try reading("run") { try $0.run(id) } }
     func isHeldUp(after position: RunPosition) throws -> Bool {
         try reading("isHeldUp") { try $0.isHeldUp(after: position) }
     }
-    func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange] {
+    func changes(of run: ChangelogRun, after id: Int64, limit: Int) throws -> [ChangelogEntry] {
         try reading("changes") { try $0.changes(of: run, after: id, limit: limit) }
     }
-    func journalBounds() throws -> ClosedRange<Int64>? { try reading("journalBounds") { try $0.journalBounds() } }
+    func changelogBounds() throws -> ClosedRange<Int64>? { try reading("changelogBounds") { try $0.changelogBounds() } }
     func run(ofChange id: Int64) throws -> Int64? { try reading("run") { try $0.run(ofChange: id) } }
     func failingSources() throws -> [FailingSource] { try reading("failingSources") { try $0.failingSources() } }
     func hookStates() throws -> [String: HookState] { try reading("hookStates") { try $0.hookStates() } }
@@ -98,8 +103,6 @@ extension LossyStore {
     func declareHooks(_ names: Set<String>) throws -> [String] {
         try writing("declareHooks") { try $0.declareHooks(names) }
     }
-    func holdHook(_ name: String) throws -> Bool { try reading("holdHook") { try $0.holdHook(name) } }
-    func releaseHook(_ name: String) throws { try store.releaseHook(name) }
     func hookMemories(_ name: String) throws -> [String: HookMemory] {
         try reading("hookMemories") { try $0.hookMemories(name) }
     }
@@ -117,12 +120,19 @@ extension LossyStore {
     func lastRunWithHistory(of source: String?) throws -> Int64? { try store.lastRunWithHistory(of: source) }
     func lastRun(at time: Date) throws -> Int64 { try store.lastRun(at: time) }
     func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
-        try await writing("undo") { try await $0.undo(undo, seconds: seconds) }
+        try await writing("undo") {
+            let report = try await $0.undo(undo, seconds: seconds)
+            note(report)
+            return report
+        }
     }
     func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
         try store.planUndo(undo, onChange: onChange)
     }
     func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         try reading("changes") { try $0.changes(query, body) }
+    }
+    func withImages(_ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]) throws -> [ChangelogEntry] {
+        try reading("withImages") { try $0.withImages(changes, of: run, keys: keys) }
     }
 }

@@ -4,47 +4,41 @@ import FeedStores
 import Foundation
 
 /// A store as one on a server is: now and then it does not answer, and nobody knows whether a transaction was committed.
-final class LossyStore: MainStore, @unchecked Sendable {
+class LossyStore: MainStore, @unchecked Sendable {
     let store: any MainStore
-    private let faults: Faults
-    private let loop: EventLoop
+    let lines: StoreLines
 
-    init(_ store: any MainStore, _ internet: Internet) {
+    init(_ store: any MainStore, _ lines: StoreLines) {
         self.store = store
-        faults = internet.faults
-        loop = internet.loop
-    }
-
-    private func checkThere(_ method: String) throws {
-        guard faults.fires(.storeAway, method, rarer: 5) else { return }
-        loop.note("the store does not answer \(method)")
-        throw StoreError(.unavailable, "the store does not answer")
-    }
-
-    private func checkAnswer(_ method: String) throws {
-        guard faults.fires(.commitLost, method, rarer: 2) else { return }
-        loop.note("the answer to \(method) is lost")
-        throw StoreError(.database, "the connection was lost during COMMIT, and nobody knows whether it was done")
+        self.lines = lines
     }
 
     func reading<Value>(_ method: String, _ body: (any MainStore) throws -> Value) throws -> Value {
-        try checkThere(method)
+        try lines.checkThere(method)
         return try body(store)
     }
 
     func writing<Value>(_ method: String, _ body: (any MainStore) throws -> Value) throws -> Value {
-        try checkThere(method)
-        let value = try body(store)
-        try checkAnswer(method)
-        return value
+        try lines.writing(method) { try body(store) }
     }
 
     func writing<Value>(_ method: String, _ body: (any MainStore) async throws -> Value) async throws -> Value {
-        try checkThere(method)
+        try lines.checkThere(method)
+        await wait(method)
         let value = try await body(store)
-        try checkAnswer(method)
+        try lines.checkAnswer(method)
         return value
     }
+
+    /// Waits until the store does what it was asked to do.
+    func wait(_ method: String) async {}
+
+    /// Takes note of a run that was recorded.
+    func note(_ report: RunReport) {}
+
+    func claim(_ source: String) throws -> (any SourceClaim)? { try reading("claim") { try $0.claim(source) } }
+    func holdHook(_ name: String) throws -> Bool { try reading("holdHook") { try $0.holdHook(name) } }
+    func releaseHook(_ name: String) throws { try store.releaseHook(name) }
 
     var name: String { store.name }
     var workFolder: String { store.workFolder }

@@ -29,8 +29,9 @@ final class Receiver {
 
     init(fail: @escaping (String) -> Void) { self.fail = fail }
 
-    func receive(_ event: Event) {
-        guard event.id != last else { return }
+    /// - Parameter isLate: true for a sender that was delayed, so that another may have sent this event and later ones.
+    func receive(_ event: Event, isLate: Bool) {
+        guard event.id != last, !isLate || !seen.contains(event.id) else { return }
         if let last, !isTaken { fail("the hook is told \(event.id) before it has taken \(last)") }
         if !seen.insert(event.id).inserted { fail("the hook is told \(event.id) again, after \(last ?? "-")") }
         last = event.id

@@ -18,17 +18,24 @@ struct Scenario {
     let sources: [Source]
     let hasHook: Bool
     let concurrency: Int
+    /// The number of daemons, which share the store where there are several.
+    let daemons: Int
     /// How long things go wrong.
     let troubled: Duration
-    let clockError: Double
+    /// The seconds by which the clock of each daemon is wrong.
+    let clockErrors: [Double]
     /// The pages in the write-ahead log after which a commit moves them into the file; nil for Tributary's own number, which
     /// no simulation reaches.
     let pagesOfLog: Int?
+
+    var isShared: Bool { daemons > 1 }
 
     var feeds: [Feed] { sources.flatMap(\.feeds) }
 
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
+        daemons = random.oneIn(3) ? Int.random(in: 2...3, using: &random) : 1
+        let isShared = daemons > 1
         var hosts: [String: Internet.Host] = [:]
         let names = Array(["a.test", "b.test", "c.test"].prefix(Int.random(in: 1...3, using: &random)))
         for name in names {
@@ -37,15 +44,17 @@ struct Scenario {
                 pace: random.oneIn(3) ? .seconds(Int.random(in: 20...120, using: &random)) : nil)
         }
         var sources: [Source] = []
-        for number in 0..<Int.random(in: 1...3, using: &random) {
+        for number in 0..<Int.random(in: isShared ? 2...4 : 1...3, using: &random) {
             var source = Source(
-                name: "s\(number)", cache: Int.random(in: 3...30, using: &random),
+                name: "s\(number)", cache: Int.random(in: isShared ? 1...6 : 3...30, using: &random),
                 schedule: random.oneIn(5) ? "*/10 * * * *" : nil, isLimited: random.oneIn(4),
                 retries: Int.random(in: 0...2, using: &random), keepsHistory: random.oneIn(2), feeds: [])
+            let host = names.randomElement(using: &random) ?? "a.test"
             for request in 0..<Int.random(in: 1...2, using: &random) {
                 source.feeds.append(
                     Feed(
-                        source: source.name, key: "r\(request)", host: names.randomElement(using: &random) ?? "a.test",
+                        source: source.name, key: "r\(request)",
+                        host: isShared ? host : names.randomElement(using: &random) ?? "a.test",
                         path: "/\(number)/\(request)", table: "t\(number)\(request)", mirrors: !random.oneIn(3),
                         validators: Feed.Validators.allCases.randomElement(using: &random) ?? .tag,
                         isPaged: random.oneIn(4), seed: random.next()))
@@ -57,8 +66,9 @@ struct Scenario {
         hasHook = random.oneIn(5)
         concurrency = Int.random(in: 1...3, using: &random)
         // A hook looks at the store every two seconds.
-        troubled = .seconds(60 * Int.random(in: hasHook ? 10...25 : 30...120, using: &random))
-        clockError = random.oneIn(3) ? Double(Int.random(in: -7200...7200, using: &random)) : 0
+        troubled = .seconds(60 * Int.random(in: hasHook || isShared ? 10...25 : 30...120, using: &random))
+        let haveErrors = random.oneIn(3)
+        clockErrors = (0..<daemons).map { _ in haveErrors ? Double(Int.random(in: -7200...7200, using: &random)) : 0 }
         pagesOfLog = random.oneIn(2) ? Int.random(in: 1...60, using: &random) : nil
     }
 
@@ -71,10 +81,11 @@ struct Scenario {
     ///   - disabled: the sources that are switched off.
     ///   - caches: other minutes of `cache`, by source.
     func toml(disabled: Set<String> = [], caches: [String: Int] = [:]) -> String {
+        let place = isShared ? "../" : ""
         var text = """
             [store]
-            path = "store.sqlite"
-            \(pagesOfLog == nil ? "" : "schema = \"schema.sql\"")
+            path = "\(place)store.sqlite"
+            \(pagesOfLog == nil ? "" : "schema = \"\(place)schema.sql\"")
             [daemon]
             concurrency = \(concurrency)
 

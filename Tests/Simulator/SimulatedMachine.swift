@@ -23,6 +23,12 @@ final class SimulatedClock: RunClock, @unchecked Sendable {
 
     func now() -> Date { Self.epoch + loop.now.seconds + error }
 
+    /// The time of day where no clock is wrong, in milliseconds since 1970.
+    static func milliseconds(_ loop: EventLoop) -> Int64 {
+        Int64(epoch.timeIntervalSince1970) * 1000 + loop.now.components.seconds * 1000
+            + loop.now.components.attoseconds / 1_000_000_000_000_000
+    }
+
     var uptime: Duration { loop.now }
 
     func sleep(for duration: Duration) async throws { try await loop.sleep(for: duration) }

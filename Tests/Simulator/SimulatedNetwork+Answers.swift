@@ -44,7 +44,8 @@ extension SimulatedNetwork {
     /// Leads somewhere else: to the same feed, for now or for good, in circles, or where nobody may go.
     private func redirect(_ feed: Feed, _ url: URL, _ answer: inout Answer) {
         let hosts = internet.hosts.keys.sorted()
-        let host = hosts[faults.number(in: 0...hosts.count - 1, "host:" + feed.path)]
+        // Daemons that share a store keep to the limits of the hosts that sources ask first.
+        let host = internet.isShared ? feed.host : hosts[faults.number(in: 0...hosts.count - 1, "host:" + feed.path)]
         let query = url.query.map { "?" + $0 } ?? ""
         let status = [301, 302, 307, 308][faults.number(in: 0...3, "status:" + feed.path)]
         switch faults.number(in: 0...9, "to:" + feed.path) {

@@ -49,6 +49,8 @@ package struct Finding: Sendable {
         case changelog
         /// One process runs a source.
         case claim
+        /// Whoever commits holds the lease on the source.
+        case fence
         /// A host is asked by as many at once, and as often, as it allows.
         case limits
         /// A redirect leads nobody into a private network.

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedStaging
 @testable import FeedStores
 
-/// What foreign keys change along with the rows of a commit is journalled and counted.
+/// What foreign keys change along with the rows of a commit is logged and counted.
 @Suite(.onEachStore) struct CascadeTests {
     private func parents(_ ids: [String]) -> StackFixture.Request {
         (MergeRule(sync: .mirror), { context in for id in ids { try context.insert(into: "parent", ["id": id]) } })
@@ -24,7 +24,8 @@ import Testing
             MergeCounts(updated: 1, deleted: 1, unchanged: 1)
         ),
     ])
-    func childrenOfDeletedRows(action: String, journal: [String], rows: [String], expected: MergeCounts) async throws {
+    func childrenOfDeletedRows(action: String, changelog: [String], rows: [String], expected: MergeCounts) async throws
+    {
         let schema = """
             CREATE TABLE parent (id text PRIMARY KEY);
             CREATE TABLE child (id text PRIMARY KEY, parent text DEFAULT 'p2' REFERENCES parent ON DELETE \(action));
@@ -34,7 +35,7 @@ import Testing
             try fixture.execute("INSERT INTO child VALUES ('c1', 'p1'), ('c2', 'p2')")
             let deleted = try fixture.commit([parents(["p2"])])
             #expect(deleted == expected)
-            #expect(try fixture.changes() == journal)
+            #expect(try fixture.changes() == changelog)
             #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == rows)
         }
     }
@@ -213,7 +214,7 @@ import Testing
     }
 
     /// The value that one parent takes is that of another that goes: its deletion makes room for the update.
-    @Test func aDeletionThatMakesRoomIsJournalledApart() async throws {
+    @Test func aDeletionThatMakesRoomIsLoggedApart() async throws {
         let schema = """
             CREATE TABLE parent (id text PRIMARY KEY, code text UNIQUE);
             CREATE TABLE child (

@@ -135,8 +135,9 @@ import Testing
             #expect(state.wait == 60)
             #expect(state.declared == "e")
             #expect(state.isPaused)
-            try await store.notePause("s", error: "died", note: "paused")
+            try await store.notePause("s", error: "died", note: "paused", now: now + 10)
             state = try store.sourceState("s")
+            #expect(state.failingSince == now + 10)
             #expect(state.outcome == .discarded)
             #expect(state.error == "died")
             #expect(state.note == "paused")
@@ -200,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func oldRunsAreForgottenWithTheirJournal() async throws {
+    @Test func oldRunsAreForgottenWithTheirChangelog() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
             try tables.execute(

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func theJournalNamesRowsInOrder() async throws {
+    @Test func theChangelogNamesRowsInOrder() async throws {
         try await StackFixture.with(schema) { (fixture) async throws in
             let rule = MergeRule(sync: .mirror)
             try fixture.commit(rule) { for item in first.reversed() { try $0.insert(item) } }

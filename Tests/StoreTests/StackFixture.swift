@@ -33,7 +33,7 @@ struct StackFixture {
         }
     }
 
-    /// The most bytes of all rows and of the journal for which a commit is undone.
+    /// The most bytes of all rows and of the changelog for which a commit is undone.
     private static let largestUndone = 4_000
 
     /// Stages rows as the requests of one stack, and commits them.
@@ -72,7 +72,7 @@ struct StackFixture {
 
     func rows(_ sql: String) throws -> [String] { try fromMemory.tables.rows(sql) }
 
-    /// The journal of the commits after the first.
+    /// The changelog of the commits after the first.
     func changes() throws -> [String] {
         try rows("SELECT \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY 1, 2, 3")
     }
@@ -171,12 +171,12 @@ private struct CommittedStore {
         }
     }
 
-    /// Every table's rows, and the journal, where a row of PostgreSQL's without a key is named by its place.
+    /// Every table's rows, and the changelog, where a row of PostgreSQL's without a key is named by its place.
     func contents() throws -> [String] {
-        let journal = try tables.rows(
+        let changelog = try tables.rows(
             // A commit that is repeated may leave a number out.
             "SELECT dense_rank() OVER (ORDER BY run), \"table\", key, operation FROM tributary_change ORDER BY id")
-        return try tables.dump() + journal.map { $0.replacing(/\(\d+,\d+\)/, with: "place") }
+        return try tables.dump() + changelog.map { $0.replacing(/\(\d+,\d+\)/, with: "place") }
     }
 }
 

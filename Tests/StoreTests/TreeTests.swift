@@ -60,9 +60,9 @@ import Testing
             let moved = try commit(others, to: fixture)
             #expect(moved == MergeCounts(inserted: 1, deleted: 3, unchanged: 3))
             #expect(try fixture.rows(Self.places).sorted() == ["b", "b/a", "b/x", "b/x/y"])
-            let journal = try fixture.rows(
+            let changelog = try fixture.rows(
                 "SELECT operation, count(*) FROM tributary_change GROUP BY operation ORDER BY operation")
-            #expect(journal == ["delete|3", "insert|7"])
+            #expect(changelog == ["delete|3", "insert|7"])
         }
     }
 

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import Foundation
 import Synchronization
 @testable import FeedFetching
@@ -8,7 +9,7 @@ final class Admissions: Sendable {
     private let slots: Slots
     private let slowRuns: Slots
     private let hosts: HostGate
-    private let free = Mutex<[String]>([])
+    private let free = Mutex<[Origin]>([])
     /// All permits at hosts, which are released at the end at the latest.
     private let granted = Mutex<[HostPermit]>([])
 
@@ -22,17 +23,17 @@ final class Admissions: Sendable {
     deinit { for permit in granted.withLock(\.self) { permit.release() } }
 
     /// The origins at which a permit has become free for those who were refused one.
-    var freed: [String] { free.withLock(\.self) }
+    var freed: [Origin] { free.withLock(\.self) }
 
     /// The same, which are then forgotten.
-    func takeFreed() -> [String] {
+    func takeFreed() -> [Origin] {
         free.withLock { free in
             defer { free = [] }
             return free
         }
     }
 
-    func admit(_ origin: String?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
+    func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
         guard let host = hosts.start(at: origin ?? "") else { return .hostIsFull }
         let slots = lane == .slow ? slowRuns : slots
         guard slots.acquire() else {
@@ -51,4 +52,9 @@ extension Schedule {
 
     /// Where everything is let in.
     mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
+}
+
+/// Origins as tests write them: `http://e.org:80`, or a name that stands for one.
+extension Origin: ExpressibleByStringInterpolation {
+    public init(stringLiteral text: String) { self = Origin(text) ?? Origin(scheme: "test", host: text, port: 0) }
 }

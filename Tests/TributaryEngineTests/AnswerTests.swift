@@ -60,7 +60,7 @@ import Testing
             #expect(try await fixture.sync(EngineFixture.request("/a")).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"yes\""])
             // What is ours alone is not sent.
-            #expect(fixture.server.requests("/a").first?.headers[SendTickets.header] == nil)
+            #expect(fixture.server.requests("/a").first?.headers[RequestCorrelation.header] == nil)
         }
     }
 
@@ -115,7 +115,7 @@ import Testing
     /// async-http-client may write the next request as soon as an answer has ended.
     @Test(arguments: [false, true])
     func aRequestThatIsWaitingForTheConnectionIsNotAnsweredByWhatIsLeftOver(isWhole: Bool) throws {
-        let tickets = SendTickets()
+        let correlation = RequestCorrelation()
         let channel = EmbeddedChannel()
         let bytes = HTTP1Bytes()
         let client = NextRequest()
@@ -123,7 +123,7 @@ import Testing
         try pipeline.addHandlers([
             bytes, HTTPRequestEncoder(),
             ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)),
-            HTTP1Answers(bytes: bytes, tickets: tickets), client,
+            HTTP1Answers(bytes: bytes, correlation: correlation), client,
         ])
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
         client.send("/1", channel)

@@ -159,7 +159,7 @@ import Testing
             "auth = { oauth2 = { token_url = \"x\", client_id = \"a\", client_secret = \"b\" } }",
             "is not an http: or https: URL"
         ),
-        ("auth = { bearer = \"${capture:a}\" }", "cannot stand here"),
+        ("auth = { bearer = \"${capture:a}\" }", "are not allowed here"),
         ("auth = { bearer = \"a\\nb\" }", "no header can hold"),
         ("auth = { oauth = {} }", "did you mean 'oauth2'"), ("tls = { ca = \"none.pem\" }", "there is no file"),
         ("tls = { ca = \"schema.sql\" }", "holds no usable PEM"), ("tls = { key = \"schema.sql\" }", "needs both"),

@@ -208,7 +208,7 @@ import TributaryStores
             #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
             #expect(note.contains("an earlier run is blocked, and waits for `tributary accept s`"), "\(note)")
-            #expect(note.contains("failed; no commit in 2 runs; asked again"), "\(note)")
+            #expect(note.contains("failed; no commit in 2 runs; next attempt"), "\(note)")
             try Self.accept(fixture)
             #expect(try await fixture.sync(mapping).first?.counts.deleted == 150)
             try Self.expectNoFiles(fixture)

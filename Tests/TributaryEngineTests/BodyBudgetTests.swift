@@ -83,7 +83,7 @@ import Testing
         let (refused, _) = try await sync(body, columns, "max_body = \"50KiB\"")
         #expect(refused.outcome == .discarded)
         #expect(
-            refused.error?.contains("the rows that the body becomes hold more text than max_body, 51200 bytes") == true)
+            refused.error?.contains("the rows of the body have more text than max_body, 51200 bytes") == true)
         let (report, rows) = try await sync(body, columns, "max_body = \"98KiB\"")
         #expect(report.outcome == .committed && rows.count == 1000, "\(report)")
     }

@@ -136,7 +136,7 @@ import XMLStream
                 "line 4 of the CSV body: there are more fields than the 2"))
         #expect(
             refusal("a,b\n\"1\" x,2\n", pieces: pieces).contains(
-                "line 2 of the CSV body: a quoted field has more behind"))
+                "line 2 of the CSV body: a quoted field continues after"))
         #expect(
             refusal("a\n\"1\n\n", pieces: pieces).contains(
                 "the body ends within a quoted field, which begins on line 2"))
@@ -170,7 +170,7 @@ import XMLStream
         #expect(try read("", type: type) == "<jsonl></jsonl>")
         #expect(
             refusal("{\"a\": 1}\n{\"a\":\n1}", type: type, pieces: pieces)
-                == "line 2 of the JSON body: the line ends before its value does")
+                == "line 2 of the JSON body: the line ends within its value")
         #expect(refusal("1\n2\n{\"a\" 1}", type: type, pieces: pieces).contains("line 3 of the JSON body"))
         #expect(refusal("1\n{\"a\": \"x", type: type, pieces: pieces).contains("line 2 of the JSON body"))
     }

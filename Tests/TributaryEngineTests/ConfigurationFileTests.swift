@@ -65,7 +65,7 @@ import Testing
             try Data(repeating: UInt8(ascii: "["), count: 16 << 20).write(to: URL(fileURLWithPath: file))
             #expect(try ConfigurationFile.read(file).count == 16 << 20)
             try Data(repeating: UInt8(ascii: "["), count: 16 << 20 | 1).write(to: URL(fileURLWithPath: file))
-            #expect(problem(file) == "\(file): the file is larger than 16 MiB, the most that is read of it")
+            #expect(problem(file) == "\(file): the file is larger than 16 MiB, the limit")
         }
     }
 

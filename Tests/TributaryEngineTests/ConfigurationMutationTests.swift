@@ -212,7 +212,7 @@ import Testing
     private func use(_ request: RequestDeclaration) {
         _ = request.validity(parserVersion: 1)
         _ = request.references
-        _ = try? HTTPTarget(request)
+        _ = try? PreparedRequest(request)
         _ = TimeInterval(request.timeout.seconds)
         guard let paging = request.paging else { return }
         _ = paging.firstPage(of: request)

@@ -110,14 +110,14 @@ import Testing
             "11: sources.a.requests[1].parser: the parser 'ItemParser' is not registered; did you mean 'ItemsParser'?",
             "12: sources.a.requests[1].timeuot: unknown key; did you mean 'timeout'?",
             "15: sources.a.requests[2].key: two requests of the source have the key 'same'",
-            "16: sources.a.requests[2].url: 'ftp://example.org/' cannot be asked: it is not an http:, https: or file: URL",
+            "16: sources.a.requests[2].url: 'ftp://example.org/' cannot be used: it is not an http:, https: or file: URL",
             "18: sources.a.requests[2].sync: 'miror' is none of append, insert, upsert, mirror; did you mean 'mirror'?",
             "19: sources.a.requests[2].max_body: expected a size such as \"64MiB\", found an integer",
             "20: sources.a.requests[2].headers: 'Bad Name' is not a header's name",
             "20: sources.a.requests[2].headers.Good: expected a string, found a float",
             "21: sources.b: the source has no requests",
             "22: sources.c.requests[1]: the request has no 'url'",
-            "24: sources.d.requests[1]: nothing parses the request",
+            "24: sources.d.requests[1]: the request has no parser",
             "25: sources.d.requests[1].url: the environment variable 'NOT_SET' is not set",
         ]
         for line in expected {

@@ -105,7 +105,10 @@ import Testing
             let label = String(repeating: "a", count: 64)
             let proxy = "proxy = \"http://127.0.0.1:\(fixture.server.port)\""
             for (url, options, expected) in [
-                ("http://\(label).invalid/", "", "cannot connect to \(label).invalid:80: the host's name is not known"),
+                (
+                    "http://\(label).invalid/", "",
+                    "cannot connect to \(label).invalid:80: the host's name cannot be resolved"
+                ),
                 ("http://127.0.0.1:\(gone.port)/", "", "onnection refused"),
                 ("URL/cut", "", "cut short"), ("URL/garbage", "", "not HTTP"), ("URL/header", "", "not HTTP"),
                 ("URL/reset", "", "the connection broke"), ("URL/none", "", "closed the connection"),

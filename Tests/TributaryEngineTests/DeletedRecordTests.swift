@@ -117,8 +117,8 @@ import Testing
             "deleted_when = \"statu = 'deleted'\"",
             "deleted_when: 'statu' is not a column of the record; did you mean 'status'?"
         ),
-        (condition + "sync = \"insert\"", "deleted_when: has a meaning only with sync = \"upsert\" or \"mirror\""),
-        ("deleted = \"gone_at\"", "or 'deleted_when', or leave 'deleted' out"),
+        (condition + "sync = \"insert\"", "deleted_when: requires sync = \"upsert\" or \"mirror\""),
+        ("deleted = \"gone_at\"", "or 'deleted_when', or remove 'deleted'"),
     ])
     func aMistakeIsNamed(options: String, expected: String) async throws {
         try await EngineFixture.expectMistake(Self.sources(options), expected)

@@ -144,7 +144,7 @@ import Testing
             let sources = Self.sources(options: "documents = \"*.xml\"\nrepair = [\"ampersands\"]")
             let body = Self.zip([(name: "a.xml", content: "<l><a sku='1' name='A & B'/></l>")])
             let report = try await sync(fixture, body, sources)
-            #expect(report.outcome == .committed && report.note?.contains("was mended") == true, "\(report)")
+            #expect(report.outcome == .committed && report.note?.contains("was repaired") == true, "\(report)")
             #expect(try fixture.rows(Self.rows) == ["1|A & B|a.xml"])
         }
     }
@@ -200,7 +200,7 @@ import Testing
         let mistakes = [
             ("documents = \"/*.xml\"", "documents: '/*.xml' begins with '/'"),
             ("documents = \"\"", "documents: is empty"),
-            ("documents = \"*\"\npage = { link = true }", "a request of several documents has no 'page'"),
+            ("documents = \"*\"\npage = { link = true }", "a request of several documents cannot have 'page'"),
             ("documents = 1", "documents: expected a string"), ("document = \"*\"", "did you mean 'documents'?"),
         ]
         for (options, message) in mistakes {

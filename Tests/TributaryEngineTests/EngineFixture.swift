@@ -58,10 +58,12 @@ struct EngineFixture {
             file: folder.write(text, to: "sources.toml"), parsers: Self.registry, environment: environment)
     }
 
+    /// A service whose records wait for no others where its clock stands still.
     func service(_ sources: String, clock: any RunClock, environment: [String: String] = [:]) throws -> SyncService {
         try SyncService(
             configuration: configuration(sources, environment: environment), parsers: Self.registry,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
+            recordWindow: clock is ManualClock ? .zero : RecordWindow.length)
     }
 
     @discardableResult

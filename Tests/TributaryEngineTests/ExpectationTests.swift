@@ -278,6 +278,6 @@ import TributaryStores
     @Test func aRequestWithoutRowsHasNoExpectation() async throws {
         try await EngineFixture.expectMistake(
             "[[sources.s.requests]]\nurl = \"URL/a\"\ncapture = { t = \"/a/b\" }\nmin_rows = 1\n",
-            "min_rows: has no meaning for a request that stages no rows")
+            "min_rows: has no effect on a request that stages no rows")
     }
 }

@@ -71,7 +71,7 @@ import Testing
         for (pattern, expected) in [
             ("(", "'(' without ')'"), (")", "')' without '('"), ("[a", "'[' without ']'"), ("*", "nothing to repeat"),
             ("(a)\\1", "refers to a group"), ("(?=a)", "is not known here"), ("a{3,2}", "from the smaller"),
-            ("a{x}", "is no count"), ("\\q", "'\\q' is not known"), ("((a{1000}){1000}){9}", "too large"),
+            ("a{x}", "is not a count"), ("\\q", "'\\q' is not known"), ("((a{1000}){1000}){9}", "too large"),
             ("a**", "'*' repeats what is repeated already"), ("a{2}{2}", "'{' repeats what is repeated already"),
             ("a+?+", "'+' repeats what is repeated already"), ("(?:){1000}{1000}{1000}{1000}", "repeats what is"),
         ] {

@@ -88,7 +88,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             name: "JSON that calls itself XML", says: "line 1 of the JSON body: 'x' is not expected",
             answer: { _ in StubServer.response(200, "{\"items\": [], x", ["Content-Type": "text/xml"]) }),
         Fault(
-            name: "JSON cut short", says: "the document ends before its value does",
+            name: "JSON cut short", says: "the document ends within its value",
             answer: body("{\"items\": [{\"item\": 1}")),
         Fault(name: "mismatched tags", says: "mismatch", answer: body("<items><item id='x'></items></item>")),
         Fault(

@@ -121,9 +121,10 @@ import Testing
             (":id", "parameter is allowed"), ("random()", "'random' must not be used"),
             ("current_timestamp", "'current_timestamp' must not be used"),
             ("load_extension('x')", "'load_extension' must not be used"), ("date('now')", "'now' is the present"),
-            ("id REGEXP '('", "'(' is no regular expression: '(' without ')'"),
-            ("price +", "is no SQL expression"), ("1), m AS (2", "is no"), ("1; SELECT 2", "is no SQL expression"),
-            ("1) FROM record --", "is no"), ("", "is no SQL expression"), ("id, price", "is no"),
+            ("id REGEXP '('", "'(' is not a regular expression: '(' without ')'"),
+            ("price +", "is not an SQL expression"), ("1), m AS (2", "is no"),
+            ("1; SELECT 2", "is not an SQL expression"),
+            ("1) FROM record --", "is no"), ("", "is not an SQL expression"), ("id, price", "is no"),
         ] {
             try await Self.expectMistake(sql: sql, expected)
         }
@@ -156,17 +157,17 @@ import Testing
     @Test func optionsThatDoNotGoTogether() async throws {
         for (columns, expected) in [
             ("n = { sql = \"id\", path = \"x\" }", "the column has several values: path, sql"),
-            ("n = { sql = \"id\", default = \"x\" }", "default: has a meaning only with a 'path'"),
+            ("n = { sql = \"id\", default = \"x\" }", "default: requires a 'path'"),
             ("n = { sql = \"id\", type = \"xml\" }", "an expression has no markup"),
             ("n = { sql = \"id\", export = true }", "export: expected the path of the value in exported XML"),
             ("n = { path = \"x\", export = \"y\" }", "export: expected true or false"),
             (
                 "n = { path = \"x\", stored = false, encrypted = true }",
-                "has no meaning for a column that is not stored"
+                "has no effect on a column that is not stored"
             ),
             (
                 "n = { sql = \"id\", type = \"real\", decimal_separator = \",\" }",
-                "an expression sees the number itself"
+                "an expression gets the number itself"
             ),
         ] {
             try await EngineFixture.expectMistake(Self.mapping("1", columns), expected)
@@ -176,9 +177,9 @@ import Testing
             "key: 'id' is not stored")
         try await EngineFixture.expectMistake(
             DerivedFixture.mapping("id = \"@id\"\nn = { path = \"@id\", stored = false }"),
-            "no expression could use the column")
+            "no expression uses the column")
         try await EngineFixture.expectMistake(
             "[[sources.s.requests]]\nurl = \"URL/a\"\ntables = [{ table = \"item\", element = \"item\", where = \"1\" }]",
-            "where: is an expression over the record's 'columns'")
+            "where: is an expression over the record's columns")
     }
 }

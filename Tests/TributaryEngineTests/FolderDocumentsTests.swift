@@ -203,8 +203,8 @@ import Testing
 
     @Test func mistakesAreNamed() async throws {
         let mistakes = [
-            ("file:///data/*.xml", "documents = \"*\"", "documents: the address has a pattern already"),
-            ("file:///data/*.xml", "page = { link = true }", "url: a request of several documents has no 'page'"),
+            ("file:///data/*.xml", "documents = \"*\"", "documents: 'url' already has a pattern"),
+            ("file:///data/*.xml", "page = { link = true }", "url: a request of several documents cannot have 'page'"),
             ("file:///data/", "", "url: names a folder; add documents"),
             ("file://data/*.xml", "", "it names another host; write file:///PATH"),
             ("https://*/data.xml", "", "its host is neither a name nor an address"),

@@ -48,7 +48,7 @@ import TributaryStores
             #expect(try fixture.dump() == before, sourceLocation: sourceLocation)
             #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"], sourceLocation: sourceLocation)
             let note = try fixture.rows("SELECT note FROM tributary_source")
-            #expect(note.first?.contains("blocked; asked again") == true, sourceLocation: sourceLocation)
+            #expect(note.first?.contains("blocked; next attempt") == true, sourceLocation: sourceLocation)
         }
     }
 

@@ -122,8 +122,8 @@ import Testing
                     Issue.record("seed \(seed), run \(run): \(rows) instead of \(model.told(times))")
                     return
                 }
-                // The journal says the same as the figures.
-                let journal = try fixture.rows(
+                // The changelog says the same as the figures.
+                let changelog = try fixture.rows(
                     """
                     SELECT operation, count(*) FROM tributary_change WHERE run = (SELECT max(id) FROM tributary_run)
                     GROUP BY operation ORDER BY 1
@@ -131,7 +131,7 @@ import Testing
                 let figures = [
                     ("delete", expected.deleted), ("insert", expected.inserted), ("update", expected.updated),
                 ]
-                #expect(journal == figures.filter { $0.1 > 0 }.map { "\($0.0)|\($0.1)" })
+                #expect(changelog == figures.filter { $0.1 > 0 }.map { "\($0.0)|\($0.1)" })
             }
         }
     }

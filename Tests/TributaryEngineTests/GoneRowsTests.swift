@@ -40,7 +40,7 @@ import TributaryStores
 
     static func items(_ ids: String..., name: String = "n") -> String { EngineFixture.items(ids, name: name) }
 
-    private static let journal =
+    private static let changelog =
         "SELECT run, \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY id"
 
     @Test func aRowIsMarkedAndComesBack() async throws {
@@ -64,7 +64,7 @@ import TributaryStores
             #expect(try await Self.sync(fixture, Self.mapping()) == MergeCounts(inserted: 2, deleted: 1))
             #expect(try rows() == ["a|n|NULL", "b|other|NULL", "c|new|2027-01-15T09:00:00Z"])
             #expect(
-                try fixture.rows(Self.journal) == [
+                try fixture.rows(Self.changelog) == [
                     "2|thing|b|delete", "4|thing|a|delete", "4|thing|c|update", "5|thing|c|delete", "5|thing|a|insert",
                     "5|thing|b|insert",
                 ])
@@ -412,14 +412,14 @@ import TributaryStores
         for (sources, expected) in [
             (
                 Self.mapping().replacing("mirror", with: "upsert"),
-                "only a mirror knows which rows are gone, and these are merged with sync = \"upsert\"; write sync = \"mirror\""
+                "requires a mirror, but these rows are merged with sync = \"upsert\"; write sync = \"mirror\""
             ),
             (Self.mapping(tableOptions: "sync = \"insert\""), "merged with sync = \"insert\""),
             (
                 EngineFixture.request("/a", "deleted = \"gone_at\""),
-                "sources.s.requests[1].deleted: only a mirror knows which rows are gone"
+                "sources.s.requests[1].deleted: requires a mirror"
             ),
-            (Self.mapping().replacing("\"gone_at\"", with: "\"name\""), "leave it out of 'columns'"),
+            (Self.mapping().replacing("\"gone_at\"", with: "\"name\""), "remove it from 'columns'"),
             (Self.mapping("scope = { gone_at = \"x\" }"), "'scope' and 'deleted' name the same column"),
             (
                 Self.mapping() + Self.mapping(path: "/b").replacing("deleted = \"gone_at\"", with: ""),

@@ -136,7 +136,7 @@ import Testing
                 #expect(report.outcome == .committed, "\(report)")
                 #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"1\""])
                 // What is ours alone is not sent.
-                #expect(server.requests.first?[SendTickets.header] == nil)
+                #expect(server.requests.first?[RequestCorrelation.header] == nil)
                 #expect(server.requests.first?[":authority"] != nil)
             }
         }
@@ -230,7 +230,7 @@ import Testing
                 HTTP2Frames.reset(7, stream: request.stream)
             } _: { server in
                 let report = try await fixture.sync(stack(server, fixture, "method = \"\(method)\""))
-                #expect(report.first?.error?.contains("refuses the request again and again") == true, "\(report)")
+                #expect(report.first?.error?.contains("repeatedly refused the request") == true, "\(report)")
                 #expect(server.requests.count == 9)
             }
         }

@@ -29,7 +29,7 @@ import Testing
     private static func begin(
         _ request: RequestDeclaration, _ validators: Validators = Validators(), movedTo: String? = nil
     ) throws -> (HTTPExchange, HTTPExchange.Step) {
-        var exchange = try HTTPExchange(request, validators: validators, movedTo: movedTo)
+        var exchange = try HTTPExchange(request.prepare(), validators: validators, movedTo: movedTo)
         let step = exchange.begin()
         return (exchange, step)
     }
@@ -105,7 +105,7 @@ import Testing
     /// Answers that end the exchange with an error, and what it names.
     @Test(arguments: [
         ("GET", 302, nil as String?, "without a Location"), ("GET", 302, "http://a.test/", "from https to http"),
-        ("GET", 302, "ftp://a.test/", "cannot be asked"), ("POST", 307, "https://b.test/", "another origin"),
+        ("GET", 302, "ftp://a.test/", "cannot be used"), ("POST", 307, "https://b.test/", "another origin"),
     ])
     func aRedirectIsRefused(method: String, status: Int, location: String?, message: String) throws {
         var (exchange, _) = try Self.begin(Self.request(method, body: method == "POST" ? "text" : nil))

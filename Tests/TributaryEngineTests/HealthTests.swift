@@ -42,7 +42,8 @@ import TributaryStores
                 logger: Logger(label: "test") { _ in gate })
             let scheduler = Scheduler(environment: environment) { _ in }
             let health = Health(
-                scheduler, environment.store, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                { await scheduler.heartbeat() }, environment.store,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 patience: .milliseconds(100), shown: \.self)
             let running = Task { try await scheduler.run() }
             while await !health.report().isGood {}
@@ -56,7 +57,7 @@ import TributaryStores
             while report.scheduler == .good || report.store != .good { report = await health.report() }
             #expect(report.mayBeCuredByRestart)
             #expect(report.problems.first?.hasPrefix("the scheduler has not answered for ") == true)
-            #expect(report.problems.count == 1 && report.kinds == ["the scheduler stands still"])
+            #expect(report.problems.count == 1 && report.kinds == ["the scheduler hangs"])
             gate.open()
             while await !health.report().isGood {}
             running.cancel()
@@ -149,7 +150,7 @@ import TributaryStores
             #expect {
                 try store.probe()
             } throws: { error in
-                "\(error)".contains("cannot be written: the session only reads; see default_transaction_read_only")
+                "\(error)".contains("cannot be written: the session is read-only; see default_transaction_read_only")
             }
             try store.close()
         }

@@ -22,7 +22,7 @@ import Testing
         var memory = memory
         var told: [String] = []
         for (index, report) in runs.enumerated() {
-            let run = JournalRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
+            let run = ChangelogRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
             var step = 1
             while let next = HookDecision.next(of: run, from: step, memory, hook) {
                 if next.isTold { told.append("\(index) \(next.step)") }
@@ -143,7 +143,7 @@ import Testing
             ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
-            ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be asked"),
+            ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be used"),
             ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
             ("on = [\"blocked\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),

@@ -28,7 +28,7 @@ import Testing
             let path = try folder.write("#!/bin/sh\ncd '\(folder.path)'\n\(script)\n", to: "notify")
             var event = Self.event
             event.changes = (0..<rows).map {
-                JournalChange(id: Int64($0), table: "thing", key: .text("key \($0)"), operation: "insert")
+                ChangelogEntry(id: Int64($0), table: "thing", key: .text("key \($0)"), operation: "insert")
             }
             let webhooks = WebhookClient()
             let hook = HookDeclaration(

@@ -197,8 +197,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{ on_error = \"skip\" }", "the 'rows' are missing"),
-        ("{ rows = \"SELECT 1\", max_skipped = 5 }", "only with on_error = \"skip\""),
+        ("{ on_error = \"skip\" }", "'rows' is missing"),
+        ("{ rows = \"SELECT 1\", max_skipped = 5 }", "requires on_error = \"skip\""),
         ("{ rows = \"SELECT 1\", on_error = \"skipp\" }", "did you mean 'skip'?"),
         ("{ rows = \"SELECT 1\", on_error = \"skip\", max_skiped = 5 }", "did you mean 'max_skipped'?"),
         ("5", "expected a string or a table"),

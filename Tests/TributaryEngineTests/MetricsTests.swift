@@ -78,7 +78,7 @@ import Testing
                 #expect(measured.value(rows("delete")) == 2)
                 #expect(measured.value("tributary_consecutive_failures{source=\"s\"}") == 0)
                 #expect(measured.value("tributary_failing_since_timestamp_seconds{source=\"s\"}") == nil)
-                #expect(measured.value("tributary_sources{state=\"good\"}") == 1)
+                #expect(measured.value("tributary_sources{state=\"ok\"}") == 1)
             }
         }
     }

@@ -235,7 +235,7 @@ import TributaryStores
                 _ = try Self.migrate(fixture, Self.orders(["number": "integer"]))
                 Issue.record("a table was changed during a run")
             } catch let error as StoreError {
-                #expect(error.message.contains("'s' runs at this moment"))
+                #expect(error.message.contains("'s' is running"))
             }
             claim.unlock()
             #expect(try Self.migrate(fixture, Self.orders(["number": "integer"])).count == 1)

@@ -95,12 +95,12 @@ import Testing
     ])
     func separatorsThatCannotBeAreRefused(options: String) async throws {
         try await EngineFixture.expectMistake(
-            Self.mapping("{ path = \".\", \(options) }"), "separators are one character each")
+            Self.mapping("{ path = \".\", \(options) }"), "a separator is one character")
     }
 
     @Test func onlyNumbersHaveSeparators() async throws {
         try await EngineFixture.expectMistake(
-            Self.mapping("{ path = \".\", type = \"date\", decimal_separator = \",\" }"), "has a meaning only with type"
+            Self.mapping("{ path = \".\", type = \"date\", decimal_separator = \",\" }"), "requires type"
         )
     }
 }

@@ -117,7 +117,7 @@ import Testing
     @Test(arguments: [
         ("page = { token = \"/r/next\" }", "name the 'parameter'"),
         ("page = { link = true, next = \"/r/next\" }", "give one of 'next'"),
-        ("page = { counter = \"p\", keep = [\"a\"] }", "has a meaning only beside 'token'"),
+        ("page = { counter = \"p\", keep = [\"a\"] }", "requires 'token'"),
         (
             "body = { text = \"x\" }\npage = { token = \"/r/next\", parameter = \"t\" }",
             "has no place in a body of plain text"

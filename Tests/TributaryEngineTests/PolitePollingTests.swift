@@ -377,7 +377,7 @@ import TributaryStores
             serve(fixture, "/new", [ok()])
             for _ in 0..<5 { #expect(try await sync(fixture, source("/old"), .force).outcome != .discarded) }
             #expect(fixture.server.requests("/old").count == 3 && fixture.server.requests("/new").count == 5)
-            #expect(try note(fixture).contains("request '1' has moved for good to \(fixture.server.url)/new"))
+            #expect(try note(fixture).contains("request '1' has moved permanently to \(fixture.server.url)/new"))
         }
     }
 

@@ -59,9 +59,9 @@ import TributaryStores
             #expect(
                 try fixture.rows("SELECT source, outcome, deleted FROM tributary_run WHERE kind = 'purge'")
                     == ["s|committed|2"])
-            let journal = "SELECT c.key FROM tributary_change c JOIN tributary_run r ON r.id = c.run"
+            let changelog = "SELECT c.key FROM tributary_change c JOIN tributary_run r ON r.id = c.run"
             #expect(
-                try fixture.rows(journal + " WHERE r.kind = 'purge' AND c.operation = 'delete' ORDER BY c.key") == [
+                try fixture.rows(changelog + " WHERE r.kind = 'purge' AND c.operation = 'delete' ORDER BY c.key") == [
                     "1", "2",
                 ])
             // Tail, hooks and the page read it so.
@@ -80,7 +80,7 @@ import TributaryStores
         }
     }
 
-    /// Another source's commit is under way, whose part of the journal cannot be seen before it ends.
+    /// Another source's commit is under way, whose part of the changelog cannot be seen before it ends.
     @Test func whatIsCommittedBeforeTheTablesAreLockedCounts() async throws {
         guard StoreKind.current == .postgres else { return }
         try await EngineFixture.with { (fixture) async throws in
@@ -108,7 +108,7 @@ import TributaryStores
         }
     }
 
-    @Test func aMirrorsScopeTellsWhatTheJournalHasForgotten() async throws {
+    @Test func aMirrorsScopeTellsWhatTheChangelogHasForgotten() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))
             fixture.server.document("/b", EngineFixture.items(["3"]))

@@ -47,7 +47,7 @@ import Testing
                     let error = try await fixture.sync(source).first?.error ?? ""
                     #expect(error.contains("is not a regular file"), "\(path): \(error)")
                     await #expect(throws: FetchError.self) {
-                        _ = try await Inference(of: path).proposal(name: nil, takenTables: [])
+                        _ = try await Inference(of: path).proposal(.init())
                     }
                 }
             }

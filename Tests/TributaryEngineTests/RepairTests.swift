@@ -26,7 +26,7 @@ import Testing
                 try fixture.rows("SELECT id, name FROM item ORDER BY id")
                     == ["1&2|Fish\u{A0}& Chips", "3|a <b, c<3"])
             let note = report.note ?? ""
-            #expect(note.contains("request '1' was mended: 1 × a character that XML forbids"), "\(note)")
+            #expect(note.contains("request '1' was repaired: 1 × a character that XML forbids"), "\(note)")
             #expect(note.contains("1 × an entity of HTML's, 4 × a bare '&' or '<'"), "\(note)")
             #expect(try await sync(fixture, Self.all).outcome == .unchanged)
             // Another repair is another declaration: a 304 would keep what it was.
@@ -53,8 +53,8 @@ import Testing
 
     @Test(arguments: [
         ("repair = [\"entitys\"]", "did you mean 'entities'?"),
-        ("repair = [\"ampersands\"]\nformat = \"json\"", "only XML is mended, and the format is json"),
-        ("repair = [\"ampersands\"]\ncsv = { delimiter = \";\" }", "only XML is mended, and the format is csv"),
+        ("repair = [\"ampersands\"]\nformat = \"json\"", "only XML can be repaired, and the format is json"),
+        ("repair = [\"ampersands\"]\ncsv = { delimiter = \";\" }", "only XML can be repaired, and the format is csv"),
         ("repair = true", "expected an array of strings"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {

@@ -45,10 +45,12 @@ private final class CuttingServer: Sendable {
     /// How many answers had a part of the document.
     var ranges: Int { state.withLock(\.ranges) }
 
-    /// A document whose records all say which version it is.
+    /// A name that says which version its document is.
+    static func name(_ version: Int) -> String { Array(repeating: "v\(version)", count: 40).joined(separator: " ") }
+
+    /// A document whose records all have the name of its version.
     static func document(_ version: Int) -> [UInt8] {
-        let name = String(repeating: "v\(version) ", count: 40)
-        return Array(EngineFixture.items((0..<300 + version).map(String.init), name: name).utf8)
+        Array(EngineFixture.items((0..<300 + version).map(String.init), name: name(version)).utf8)
     }
 
     func answer(_ request: StubServer.Request) -> [StubServer.Step] {
@@ -93,7 +95,7 @@ extension SplitMix64 {
             fixture.server.route("/a", server.answer)
             let report = try #require(await fixture.sync(source(), clock: HastyClock()).first)
             #expect(report.outcome == .committed, "\(String(describing: report.error))")
-            #expect(try fixture.rows(Self.rows) == ["300|1|\(String(repeating: "v0 ", count: 40))"])
+            #expect(try fixture.rows(Self.rows) == ["300|1|\(CuttingServer.name(0))"])
             #expect(server.ranges > 0)
         }
     }
@@ -108,7 +110,7 @@ extension SplitMix64 {
             let row = try #require(try fixture.rows(Self.rows).first)
             let parts = row.split(separator: "|")
             let version = try #require(Int(parts[2].prefix { $0 != " " }.dropFirst()))
-            #expect(row == "\(300 + version)|1|\(String(repeating: "v\(version) ", count: 40))")
+            #expect(row == "\(300 + version)|1|\(CuttingServer.name(version))")
         }
     }
 
@@ -202,8 +204,8 @@ extension SplitMix64 {
     }
 
     @Test func withoutRetriesItIsAMistake() async throws {
-        try await EngineFixture.expectMistake(source("resume = true"), "resume: has a meaning only with 'retries'")
+        try await EngineFixture.expectMistake(source("resume = true"), "resume: requires 'retries'")
         try await EngineFixture.expectMistake(
-            source("resume = true\nretries = 1\nmethod = \"POST\""), "resume: has a meaning only with 'retries'")
+            source("resume = true\nretries = 1\nmethod = \"POST\""), "resume: requires 'retries'")
     }
 }

@@ -97,8 +97,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/${now:YYYY}", "'Y' stands for no part of a date; known are y (year)"),
-        ("/${now:%Q}", "'%Q' stands for no part of a date; known are %Y"), ("/${now:}", "no letter of a date"),
+        ("/${now:YYYY}", "'Y' is not a letter of a date; the letters are y (year)"),
+        ("/${now:%Q}", "'%Q' is not a letter of a date; the letters are %Y"), ("/${now:}", "no letter of a date"),
         ("/${now:'x'}", "no letter of a date"), ("/${now:yyyy,1d}", "'1d' is not an offset"),
         ("/${now:yyyy,-1y}", "'-1y' is not an offset"), ("/${now:yyyy,-9999999w}", "of at most 36525d"),
         ("/${now:yyyy,-99999999999999999999d}", "of at most 36525d"),
@@ -109,6 +109,6 @@ import Testing
 
     @Test func aTimeIsNoWholeAddress() async throws {
         try await EngineFixture.expectMistake(
-            "[[sources.s.requests]]\nurl = \"${now:yyyy}\"\nparser = \"ItemsParser\"\n", "cannot be asked")
+            "[[sources.s.requests]]\nurl = \"${now:yyyy}\"\nparser = \"ItemsParser\"\n", "cannot be used")
     }
 }

@@ -63,7 +63,7 @@ import Testing
     @Test func unqualifiedParameters() throws {
         let document = try TOMLParser.parse(
             "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
-        let problems = ProblemCollector(document) { [] }
+        let problems = ProblemCollector(document, bytes: []) { [] }
         let reader = DeclarationReader(
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
@@ -94,7 +94,7 @@ import Testing
             fixture.server.route("/soap") { _ in StubServer.response(500, "<html>oops</html>") }
             #expect(try await fixture.sync(request(call)).first?.error?.contains("answered 500") == true)
             fixture.server.document("/soap", rates)
-            #expect(try await fixture.sync(request(call)).first?.error?.contains("no SOAP message") == true)
+            #expect(try await fixture.sync(request(call)).first?.error?.contains("not a SOAP message") == true)
             fixture.server.document("/soap", envelope(""))
             #expect(try await fixture.sync(request(call)).first?.error?.contains("it has none at all") == true)
         }

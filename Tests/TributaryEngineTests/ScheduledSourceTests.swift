@@ -172,11 +172,11 @@ import Testing
     @Test(arguments: [
         (
             "cache = \"1h\"\nschedule = \"0 6 * * *\"",
-            "sources.s.cache: 'schedule' already says when the source is run; drop 'cache'"
+            "sources.s.cache: give 'schedule' or 'cache', not both"
         ),
         ("schedule = \"0 0 30 2 *\"", "'0 0 30 2 *' is not a schedule: no year has such a day"),
         ("schedule = \"0 6 * * *\"\ntime_zone = \"Europe/Belrin\"", "did you mean 'Europe/Berlin'?"),
-        ("schedule = \"0 6 * * *\"\ntime_zone = \"../../../etc/passwd\"", "is no time zone"),
+        ("schedule = \"0 6 * * *\"\ntime_zone = \"../../../etc/passwd\"", "is not a time zone"),
         ("schedule = 6", "expected a string, found an integer"),
     ])
     func aMistakeSaysWhatToDo(options: String, expected: String) async throws {
@@ -200,7 +200,7 @@ import Testing
                 try fixture.configuration(
                     Self.source("0 6 * * *", zone: "Broken"), environment: ["TZDIR": fixture.folder.path])
             } throws: { error in
-                "\(error)".contains("describes no time zone (RFC 8536)")
+                "\(error)".contains("is not a time zone file (RFC 8536)")
             }
         }
     }

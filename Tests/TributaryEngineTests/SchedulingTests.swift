@@ -89,7 +89,7 @@ import Testing
         plan.finished("a", nextDue: now + 600, now: now, jitter: 0)
         var state = SourceState(source: "a", outcome: .committed, lastRun: now, nextDue: now + 600)
         state.declared = "another"
-        plan.take(["a": state], now: now + 1)
+        plan.updateDueTimes(from: ["a": state], now: now + 1)
         #expect(plan.takeStarts(now: now + 2, places).isEmpty)
         #expect(plan.takeStarts(now: now + 601, places).count == 1)
     }
@@ -199,31 +199,32 @@ import Testing
         #expect(plan.takeStarts(now: now).isEmpty)
         // Another daemon has run "b" since all were asked for, and "a" never ran.
         let ran = SourceState(source: "b", lastRun: now, nextDue: now + 600)
-        plan.own(["a", "b"], ["b": ran], now: now)
+        plan.assign(["a", "b"], ["b": ran], now: now)
         let first = plan.takeStarts(now: now)
         #expect(first.map(\.source.name) == ["a"] && first.map(\.mode) == [.force])
         #expect(plan.nextWake == now + 600)
         plan.refresh(["a", "b", "c"], now: now)
         #expect(plan.takeStarts(now: now).map(\.source.name) == ["b"])
         // Given up during a run: it ends, and is not run again, although it was asked for.
-        plan.giveUp(["a"], now: now)
+        plan.release(["a"], now: now)
         plan.finished("a", nextDue: now + 9, now: now)
         plan.finished("b", nextDue: now + 600, now: now, jitter: 0)
         #expect(plan.nextWake == now + 600)
         // By hand, somebody else has run it, and a stranger's is no concern.
-        plan.take(["b": SourceState(source: "b", nextDue: now + 700), "c": SourceState(source: "c")], now: now)
+        let ranElsewhere = ["b": SourceState(source: "b", nextDue: now + 700), "c": SourceState(source: "c")]
+        plan.updateDueTimes(from: ranElsewhere, now: now)
         #expect(plan.nextWake == now + 700)
-        plan.own(["a"], ["a": SourceState(source: "a", lastRun: now, nextDue: now + 50)], now: now)
+        plan.assign(["a"], ["a": SourceState(source: "a", lastRun: now, nextDue: now + 50)], now: now)
         #expect(plan.nextWake == now + 50)
         // What was asked for while nobody had it is run by who takes it soon, and by nobody later.
         let states = ["c": SourceState(source: "c", lastRun: now, nextDue: now + 900)]
         plan.refresh(["c"], now: now + 1)
-        plan.own(["c"], states, now: now + 9)
+        plan.assign(["c"], states, now: now + 9)
         #expect(plan.takeStarts(now: now + 9).map(\.source.name) == ["c"])
         plan.finished("c", nextDue: now + 900, now: now + 9, jitter: 0)
-        plan.giveUp(["c"], now: now + 9)
+        plan.release(["c"], now: now + 9)
         plan.refresh(["c"], now: now + 10)
-        plan.own(["c"], states, now: now + 71)
+        plan.assign(["c"], states, now: now + 71)
         #expect(plan.takeStarts(now: now + 71).map(\.source.name) == ["a"])
     }
 

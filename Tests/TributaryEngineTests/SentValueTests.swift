@@ -73,9 +73,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("shop = { value = \"${row:id}\" }", "nothing is replaced in a constant"),
-        ("shop = { value = \"${HOME}\" }", "nothing is replaced in a constant"),
-        ("shop = { path = \"@s\", default = \"${row:id}\" }", "nothing is replaced in a constant"),
+        ("shop = { value = \"${row:id}\" }", "a constant cannot contain"),
+        ("shop = { value = \"${HOME}\" }", "a constant cannot contain"),
+        ("shop = { path = \"@s\", default = \"${row:id}\" }", "a constant cannot contain"),
         ("shop = { capture = \"tokn\" }", "no earlier request of the source captures 'tokn'; did you mean 'token'?"),
         ("shop = { row = \"id\", path = \"@s\" }", "the column has several values"),
     ])
@@ -88,7 +88,7 @@ import Testing
             of: "for_each = \"SELECT id, name FROM staged.shop ORDER BY id\"", with: ""
         ).replacingOccurrences(
             of: "${row:id}", with: "1")
-        try await EngineFixture.expectMistake(stack, "{ row = \"id\" } has a meaning only beside 'for_each'")
+        try await EngineFixture.expectMistake(stack, "{ row = \"id\" } requires 'for_each'")
     }
 
     @Test func bracesThatAreMeantStandInAConstant() async throws {

@@ -118,6 +118,34 @@ import Testing
         #expect(queue.waiting(at: "s") == 1 && queue.next { _, _ in .admitted(RunPermit()) }?.name == "s")
     }
 
+    /// A host with a pace has one place at a time. Slow sources that are due again whenever it is free leave it to others.
+    @Test(arguments: [StartQueue.Lane.prompt, .new]) func slowSourcesTakeTurnsWithOthersOfTheirHost(
+        _ lane: StartQueue.Lane
+    ) {
+        var queue = StartQueue()
+        func add(_ name: String, _ lane: StartQueue.Lane) {
+            queue.add(name, origin: "h", lane: lane, isSuspect: false)
+        }
+        for name in ["slow0", "slow1"] { add(name, .slow) }
+        for number in 0..<3 { add("other\(number)", lane) }
+        var started: [String] = []
+        for place in 0..<8 {
+            queue.free("h")
+            queue.add("elsewhere\(place)", origin: "e\(place)", lane: .prompt, isSuspect: false)
+            var isFree = true
+            while let start = queue.next({ origin, _ in
+                guard origin == "h" else { return .admitted(RunPermit()) }
+                defer { isFree = false }
+                return isFree ? .admitted(RunPermit()) : .hostIsFull
+            }) {
+                guard !start.name.hasPrefix("elsewhere") else { continue }
+                started.append(start.name)
+                if start.name.hasPrefix("slow") { add(start.name, .slow) }
+            }
+        }
+        #expect(started == ["slow0", "other0", "slow1", "other1", "slow0", "other2", "slow1", "slow0"])
+    }
+
     @Test func aSlowSourceIsPromptAgainOnceItAnswers() async throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         var schedule = Schedule(try await configuration(healthy: 1, hosts: 1, slow: 0), states: [:], now: now)

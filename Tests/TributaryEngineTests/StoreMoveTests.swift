@@ -214,7 +214,7 @@ import TributaryStores
             try await fixture.sync(Self.everything, of: fixture.old)
             let store = try #require(try fixture.configuration(Self.everything, of: fixture.old).openExistingStore())
             let claim = try #require(try store.claim("shop"))
-            try await fixture.expectRefusal(Self.everything, "shop", "at this moment")
+            try await fixture.expectRefusal(Self.everything, "shop", "are running on")
             claim.unlock()
             let stopped = Interruption()
             stopped.request()

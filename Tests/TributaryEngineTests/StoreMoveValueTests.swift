@@ -41,7 +41,7 @@ import TributaryStores
         }
     }
 
-    @Test func aKeyOfBytesIsATextInTheServersJournal() async throws {
+    @Test func aKeyOfBytesIsATextInTheServersChangelog() async throws {
         try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
             try fixture.old.store.execute("UPDATE tributary_change SET key = x'00ff' WHERE id = 2")
             let report = try await fixture.move(Self.source)

@@ -24,7 +24,7 @@ import TributaryStores
 
     private func withRun(
         _ fixture: EngineFixture, _ items: String,
-        _ body: (any MainStore, JournalRun) throws -> Void
+        _ body: (any MainStore, ChangelogRun) throws -> Void
     ) async throws {
         fixture.server.document("/a", "<items>\(items)</items>")
         #expect(try await fixture.sync(Self.sources).first?.error == nil)

@@ -170,7 +170,7 @@ import TributaryStores
                 let before = try rows(fixture)
                 let error = await message { try await undo(fixture, mapping) }
                 #expect(
-                    error.contains("a row of table 'thing' that the source 's' had written changed since")
+                    error.contains("another program has changed a row of table 'thing' that the source 's' wrote")
                         && error.contains(": \(key);"),
                     "\(error)")
                 #expect(try rows(fixture) == before)
@@ -192,9 +192,9 @@ import TributaryStores
             }
             try await undo(fixture, Self.mapping())
             let notes = "SELECT note FROM tributary_source WHERE source = 's'"
-            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to run 1:") == true)
+            #expect(try fixture.rows(notes).first?.hasPrefix("undone to run 1:") == true)
             try await undo(fixture, Self.mapping())
-            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to before run 1:") == true)
+            #expect(try fixture.rows(notes).first?.hasPrefix("undone to before run 1:") == true)
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["0"])
         }
     }
@@ -218,7 +218,7 @@ import TributaryStores
             #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
-            #expect(note.contains("brought back to run 1") && note.contains("tributary resume s"), "\(note)")
+            #expect(note.contains("undone to run 1") && note.contains("tributary resume s"), "\(note)")
             fixture.server.document("/a", Self.items(["a": "3"]), etag: "\"3\"")
             #expect(try await fixture.sync(mapping).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
@@ -289,7 +289,7 @@ import TributaryStores
             try await undo(fixture, mapping("text"))
             #expect(try fixture.rows("SELECT name FROM thing") == ["007"])
             let error = await message { try await undo(fixture, mapping("text"), to: .run(1)) }
-            #expect(error.contains("run 2 of source 's' kept no history of all that it replaced"), "\(error)")
+            #expect(error.contains("run 2 of source 's' kept no complete history"), "\(error)")
             // What it has kept is told. What the last run before left is not known any more.
             let one = StoreKind.by(sqlite: "1", postgres: "\"1\"")
             #expect(
@@ -315,7 +315,7 @@ import TributaryStores
                 "CREATE TRIGGER t AFTER UPDATE ON thing BEGIN UPDATE thing SET name = name || 'x' WHERE id = new.id; END"
             )
             let error = await message { try await undo(fixture, mapping) }
-            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(error.contains("a row of table 'thing' cannot be restored"), "\(error)")
             #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
         }
     }
@@ -341,7 +341,7 @@ import TributaryStores
                         CREATE TRIGGER t AFTER DELETE ON thing FOR EACH ROW EXECUTE FUNCTION bring_back()
                         """))
             let error = await message { try await undo(fixture, mapping) }
-            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(error.contains("a row of table 'thing' cannot be restored"), "\(error)")
             #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["a", "b"])
         }
     }

@@ -69,10 +69,10 @@ import Testing
                 url = "${capture:at}"
                 parser = "ItemsParser"
                 """)
-            #expect(captured.first?.error?.contains("cannot be asked: its port") == true, "\(captured)")
+            #expect(captured.first?.error?.contains("cannot be used: its port") == true, "\(captured)")
             let paged = try await fixture.sync(
                 EngineFixture.request("/index", "page = { next = \"/index/at\" }", of: "p"), ["p"])
-            #expect(paged.first?.error?.contains("cannot be asked: its port") == true, "\(paged)")
+            #expect(paged.first?.error?.contains("cannot be used: its port") == true, "\(paged)")
             let rows = try await fixture.sync(
                 """
                 [[sources.s.requests]]
@@ -83,7 +83,7 @@ import Testing
                 for_each = "SELECT at FROM staged.place"
                 parser = "ItemsParser"
                 """)
-            #expect(rows.first?.error?.contains("cannot be asked: its port") == true, "\(rows)")
+            #expect(rows.first?.error?.contains("cannot be used: its port") == true, "\(rows)")
         }
     }
 
@@ -106,11 +106,11 @@ import Testing
         }
         let quoted = "\"\(letters.joined())\""
         try await EngineFixture.expectMistake(
-            "[[sources.s.requests]]\nurl = \(quoted)\nparser = \"ItemsParser\"\n", "cannot be asked: it")
+            "[[sources.s.requests]]\nurl = \(quoted)\nparser = \"ItemsParser\"\n", "cannot be used: it")
         try await EngineFixture.expectMistake(
             EngineFixture.request(
                 "/a", "auth = { oauth2 = { token_url = \(quoted), client_id = \"a\", client_secret = \"b\" } }"),
-            "cannot be asked: it")
+            "cannot be used: it")
     }
 
     @Test(arguments: [
@@ -125,9 +125,9 @@ import Testing
     @Test(arguments: ["http://127.0.0.1:65536/", "http://u:p@127.0.0.1/x", "http://[::1]:70000/"])
     func inferSaysWhy(address: String) async throws {
         await #expect {
-            _ = try await Inference(of: address).proposal(name: nil, takenTables: [])
+            _ = try await Inference(of: address).proposal(.init())
         } throws: { error in
-            "\(error)".contains("cannot be asked: it")
+            "\(error)".contains("cannot be used: it")
         }
     }
 

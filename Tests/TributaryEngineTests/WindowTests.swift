@@ -177,7 +177,7 @@ import Testing
 
     @Test(arguments: [
         ("window = \"begin\"", "'begin' is not a column"),
-        ("window = \"id\"\nsync = \"upsert\"", "only with sync = \"mirror\""),
+        ("window = \"id\"\nsync = \"upsert\"", "requires sync = \"mirror\""),
     ])
     func aWindowThatCannotBeIsRefused(options: String, expected: String) async throws {
         try await EngineFixture.expectMistake(

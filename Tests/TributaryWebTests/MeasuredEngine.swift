@@ -37,7 +37,7 @@ struct MeasuredEngine: Sendable {
             if outcome == .committed { metrics.committed(in: 0.02) }
         }
         metrics.answered(nil)
-        metrics.note(EngineMetrics.Load(running: 2, waiting: 1, waitingSince: now - 5))
+        metrics.note(Schedule.Load(running: 2, waiting: 1, waitingSince: now - 5))
         metrics.note(storeBytes: 1 << 20)
         metrics.note(HealthReport(scheduler: .good, store: .failed("full")))
         metrics.note(["ops": HookLag(runs: 4, seconds: 30, failures: 2)])

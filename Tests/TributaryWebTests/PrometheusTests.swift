@@ -189,7 +189,7 @@ import TributaryWeb
         #expect(labels?.count == (isPerSource ? 9 : 1))
         let rules = try await URLSession.shared.data(from: #require(URL(string: server + "rules"))).0
         let text = String(decoding: rules, as: UTF8.self)
-        #expect(text.contains("TributarySourceHeld") && !text.contains("\"health\":\"err\""))
+        #expect(text.contains("TributarySourceBlocked") && !text.contains("\"health\":\"err\""))
     }
 
     private struct Late: Error { var what: String }

@@ -36,6 +36,37 @@ import XMLStream
         #expect(try ElementRecorder.events(document, pieces: size) == ElementRecorder.events(document))
     }
 
+    /// libxml2 takes the end of an internal subset where it is, however its bytes come.
+    @Test(arguments: [
+        "<!DOCTYPE a [<!-- ]> --><!ELEMENT a ANY>]><a/>", "<!DOCTYPE a [<!-- it's ]> --><!ELEMENT a ANY>]><a/>",
+        "<!DOCTYPE a [<?pi ]> ?><!ELEMENT a ANY>]><a/>", "<!DOCTYPE a [<?pi it's ]> ??><!ELEMENT a ANY>]><a/>",
+        "<?xml version='1.0'?><!-- <!DOCTYPE b [ ---><!DOCTYPE a [<!ENTITY e ']>'><!-- \" -->]><a>&e;</a>",
+        "<!DOCTYPE a SYSTEM 'x]>y' [<!-- ]]> -->\n] >\n<a/>", "<!DOCTYPE a><!-- [ --><a>[</a>",
+        "<!DOCTYPE a [<!ELEMENT a ANY>", "<!DOCTYPE a [<!ELEMENT a ANY>]", "<!DOCTYPE a [<!-- ]><a/>", "<!DOC a><a/>",
+    ])
+    func aDeclarationEndsWhereverTheNetworkCutsIt(document: String) {
+        func events(_ bytes: [UInt8], _ size: Int) -> [String] {
+            do {
+                return try ElementRecorder.events(bytes, pieces: size)
+            } catch {
+                return ["\((error as? XMLStreamError)?.code as Any)"]
+            }
+        }
+        let wide: [UInt8] = [0xFF, 0xFE] + document.utf8.flatMap { (byte: UInt8) -> [UInt8] in [byte, 0] }
+        for bytes in [Array(document.utf8), wide] {
+            let whole = events(bytes, .max)
+            for size in 1...bytes.count { #expect(events(bytes, size) == whole, "by \(size)") }
+        }
+    }
+
+    /// A declaration longer than what libxml2 is given at once otherwise.
+    @Test(arguments: [1_000, 64 << 10, 1_000_000])
+    func aLongDeclarationIsReadAsAWhole(size: Int) throws {
+        let comments = String(repeating: "<!-- it's not ]> the end -->", count: 5_000)
+        let document = "<!DOCTYPE a [\(comments)<!ENTITY e 'x'>]><a>&e;</a>"
+        #expect(try ElementRecorder.events(document, pieces: size) == ["<a>", "</a \"x\">"])
+    }
+
     /// XML 1.0, section 2.11: however lines end, and wherever the network cuts the document.
     @Test(arguments: ["\r\n", "\r"], [1, 2, 3, 7, 300, 301, 4095, 4096, 4097, 1_000_000])
     func linesEndInLineFeeds(end: String, size: Int) throws {

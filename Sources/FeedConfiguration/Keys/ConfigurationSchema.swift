@@ -59,6 +59,7 @@ package enum ConfigurationSchema {
         case .flag(let names): ["enum": [true] + names]
         case .booleanOrString: ["type": ["boolean", "string"]]
         case .booleanOrStrings: ["type": ["boolean", "array"], "items": ["type": "string"]]
+        case .stringOrTexts: ["type": ["string", "object"], "additionalProperties": ["type": "string"]]
         case .table(let group, let short): table(group.table, short)
         case .tables(let group): ["type": "array", "items": table(group.table, nil)]
         case .named(let group, let short): ["type": "object", "additionalProperties": table(group.table, short)]

@@ -10,7 +10,7 @@ final class DeclarationReader {
     let problems: ProblemCollector
     private let interpolation: Interpolation
     let nodes: TOMLTable
-    /// The keys that the table can have; nil where the file chooses their names.
+    /// The keys that the table can have; nil if the file chooses their names.
     private let known: KeyTable?
 
     init(
@@ -42,6 +42,11 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
+    /// Reports that the table has none of some keys.
+    func reportLacking(_ keys: any DeclaredKey..., message: String) {
+        problems.reportLacking(keys.map(\.entry.name), at: path, message)
+    }
+
     /// Returns every key with its value and place, in the order of the file.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
@@ -51,20 +56,16 @@ final class DeclarationReader {
     func finish() {
         guard let names = known?.names else { return }
         for entry in nodes.entries where !names.contains(entry.key) {
-            report(entry.key, unknown(entry.key, among: names))
+            let nearest = nearestName(to: entry.key, among: names)
+            let hint =
+                nearest.map { "did you mean '\($0)'?" } ?? "known here: \(names.sorted().joined(separator: ", "))"
+            problems.reportUnknown(path.appending(entry.key), meant: nearest, "unknown key; " + hint)
         }
-    }
-
-    private func unknown(_ key: String, among names: Set<String>) -> String {
-        let hint =
-            nearestName(to: key, among: names).map { "did you mean '\($0)'?" }
-            ?? "known here: \(names.sorted().joined(separator: ", "))"
-        return "unknown key; " + hint
     }
 
     // MARK: - Values
 
-    /// Returns the value of a key; nil where it is missing or wrong.
+    /// Returns the value of a key; nil if it is missing or wrong.
     subscript<Value>(key: Key<Value>) -> Value? { key.read(self, key.entry.name) }
 
     func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
@@ -216,7 +217,7 @@ final class DeclarationReader {
 
     // MARK: - Tables
 
-    /// Returns the table of a key; nil where it is missing or wrong.
+    /// Returns the table of a key; nil if it is missing or wrong.
     func table(_ key: TableKey) -> DeclarationReader? {
         switch key.entry.type {
         case .table(let group, let short): table(key.entry.name, of: group, orTextFor: short)

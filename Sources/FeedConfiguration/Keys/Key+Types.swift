@@ -133,6 +133,27 @@ extension Key where Value == HeaderOption {
     }
 }
 
+extension Key where Value == HookCondition {
+    /// SQL, in which nothing is replaced: a text, or one for each table.
+    static func condition(_ name: String, _ meaning: String) -> Self {
+        Self(name, .stringOrTexts, .none, .never, meaning) { table, name in
+            table.value(name, "a string or a table of strings") { value in
+                switch value {
+                case .string(let sql): return .everyTable(sql)
+                case .table(let nodes):
+                    var conditions: [String: String] = [:]
+                    for entry in nodes.entries {
+                        guard case .string(let sql) = entry.node.value else { return nil }
+                        conditions[entry.key] = sql
+                    }
+                    return .tables(conditions)
+                default: return nil
+                }
+            }
+        }
+    }
+}
+
 extension Key where Value == [String: InterpolatedText] {
     static func texts(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,

@@ -4,6 +4,8 @@ import FeedModel
 enum KeyType: Sendable, CustomStringConvertible {
     case string, boolean, duration, size, strings, integers, texts, constant, constants, changeLimit, elements, any
     case booleanOrStrings
+    /// A text, or a table of texts whose names the file chooses.
+    case stringOrTexts
     case integer(ClosedRange<Int>)
     case choice([String])
     /// True, or one of these texts.
@@ -36,6 +38,7 @@ enum KeyType: Sendable, CustomStringConvertible {
         case .flag(let names): Self.list(["`true`"] + names.map { "`\"\($0)\"`" })
         case .booleanOrString(let text): "boolean; \(text)"
         case .booleanOrStrings: "boolean or array of strings"
+        case .stringOrTexts: "string or table of strings"
         case .table(_, let short): short == nil ? "table" : "string or table"
         case .tables: "array of tables"
         case .named: "table"

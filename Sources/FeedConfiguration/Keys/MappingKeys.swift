@@ -13,34 +13,37 @@ struct TableKeys: KeyGroup {
     let columns = TableKey.named(
         "columns", ColumnKeys.self, short: "path",
         default: .described("each column of the existing table takes the child or attribute of its name"),
-        "The columns, each with the path of its value, or a table: see columns.")
+        "The columns, each with the path of its value, or with a table of keys.")
     let order = Key.strings(
         "order", default: .described("the order of the file"),
-        "The order of the columns in a table that is created, and of elements in an export.")
-    let filter = Key.string("where", "An SQL expression over the record's columns.")
-    let sync = Key<SyncMode>.choice("sync", default: .described("the request's"), "As the request's, for this table.")
+        "The order of columns in a new table, and of elements in an export.")
+    let filter = Key.string("where", "A filter: an SQL expression over the record's columns.")
+    let sync = Key<SyncMode>.choice("sync", default: .described("the request's"), "Like the request's, for this table.")
     let window = Key.string(
-        "window", "With `sync = \"mirror\"`: a column below whose smallest value in the feed nothing is deleted.")
+        "window",
+        "With `sync = \"mirror\"`: the column of a moving window; rows with a value below the smallest one in the feed are kept."
+    )
     let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
     let deleted = Key.string(
         "deleted", default: .described("the request's"),
         "With `sync = \"mirror\"` or `deleted_when`: a column that is set to the time of the commit instead of deleting the row."
     )
     let expire = TableKey.table(
-        "expire", ExpiryKeys.self, default: .described("the request's"), "Rows whose date is older go.")
+        "expire", ExpiryKeys.self, default: .described("the request's"),
+        "Deletes rows whose date is too old: `column` and `after`, as in a request's `expire.column`.")
     let deletedWhen = Key.string(
         "deleted_when",
-        "An SQL expression over the record's columns: a record for which it is true deletes the row that has its key.")
+        "An SQL expression over the record's columns; a record for which it is true deletes the row with its key.")
     let duplicates = Key<RowShape.Duplicates>.choice(
         "duplicates", default: .value(.last),
-        "Which of several records with one key counts, in one request; with `\"discard\"` they discard the run.")
+        "Which of several records with one key counts, in one request; `\"discard\"` discards the run.")
     let minRows = Key.integer(
         "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
-        "The least rows that the request stages for this table; fewer discard the run.")
+        "The minimum number of rows that the request stages for this table; fewer discard the run.")
     let maxDeleted = Key.changeLimit(
-        "max_deleted", default: .described("the request's"), "As the request's, for this table.")
+        "max_deleted", default: .described("the request's"), "Like the request's, for this table.")
     let maxChanged = Key.changeLimit(
-        "max_changed", default: .described("the request's"), "As the request's, for this table.")
+        "max_changed", default: .described("the request's"), "Like the request's, for this table.")
 }
 
 struct ColumnKeys: KeyGroup {
@@ -49,61 +52,64 @@ struct ColumnKeys: KeyGroup {
         "[sources.NAME.requests.tables.columns.COLUMN]", "A mapping: which value is a column.", all)
 
     let path = Key.string("path", "The path of the value, from the row's element.")
-    let value = Key.constant("value", "A constant, the same in every row.")
+    let value = Key.constant("value", "A constant value, the same in every row.")
     let ordinal = Key.flag(
         "ordinal", or: ["parent", "document"],
-        "The row's position, from 1: with `true` among the records of its table in one element; with `\"parent\"` among those in the record that a column with `parent` names, however deep and in however many elements they lie in it; with `\"document\"` among all of the document."
+        "The row's position, from 1: with `true`, among the records in the same element; with `\"parent\"`, among all records in the `parent`'s record, at any depth; with `\"document\"`, among all records of the document."
     )
     let response = Key<ColumnMapping.Fact>.choice(
         "response",
-        "A fact about the answer: the address that answered, when it was fetched, its Last-Modified, or the name of the document among several (`documents`)."
+        "A fact about the response: its address, the time of the request, its Last-Modified, or the name of the document among several (`documents`)."
     )
     let parent = Key.string(
         "parent",
-        "The table of the element around this one: the column takes the key of its row, whether the feed or the store makes it."
+        "The table of the enclosing element: the column takes the key of its row, whether it comes from the feed or from the store."
     )
-    let row = Key.string("row", "With `for_each`: the column of the row for which the request was sent.")
+    let row = Key.string("row", "With `for_each`: a column of the row for which the request was sent.")
     let capture = Key.string("capture", "A value that an earlier request has captured.")
     let sql = Key.string("sql", "An SQL expression over the record's other columns.")
     let stored = Key.boolean(
         "stored", default: true,
-        "`false`: the column only feeds expressions (`sql`, `where`), and the table does not have it.")
+        "`false` makes the column available to expressions (`sql`, `where`) without storing it.")
     let type = Key<ValueType>.choice(
-        "type", default: .described("`\"text\"`, or what the store's column holds"),
-        "`text`, `integer`, `real`, `decimal` (see there), `boolean` (`true`, `false`, `yes`, `no`, `1`, `0`), `date`, `datetime`, `blob` (base 64), `xml` (the element's own markup)."
+        "type", default: .described("`\"text\"`, or the type of the store's column"),
+        "The type of the value: `decimal` keeps every digit, `blob` is base 64, `xml` is the element's own markup."
     )
-    let format = Key.string("format", "Of a date: `\"%d.%m.%Y %H:%M\"` or `\"dd.MM.yyyy HH:mm\"`.")
+    let format = Key.string(
+        "format",
+        "The format of a date, such as `\"%d.%m.%Y %H:%M\"` or `\"dd.MM.yyyy HH:mm\"`; of a blob, `\"hex\"` or `\"base64\"`."
+    )
     let decimalSeparator = Key.string(
-        "decimal_separator", default: .value("."), "Of numbers that are written otherwise, such as `1.234,50`.")
-    let groupSeparator = Key.string("group_separator", "Between the groups of digits.")
+        "decimal_separator", default: .value("."), "The decimal separator of numbers, for values such as `1.234,50`.")
+    let groupSeparator = Key.string("group_separator", "The separator between groups of digits.")
     let timeZone = Key.string(
         "time_zone", default: .described("the source's, or else UTC"),
-        "Of a `datetime`: the zone of times without an offset, by its name in tzdata.")
+        "The zone of a `datetime` without an offset, a name in tzdata.")
     let fallback = Key.constant(
-        "default", default: .described("NULL"), "The value where nothing is found, or an empty text.")
+        "default", default: .described("NULL"), "The value if the path has no match, or finds an empty text.")
     let required = Key.boolean(
-        "required", default: false, "The value is required; without one, `on_error` decides.")
+        "required", default: false, "Requires a value; without one, `on_error` decides.")
     let onError = Key<ColumnMapping.OnError>.choice(
         "on_error", default: .value(.discard),
-        "The treatment of a record with a wrong or missing value: the run is discarded, the value is NULL, or the record is skipped and counted."
+        "The treatment of a record with an invalid or missing value: discard the run, store NULL, or skip and count the record."
     )
     let repetition = Key<ColumnMapping.Repeat>.choice(
-        "repeat", default: .value(.first), "Which of several values counts, or that they are joined.")
+        "repeat", default: .value(.first), "Which of several matches counts; `\"join\"` joins them.")
     let separator = Key.string(
         "separator", default: .value(" "), "With `repeat = \"join\"`: the text between the values.")
-    let values = Key.constants("values", "The value of each text.")
+    let values = Key.constants("values", "A table of texts and their values.")
     let references = Key.string(
         "references",
-        "`\"TABLE(COLUMN)\"`: the value is looked up among the rows that exist after the commit, and the primary key of that row is stored."
+        "`\"TABLE(COLUMN)\"`: finds the row with this value among the rows that exist after the commit, and stores its primary key."
     )
     let missing = Key<RowShape.Missing>.choice(
-        "missing", default: .value(.discard), "With `references`: what to do if no such row exists.")
+        "missing", default: .value(.discard), "With `references`: what to do if no row matches.")
     let set = TableKey.named(
         "set", SetColumnKeys.self, short: "path",
-        "With `missing = \"create\"`: further columns of the row that is made, each with the path of its value, from this row's element."
+        "With `missing = \"create\"`: further columns of the new row, each with the path of its value from this row's element."
     )
-    let update = Key.boolean("update", default: false, "With `set`: an existing row also gets these columns.")
-    let overwrite = Key.boolean("overwrite", default: true, "`false`: the column is written only where the row is new.")
+    let update = Key.boolean("update", default: false, "With `set`: updates these columns in an existing row, too.")
+    let overwrite = Key.boolean("overwrite", default: true, "`false` writes the column only in new rows.")
     let encrypted = Key.boolean(
         "encrypted", default: false, "Encrypts the value with AES-GCM and `encryption_key` of `[store]`.")
     let export = Key.exportPath(
@@ -117,5 +123,5 @@ struct SetColumnKeys: KeyGroup {
         "A column that is set in a row that a reference creates.", all)
 
     let path = Key.string("path", default: .required, "The path of the value.")
-    let type = Key<ValueType>.choice("type", default: .value(.text), "As the `type` of a column.")
+    let type = Key<ValueType>.choice("type", default: .value(.text), "Like the `type` of a column.")
 }

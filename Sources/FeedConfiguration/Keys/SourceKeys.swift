@@ -8,35 +8,35 @@ struct SourceKeys: KeyGroup {
 
     let requests = TableKey.tables(
         "requests", RequestKeys.self, default: .required,
-        "The source's requests, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
+        "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`, see requests."
     )
     let cache = Key.duration(
-        "cache", default: .described("what the server's answers suggest"), inherited: .nearest,
-        "How long a source waits after a good run.")
+        "cache", default: .described("what the server suggests"), inherited: .nearest,
+        "The time between a good run and the next one, or longer if the server says so (`honor_max_age`).")
     let schedule = Key.string(
         "schedule", default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
-        "When the source is run, instead of `cache`: cron's five fields (crontab(5)), which are minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
+        "The times of runs, instead of `cache`, as cron's five fields (crontab(5)): minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
     )
     let timeZone = Key.string(
         "time_zone", default: .value("UTC"), inherited: .nearest,
-        "The clocks that `schedule` and `${now:…}` mean, and times of the feeds that name no offset: a name of tzdata.")
+        "The time zone of `schedule`, of `${now:…}`, and of times without an offset in the feeds: a name of tzdata.")
     let allowPrivate = Key.boolean(
         "allow_private", default: false, inherited: .nearest,
-        "An address that a response names (a redirect, a next page, `${capture:…}`, `${row:…}`, `${last:…}`, a stored permanent redirect) never leads from a public host to a loopback, private, link-local, unique-local, multicast, unspecified, carrier-grade NAT, reserved or cloud-metadata address."
+        "Allows responses to lead to private addresses."
     )
     let honorMaxAge = Key.boolean(
         "honor_max_age", default: true, inherited: .nearest,
-        "The server's `Cache-Control: max-age` or `Expires` puts the next request off, where it says more than `cache`, by up to a year."
+        "Postpones the next request while the response is fresh (`Cache-Control: max-age` or `Expires`), if that is longer than `cache`, by up to a year."
     )
     let freshWithin = Key.duration(
         "fresh_within", inherited: .nearest,
-        "How long after its last good run a source is stale: hooks receive `stale` once, and `recovered` with the next good run."
+        "How old the last good run may be before the source is stale."
     )
     let keepHistory = Key.boolean(
         "keep_history", default: false, inherited: .nearest,
         "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
     )
-    let enabled = Key.boolean("enabled", default: true, "`false` switches the source off.")
+    let enabled = Key.boolean("enabled", default: true, "`false` disables the source.")
 }
 
 struct RequestKeys: KeyGroup {
@@ -52,19 +52,19 @@ struct RequestKeys: KeyGroup {
         "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
     let headers = Key.texts(
         "headers", default: .described("an `Accept` for the `format`, or else for XML"), inherited: .merged,
-        "Headers that are sent.")
+        "Headers of the request.")
     let parameters = Key.texts(
         "parameters", inherited: .merged,
-        "They go into the query of the address, or form-encoded into the body of a POST that has none.")
+        "Parameters in the query of the address, or form-encoded in the body of a POST without `body`.")
     let body = TableKey.table(
         "body", BodyKeys.self, short: "text", inherited: .nearest,
         "The body of the request: a text, or a table that describes it.")
-    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.")
+    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation, see soap.")
     let auth = TableKey.table(
-        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth.")
+        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request, see auth.")
     let tls = TableKey.table(
         "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
-        "Certificates: see tls.")
+        "Certificates, see tls.")
     let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
     let timeout = Key.duration(
         "timeout", default: .value(.seconds(30)), inherited: .nearest,
@@ -78,79 +78,81 @@ struct RequestKeys: KeyGroup {
         "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")
     let retries = Key.integer(
         "retries", 0...ConfigurationLimits.retries, default: .value(0), inherited: .nearest,
-        "How often a request that broke off, or was answered 500, 502 or 504, is sent again within its `timeout`, at growing intervals; at most 1,000."
+        "How many times a request is sent again after a broken connection or a 500, 502 or 504, at growing intervals within `timeout`; at most 1,000."
     )
-    let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` repeats a POST, too.")
+    let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` also repeats a POST.")
     let resume = Key.boolean(
         "resume", default: false, inherited: .nearest,
-        "A transfer that breaks off goes on where it stopped, as one of the `retries`, if the server still has the same version."
+        "Continues a broken transfer where it stopped, as one of the `retries`, if the server still has the same version."
     )
     let parser = Key.string(
         "parser", inherited: .nearest,
-        "The parser of the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."
+        "The parser of the body: a class or record that the program registers, or `\"mirrored\"`, which takes the store's own tables as the mapping."
     )
     let format = Key<BodyFormat>.choice(
         "format", default: .described("by the Content-Type, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
-    let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
+    let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a body in CSV, see csv.")
     let repair = Key.strings(
         "repair",
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
     let documents = Key.string(
         "documents",
-        "The members of the archive that the body is, or the files of the folder that the address names: each whose name matches this pattern is a document, and all are one commit."
+        "A pattern for the members of an archive, or for the files of a folder: each match is a document, and all documents are one commit."
     )
     let tables = TableKey.tables(
-        "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
-    let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")
-    let root = Key.string("root", default: .described("any"), "With a mapping: the name of the root element.")
+        "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
+    let namespaces = Key.texts("namespaces", "The prefixes in the mapping's paths.")
+    let root = Key.string("root", default: .described("any"), "With a mapping: the required name of the root element.")
     let expand = Key.boolean(
         "expand", default: false,
-        "With a mapping: `export` writes the `set` columns of rows that others refer to, besides the value that they are looked up by."
+        "With a mapping: `export` also writes the `set` columns of referenced rows, besides their look-up value."
     )
     let sync = Key<SyncMode>.choice(
         "sync", default: .value(.upsert), inherited: .nearest, "How new, known and missing rows are merged.")
     let scope = Key.texts(
         "scope", inherited: .merged,
-        "Limits a mirror's deletions to rows that have these values, so that several sources share a table, and fills these columns where the feed does not."
+        "Column values that limit a mirror's deletions to its own rows, so that several sources can share a table."
     )
     let window = Key.string(
-        "window", inherited: .nearest, "As a table's, for the tables that a class writes and that have the column.")
-    let deleted = Key.string("deleted", inherited: .nearest, "As a table's, for every table that the request mirrors.")
+        "window", inherited: .nearest, "Like a table's, for the tables of a parser class that have the column.")
+    let deleted = Key.string(
+        "deleted", inherited: .nearest, "Like a table's, for every table that the request mirrors.")
     let expire = TableKey.table(
-        "expire", ExpiryKeys.self, inherited: .nearest, "As a table's, for every table that the request writes.")
+        "expire", ExpiryKeys.self, inherited: .nearest, "Like a table's, for every table that the request writes.")
     let allowEmpty = Key.boolean(
         "allow_empty", default: false, inherited: .nearest,
-        "Lets a mirroring request without a single record delete every row.")
+        "Allows a mirror without a single record to delete every row.")
     let maxDeleted = Key.changeLimit(
-        "max_deleted", default: .described("half of the rows, where there are more than 100"), inherited: .nearest,
+        "max_deleted", default: .described("half of the rows, if there are more than 100"), inherited: .nearest,
         "The most rows of its scope that a commit may delete.")
     let maxChanged = Key.changeLimit(
-        "max_changed", default: .described("any"), inherited: .nearest, "The same for rows that a commit updates.")
+        "max_changed", default: .described("any"), inherited: .nearest,
+        "The most rows of its scope that a commit may update.")
     let minRows = Key.integer(
         "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
-        "The least rows that the request stages, in all its tables together; fewer discard the run.")
+        "The minimum number of rows that the request stages, in all its tables together; fewer discard the run.")
     let expect = TableKey.tables(
         "expect", ExpectationKeys.self,
-        "Conditions on the staged rows, each as `[[sources.NAME.requests.expect]]`, looked at before the commit.")
+        "Conditions on the staged rows, each as `[[sources.NAME.requests.expect]]`, checked before the commit.")
     let keepBodies = Key.integer(
         "keep_bodies", 0...ConfigurationLimits.keptBodies, default: .value(0), inherited: .nearest,
-        "How many of the last good bodies are kept beside the store, for `replay`; at most 1,000.")
+        "The number of good bodies to keep beside the store, for `replay`; at most 1,000.")
     let capture = Key.texts(
         "capture",
-        "Values of this answer for the requests after it, as `${capture:NAME}`: for each name a path from the root; `string(/login/token)` takes the text of all elements in it, too."
+        "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
-    let page = TableKey.table("page", PageKeys.self, "The answer comes in pages: see page.")
+    let page = TableKey.table("page", PageKeys.self, "Paging: the response comes in several pages, see page.")
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
-        "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
+        "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
-        "How many of the requests of `for_each` are under way at the same time, as far as `per_host` lets them.")
+        "The number of concurrent requests of a `for_each`, within `per_host`.")
     let maxRequests = Key.integer(
         "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
-        "The most rows of `for_each`.")
+        "The most rows of a `for_each`.")
 }
 
 struct ForEachKeys: KeyGroup {
@@ -160,33 +162,33 @@ struct ForEachKeys: KeyGroup {
     let rows = Key.string("rows", default: .required, "The `SELECT`.")
     let onError = Key<ForEachDeclaration.OnError>.choice(
         "on_error", default: .value(.discard),
-        "What becomes of a row whose answer is 404 or 410, or whose document does not parse: the run is discarded, or the row is left out and named in the run's report."
+        "The treatment of a row whose response is 404 or 410, or whose document does not parse: discard the run, or skip the row and name it in the run's report."
     )
     let maxSkipped = Key.integer(
         "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
-        "The most rows that `on_error = \"skip\"` leaves out.")
+        "The most rows that `on_error = \"skip\"` may skip.")
 }
 
 struct ExpectationKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[[sources.NAME.requests.expect]]", "A condition on the staged rows, looked at before the commit.", all)
+        "[[sources.NAME.requests.expect]]", "A condition on the staged rows, checked before the commit.", all)
 
     let sql = Key.string(
         "sql", default: .required,
-        "The condition, true where all is well: an expression or a `SELECT` in SQLite's SQL, over the rows of this run, `staged.TABLE`."
+        "The condition that must be true: an expression or a `SELECT` in SQLite's SQL, over the rows of this run, `staged.TABLE`."
     )
     let message = Key.string(
-        "message", default: .described("the SQL"), "What is wrong where the condition does not hold.")
+        "message", default: .described("the SQL"), "The error message if the condition is not true.")
     let onFailure = Key<Expectation.Failure>.choice(
         "on_failure", default: .value(.discard),
-        "What becomes of the run then: it is discarded, or blocked until it is accepted, or committed with a note.")
+        "The fate of the run if the condition is not true: discarded, blocked, or committed with a note.")
 }
 
 struct ExpiryKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.expire]", "How old rows may become.", all)
+    static let table = KeyTable("[sources.NAME.requests.expire]", "The age at which rows are deleted.", all)
 
     let column = Key.string("column", default: .required, "The column with a row's date.")
-    let after = Key.duration("after", default: .required, "How long ago the date may be.")
+    let after = Key.duration("after", default: .required, "The maximum age of the date.")
 }

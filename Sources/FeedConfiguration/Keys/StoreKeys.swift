@@ -3,7 +3,7 @@ import FeedModel
 
 struct StoreKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[store]", "Where the rows are kept.", all)
+    static let table = KeyTable("[store]", "The database of the rows.", all)
 
     let path = Key.string(
         "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
@@ -13,21 +13,22 @@ struct StoreKeys: KeyGroup {
         default: .described(
             "`\"tributary-work\"`; under systemd, that folder in the unit's `StateDirectory`, such as `/var/lib/tributary`"
         ),
-        "With a store on a server: the folder, relative to `sources.toml`, for files that stay on this machine, such as the scratch files of large runs, kept bodies, and requests to the daemon."
+        "With PostgreSQL: the folder of scratch files, kept bodies and requests to the daemon, relative to `sources.toml`."
     )
     let connections = Key.integer(
         "connections", 4...ConfigurationLimits.connections, default: .value(16),
-        "With a store on a server: the most connections of this process, 4 or more.")
+        "With PostgreSQL: the most connections of this process, at least 4.")
     let schema = Key.string(
-        "schema", "A file with SQL that is run each time the store is opened, before any table of a mapping is created."
+        "schema", "A file with SQL that runs whenever the store is opened, before tables of mappings are created."
     )
     let schemaAfter = Key.string(
-        "schema_after", "SQL for views, triggers, indexes and full-text search over the tables of mappings.")
+        "schema_after", "A file with SQL for views, triggers, indexes and full-text search over the tables of mappings."
+    )
     let history = Key.duration(
         "history", default: .value(.seconds(90 * 86_400)),
-        "How long runs are kept, with their part of the changelog and the rows of `keep_history`.")
+        "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
     let encryptionKey = Key.string(
-        "encryption_key", "The key of the columns that are `encrypted`: 32 bytes in hex, for AES-GCM.")
+        "encryption_key", "The key of `encrypted` columns: 32 bytes in hex, for AES-GCM.")
 }
 
 struct DaemonKeys: KeyGroup {
@@ -37,34 +38,36 @@ struct DaemonKeys: KeyGroup {
 
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
-        "How many runs go on at the same time, at most 10,000.")
+        "The number of concurrent runs, at most 10,000.")
     let perHost = Key.integer(
         "per_host", 1...ConfigurationLimits.concurrency, default: .value(2),
-        "How many requests go to one host at the same time, at most 10,000.")
+        "The number of concurrent requests to one host, at most 10,000.")
     let listen = Key.string(
         "listen",
-        "The IP address and port of the daemon's page at `/`, the same as JSON below `/api`, `/metrics` and `/healthz`."
+        "The IP address and port of the page (`/`), the JSON API (`/api`), `/metrics` and `/healthz`."
     )
     let health = Key.string(
         "health",
-        "An IP address and a port where the daemon answers `/healthz` and nothing else, on a socket and a thread of its own: no number of connections to the page delays it."
+        "A separate IP address and port for `/healthz`, on its own thread, so that connections to the page never delay it."
     )
     let token = Key.text(
         "token",
-        "The secret that clients send for the page, `/api` and `/metrics`, also from this machine: at least 16 characters."
+        "The secret of clients of the page, `/api` and `/metrics`, also on this machine: at least 16 characters."
     )
     let readToken = Key.text(
-        "read_token", "A second secret, whose clients see everything that those with `token` see, and change nothing."
+        "read_token", "A second secret, for clients that may see everything and change nothing."
     )
     let metricsPerSource = Key.boolean(
-        "metrics_per_source", default: true, "With `false` no series at `/metrics` is labelled with a source.")
+        "metrics_per_source", default: true,
+        "With `false`, no series at `/metrics` has the label `source`; each series then covers all sources of the daemon."
+    )
     let rows = Key.boolean(
-        "rows", default: true, "With `false` nothing below `/tables` and `/api/tables` shows the rows of the store.")
+        "rows", default: true, "With `false`, `/tables` and `/api/tables` do not show rows.")
 }
 
 struct HostKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[hosts.NAME]", "How many requests one host gets at a time, and how often.", all)
+    static let table = KeyTable("[hosts.NAME]", "Limits for one host: concurrent requests, and their pace.", all)
 
     let perHost = Key.integer(
         "per_host", 1...ConfigurationLimits.concurrency,
@@ -72,9 +75,12 @@ struct HostKeys: KeyGroup {
         "The most requests at the same time to this host, at most 10,000.")
     let pace = Key.duration(
         "pace",
-        "The least time from the beginning of a request to this host to the beginning of the next one, whatever source, redirect, page, row, repetition or access token it is for. (A request that is sent again because its connection was closed or given up before the server took it counts as the same.)."
+        "The least time between the starts of two requests to this host: those of all sources, with their redirects, pages, rows, retries and access tokens."
     )
 }
+
+/// The form of changed rows in an event.
+enum HookFormat: String, Sendable, CaseIterable { case plain, debezium }
 
 struct HookKeys: KeyGroup {
     static let all = Self()
@@ -88,6 +94,15 @@ struct HookKeys: KeyGroup {
     let rows = Key.integer(
         "rows", 0...ConfigurationLimits.hookRows, default: .value(100),
         "The most changed rows that an event holds, at most 10,000.")
+    let values = Key.boolean(
+        "values", default: false, "With `true` events hold each changed row as it was before and as it is after.")
+    let format = Key.choice(
+        "format", default: .value(HookFormat.plain),
+        "With `\"debezium\"` each changed row has the form in which Debezium writes it, with its values.")
+    let condition = Key.condition(
+        "where",
+        "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
+    )
     let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
     let run = Key.strings("run", "A program and its arguments, without a shell.")
     let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")

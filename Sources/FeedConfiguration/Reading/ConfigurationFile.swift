@@ -38,7 +38,7 @@ enum ConfigurationFile {
                 throw failure(errno)
             }
         }
-        throw Failure(message: "is larger than \(ByteSize.text(limit)), the most that is read of it")
+        throw Failure(message: "is larger than \(ByteSize.text(limit)), the limit")
     }
 
     /// Returns the bytes of a file that the configuration names.
@@ -51,7 +51,7 @@ enum ConfigurationFile {
         return try read(path)
     }
 
-    /// Returns the text of a file that the configuration names; nil where it is not UTF-8.
+    /// Returns the text of a file that the configuration names; nil if it is not UTF-8.
     static func text(named path: String) throws(Failure) -> String? {
         String(validating: try read(named: path), as: UTF8.self)
     }

@@ -21,10 +21,10 @@ final class Interpolation {
         timeZones = TimeZoneFolder(environment: environment)
     }
 
-    /// - Parameter escape: escapes each value; returns nil where that cannot be done.
+    /// - Parameter escape: escapes each value; returns nil if that cannot be done.
     func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
         guard !template.utf8.contains(0) else {
-            throw Failure(message: "there is a NUL character, U+0000, which no text may hold")
+            throw Failure(message: "the text has a NUL character (U+0000), which is not allowed")
         }
         guard template.utf8.contains(UInt8(ascii: "$")) else { return InterpolatedText(template) }
         let bytes = Array(template.utf8)
@@ -38,7 +38,7 @@ final class Interpolation {
                 continue
             }
             guard let end = bytes[(sign + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
-                throw Failure(message: "'${' is never closed; write '$${' for the characters themselves")
+                throw Failure(message: "'${' is never closed; write '$${' for a literal '${'")
             }
             value += String(decoding: bytes[start..<sign], as: UTF8.self)
             let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)

@@ -3,8 +3,21 @@ import TOML
 
 /// Collects mistakes while a configuration is read. Each gets its line at the end.
 final class ProblemCollector {
+    /// A mistake.
+    struct Found {
+        var path: TOMLKeyPath
+        var message: String
+        /// True where the key is wrong, and not its value.
+        var isKey = false
+        /// The keys of which the table lacks one; empty for another mistake.
+        var lacking: [String] = []
+        /// The key that an unknown one was meant to be.
+        var meant: String?
+    }
+
     private let document: TOMLTable
-    private(set) var found: [(path: TOMLKeyPath, message: String)] = []
+    private let bytes: [UInt8]
+    private(set) var found: [Found] = []
     /// The positions in `found` of messages that may still show secrets.
     private var unredacted: [Int] = []
     /// The number of mistakes beyond the limit, which are counted and not shown.
@@ -12,30 +25,49 @@ final class ProblemCollector {
     /// Returns the secrets that messages must not show: any wrong key may have a secret as its value.
     private let secrets: () -> Set<String>
 
-    init(_ document: TOMLTable, secrets: @escaping () -> Set<String>) {
+    /// - Parameter bytes: those of the document.
+    init(_ document: TOMLTable, bytes: [UInt8], secrets: @escaping () -> Set<String>) {
         self.document = document
+        self.bytes = bytes
         self.secrets = secrets
     }
 
     func report(_ path: @autoclosure () -> TOMLKeyPath, _ message: @autoclosure () -> String) {
+        add(Found(path: path(), message: message()))
+    }
+
+    /// Reports a key that its table cannot have.
+    ///
+    /// - Parameter meant: the key that was probably meant.
+    func reportUnknown(_ path: TOMLKeyPath, meant: String?, _ message: String) {
+        add(Found(path: path, message: message, isKey: true, meant: meant))
+    }
+
+    /// Reports a table that lacks each of some keys. Where one of them is misspelt, that is the only mistake.
+    func reportLacking(_ keys: [String], at path: TOMLKeyPath, _ message: String) {
+        add(Found(path: path, message: message, lacking: keys))
+    }
+
+    private func add(_ problem: @autoclosure () -> Found) {
         guard found.count < ConfigurationLimits.problems else {
             suppressed += 1
             return
         }
-        var message = message()
+        var problem = problem()
         // A redactor of many secrets takes long to make. One suffices for all messages, except for those that are too
         // long to be kept whole until the end.
-        if message.utf8.count <= Self.longestKept {
+        if problem.message.utf8.count <= Self.longestKept {
             unredacted.append(found.count)
         } else {
-            message = Redactor(secrets: secrets()).redact(message).shortened(to: ConfigurationLimits.message)
+            problem.message = Redactor(secrets: secrets()).redact(problem.message).shortened(
+                to: ConfigurationLimits.message)
         }
-        found.append((path(), message))
+        found.append(problem)
     }
 
     private static let longestKept = 16 << 10
 
-    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, where there are any.
+    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, if there are any.
     func check(file: String) throws {
         guard !found.isEmpty else { return }
         let redactor = Redactor(secrets: secrets())
@@ -43,15 +75,47 @@ final class ProblemCollector {
             found[index].message = redactor.redact(found[index].message).shortened(to: ConfigurationLimits.message)
         }
         unredacted = []
-        var problems = found.map { problem in
+        var problems = causes.map { problem in
             ConfigurationError.Problem(
-                file: file, line: document.line(of: problem.path) ?? 1, keyPath: problem.path.description,
-                message: problem.message)
+                file: file, path: problem.path, message: problem.message, isKey: problem.isKey, in: document, bytes)
         }
-        problems.sort { ($0.line ?? 0, $0.keyPath) < ($1.line ?? 0, $1.keyPath) }
+        problems.sort { left, right in
+            (left.line ?? 0, left.excerpt?.columns.lowerBound ?? 0, left.keyPath)
+                < (right.line ?? 0, right.excerpt?.columns.lowerBound ?? 0, right.keyPath)
+        }
         if suppressed > 0 {
             problems.append(.init(file: file, message: "and \(suppressed) more mistake\(suppressed == 1 ? "" : "s")"))
         }
         throw ConfigurationError(problems: problems)
+    }
+
+    /// The mistakes that do not follow from others: of a table with a misspelt key, the real one is not missing.
+    private var causes: [Found] {
+        var meant: [TOMLKeyPath: Set<String>] = [:]
+        for problem in found {
+            guard let key = problem.meant else { continue }
+            meant[problem.path.parent, default: []].insert(key)
+        }
+        guard !meant.isEmpty else { return found }
+        return found.filter { meant[$0.path]?.isDisjoint(with: $0.lacking) ?? true }
+    }
+}
+
+extension ConfigurationError.Problem {
+    /// Creates the problem of a key of a document.
+    ///
+    /// - Parameters:
+    ///   - isKey: true where the key is wrong, and not its value.
+    ///   - bytes: those of the document.
+    init(
+        file: String, path: TOMLKeyPath, message: String, isKey: Bool = false, in document: TOMLTable, _ bytes: [UInt8]
+    ) {
+        let found = document.place(of: path)
+        self.init(file: file, line: found?.place.line ?? 1, keyPath: path.description, message: message)
+        guard let (place, isOwn) = found else { return }
+        let isValue = !isKey && isOwn && !place.value.isEmpty
+        let range = isValue || place.key.isEmpty ? place.value : place.key
+        guard !range.isEmpty, range.upperBound <= bytes.count else { return }
+        excerpt = SourceExcerpt(bytes, range, isSecret: isValue && SourceExcerpt.isSecret(path.lastKey))
     }
 }

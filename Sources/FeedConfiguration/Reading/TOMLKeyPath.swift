@@ -12,6 +12,14 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     func appending(_ key: String) -> TOMLKeyPath { TOMLKeyPath(components: components + [.key(key)]) }
     func appending(_ index: Int) -> TOMLKeyPath { TOMLKeyPath(components: components + [.index(index)]) }
 
+    /// The path of the table around.
+    var parent: TOMLKeyPath { TOMLKeyPath(components: Array(components.dropLast())) }
+
+    /// The last name; empty where there is none.
+    var lastKey: String {
+        components.lazy.compactMap { if case .key(let key) = $0 { key } else { nil } }.last ?? ""
+    }
+
     var description: String {
         components.reduce(into: "") { text, component in
             switch component {

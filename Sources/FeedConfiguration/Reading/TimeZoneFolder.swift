@@ -64,14 +64,15 @@ final class TimeZoneFolder {
                         + "zone's name without 'right/'")
             }
             throw Failure(
-                message: "the file \(path)/\(name) describes no time zone (RFC 8536); install the package tzdata again")
+                message: "the file \(path)/\(name) is not a time zone file (RFC 8536); install the package tzdata again"
+            )
         }
     }
 
     private func unknown(_ name: String) -> Failure {
         let hint = nearestName(to: name, among: names()).map { "did you mean '\($0)'?" }
         return Failure(
-            message: "'\(name)' is no time zone that \(path) has; "
+            message: "'\(name)' is not a time zone in \(path); "
                 + (hint ?? "write one such as \"Europe/Berlin\" or \"UTC\"")
                 + " (old names are in the package tzdata-legacy)")
     }

@@ -1,6 +1,6 @@
 /// One of the five fields of a line of cron: which numbers it may have, and how they are written (crontab(5)).
 package struct CronField {
-    /// What is wrong with a schedule, and what to write.
+    /// A mistake in a schedule, with the correction.
     package struct Problem: Error, CustomStringConvertible {
         package var description: String
 
@@ -82,6 +82,6 @@ package struct CronField {
     }
 
     private func problem(_ part: Substring, _ message: String) -> Problem {
-        Problem("'\(part)' is no \(name): \(message)")
+        Problem("'\(part)' is not a valid \(name): \(message)")
     }
 }

@@ -8,11 +8,12 @@ package struct CronFields: Sendable, Hashable {
     private var months: UInt64
     /// Bit 0 is Sunday.
     private var weekdays: UInt64
-    /// True where a day counts if either field names it: both are restricted.
+    /// True if a day counts if either field names it: both are restricted.
     private var eitherDay: Bool
-    /// True where the hour begins with an asterisk: hours that the clocks skip are none of those that are meant.
+    /// True if the hour begins with an asterisk: hours that the clocks skip are not made up for.
     let anyHour: Bool
-    /// True where the minute or the hour begins with an asterisk: a time that the clocks show twice is meant twice (cron(8)).
+    /// True if the minute or the hour begins with an asterisk: a time that the clocks show twice is meant twice
+    /// (cron(8)).
     let isRepeated: Bool
 
     /// What `@daily` and the like stand for.
@@ -55,7 +56,7 @@ package struct CronFields: Sendable, Hashable {
     /// The most days that are looked at; some of them stand for a whole month.
     private static let mostDays = 41 * 366
 
-    /// Returns the first minute that matches, at this one or later; nil where none does. Minutes are counted from the
+    /// Returns the first minute that matches, at this one or later; nil if none does. Minutes are counted from the
     /// beginning of 1970, by the clock on the wall.
     package func next(from minute: Int) -> Int? {
         var (day, ofDay) = minute.quotientAndRemainder(flooringBy: 1440)

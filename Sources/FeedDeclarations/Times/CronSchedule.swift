@@ -45,7 +45,7 @@ public struct CronSchedule: Sendable, Hashable {
         return .distantFuture
     }
 
-    /// Returns the first time after a moment, of those that run whenever the clock shows them.
+    /// Returns the first time after a moment, for a schedule that follows elapsed time.
     private func repeated(after: Int) -> Date {
         var start = after + 1
         var isFirst = true
@@ -68,6 +68,6 @@ public struct CronSchedule: Sendable, Hashable {
         }
     }
 
-    /// Returns true where a date is one of the times.
+    /// Returns true if a date is one of the times.
     package func has(_ date: Date) -> Bool { next(after: date - 1) == date }
 }

@@ -101,7 +101,7 @@ struct RepeatedZone: Sendable, Hashable {
         return isSummer ? summer.offset : standard
     }
 
-    /// Returns the first moment after another at which summer begins or ends; nil where there is none.
+    /// Returns the first moment after another at which summer time begins or ends; nil without one.
     func change(after moment: Int) -> Int? {
         guard let summer else { return nil }
         let year = CivilDate(daysSince1970: moment.quotientAndRemainder(flooringBy: 86_400).quotient).year

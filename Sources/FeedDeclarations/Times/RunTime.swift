@@ -25,7 +25,7 @@ package struct RunTime: Sendable, Hashable {
             }
         }
 
-        /// True where the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
+        /// True if the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
         var isOfCalendar: Bool { self == .days || self == .weeks }
     }
 
@@ -53,7 +53,7 @@ package struct RunTime: Sendable, Hashable {
             throw Problem(description: "\(error)")
         }
         guard !format.isConstant else {
-            throw Problem(description: "there is no letter of a date; write one such as ${now:yyyy-MM-dd}")
+            throw Problem(description: "it has no letter of a date; write a format such as ${now:yyyy-MM-dd}")
         }
     }
 

@@ -62,8 +62,8 @@ package struct TimeZoneRules: Sendable, Hashable {
         return low == 0 ? first : offsets[low - 1]
     }
 
-    /// Returns the first moment after another at which the clocks are set; nil where they never are again. They may be set
-    /// to what they show.
+    /// Returns the first moment after another at which the clocks change; nil if they never do again. A change may
+    /// leave the time as it is.
     package func change(after moment: Int) -> Int? {
         // The first that begins later.
         var (low, high) = (0, starts.count)

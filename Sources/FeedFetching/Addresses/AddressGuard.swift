@@ -10,11 +10,11 @@ struct AddressGuard {
     struct Refusal: Error, CustomStringConvertible {
         var description: String
 
-        init(_ provenance: AddressProvenance, to place: String, _ address: IPAddress) {
+        init(_ provenance: AddressProvenance, to origin: Origin, _ address: IPAddress) {
             let kind = "\(address.scope)"
-            let shown = place.contains("\(address)") ? kind : "\(address), \(kind)"
+            let shown = origin.host.contains("\(address)") ? kind : "\(address), \(kind)"
             description =
-                "\(provenance.namer) leads to \(place) (\(shown)), which is refused: \(provenance.advice)"
+                "\(provenance.namer) leads to \(origin) (\(shown)), which is refused: \(provenance.advice)"
         }
     }
 

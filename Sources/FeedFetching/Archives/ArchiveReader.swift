@@ -45,7 +45,7 @@ package final class ArchiveReader {
         try file.seek(toOffset: 0)
         let start = Array(try file.read(upToCount: 4) ?? Data())
         // Made last: deinit does not run where this throws before.
-        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory for an archive") }
+        guard let archive = archive_read_new() else { throw FetchError(.decoding, "not enough memory for an archive") }
         self.archive = archive
         names = tributary_utf8_locale()
         input = ArchiveInput(file, size: size, limit: limit)
@@ -145,7 +145,7 @@ package final class ArchiveReader {
             isAtEnd = true
             if let entry, archive_entry_size_is_set(entry) != 0, archive_entry_size(entry) != position {
                 throw FetchError(
-                    .truncated, "it has \(position) bytes, and the archive says \(archive_entry_size(entry))")
+                    .truncated, "it has \(position) bytes, but the archive says \(archive_entry_size(entry))")
             }
             return nil
         // A wrong checksum is a warning.
@@ -162,7 +162,7 @@ package final class ArchiveReader {
             "no member of the archive matches documents = \"\(pattern.text)\"; "
                 + (found.isEmpty
                     ? "it holds no file" : "it holds \(found)" + (count > examples.count ? " and others" : ""))
-                + "; set allow_empty = true if that is meant")
+                + "; set allow_empty = true if that is valid")
     }
 
     private func name(of entry: OpaquePointer) throws -> String {

@@ -25,7 +25,7 @@ final class CompressedFile {
     ///   - start: the file's first bytes.
     ///   - rest: returns the next ones, which stand until it is called again; nil behind the last.
     init(_ start: [UInt8], rest: @escaping () throws -> UnsafeRawBufferPointer?) throws {
-        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory to unpack it") }
+        guard let archive = archive_read_new() else { throw FetchError(.decoding, "not enough memory to unpack it") }
         self.archive = archive
         self.start = .allocate(byteCount: start.count, alignment: 16)
         self.start.copyBytes(from: start)

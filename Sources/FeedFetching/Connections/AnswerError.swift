@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The reason to refuse a connection's answer: the libraries below would trap on it, or it makes no sense.
 enum AnswerError: Error, Equatable, CustomStringConvertible {
     /// The connection had served an earlier request and broke before any byte of this answer came.
@@ -23,13 +25,31 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .closedBeforeAnswer: "the server closed a kept-alive connection instead of answering"
-        case .unprocessed: "the server closes its connections again and again before it takes the request (GOAWAY)"
-        case .refused: "the server refuses the request again and again (REFUSED_STREAM)"
-        case .leftOver: "bytes of no answer came on a kept-alive connection"
-        case .status: "the answer's status is not a number from 100 to 999"
-        case .switchesProtocols: "the answer's status is 101, though no other protocol was asked for"
+        case .unprocessed: "the server repeatedly closed the connection before it accepted the request (GOAWAY)"
+        case .refused: "the server repeatedly refused the request (REFUSED_STREAM)"
+        case .leftOver: "a kept-alive connection brought bytes that are not a response"
+        case .status: "the response's status is not a number from 100 to 999"
+        case .switchesProtocols: "the response's status is 101, but no other protocol was requested"
         case .tooManyInterimHeads: "more than \(Self.interimLimit) interim answers (1xx) came before the answer"
-        case .order: "the answer's parts come in an order that HTTP does not allow"
+        case .order: "the parts of the response come in an order that HTTP does not allow"
+        }
+    }
+}
+
+/// What a handler does with a request that must not be sent. All of it comes later: async-http-client is still about to
+/// write the request, and an error would find it in the middle of that.
+extension ChannelHandlerContext {
+    /// Drops what was to be written.
+    func refuse(_ promise: EventLoopPromise<Void>?, _ error: any Error) {
+        guard let promise else { return }
+        eventLoop.assumeIsolated().execute { promise.fail(error) }
+    }
+
+    /// Tells the next handler of an error, and closes the channel.
+    func closeLater(with error: any Error) {
+        eventLoop.assumeIsolated().execute { [self] in
+            fireErrorCaught(error)
+            close(promise: nil)
         }
     }
 }

@@ -51,7 +51,7 @@ package final class ExchangeProgress: Sendable {
     package func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
 
     /// Returns a text that names the part that did not come in time.
-    package func lateness(after limit: Duration) -> String {
+    package func timeoutDetail(after limit: Duration) -> String {
         switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"
         case .sent: "no response head within \(limit)"

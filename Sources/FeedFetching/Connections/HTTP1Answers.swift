@@ -10,7 +10,7 @@ final class HTTP1Answers: ChannelDuplexHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let bytes: HTTP1Bytes
-    private let tickets: SendTickets
+    private let correlation: RequestCorrelation
     private var order = AnswerOrder()
     private var isRefused = false
     /// The end of an answer, until all that was read with it is decoded.
@@ -20,9 +20,9 @@ final class HTTP1Answers: ChannelDuplexHandler {
     /// Why a request must not be sent to the connection's address. All that is written is then dropped.
     private var refusal: (any Error)?
 
-    init(bytes: HTTP1Bytes, tickets: SendTickets) {
+    init(bytes: HTTP1Bytes, correlation: RequestCorrelation) {
         self.bytes = bytes
-        self.tickets = tickets
+        self.correlation = correlation
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -93,10 +93,10 @@ final class HTTP1Answers: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if let refusal { return context.refuse(promise, refusal) }
         guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
-        if let ticket = head.headers.first(name: SendTickets.header) {
-            head.headers.remove(name: SendTickets.header)
+        if let entry = head.headers.first(name: RequestCorrelation.header) {
+            head.headers.remove(name: RequestCorrelation.header)
             do throws(AddressGuard.Refusal) {
-                try tickets.send(ticket, to: context.channel.remoteAddress)
+                try correlation.send(entry, to: context.channel.remoteAddress)
             } catch {
                 refusal = error
                 context.refuse(promise, error)

@@ -10,7 +10,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    private let tickets: SendTickets
+    private let correlation: RequestCorrelation
     private let uses: HTTP2Uses?
     /// True if the connection has served an earlier request.
     private let isReused: Bool
@@ -22,8 +22,8 @@ final class HTTP2Answers: ChannelDuplexHandler {
     private var refusal: AddressGuard.Refusal?
 
     /// - Parameter uses: the uses of the stream's connection.
-    init(tickets: SendTickets, uses: HTTP2Uses?) {
-        self.tickets = tickets
+    init(correlation: RequestCorrelation, uses: HTTP2Uses?) {
+        self.correlation = correlation
         self.uses = uses
         isReused = (uses?.begin() ?? 1) > 1
     }
@@ -100,9 +100,9 @@ final class HTTP2Answers: ChannelDuplexHandler {
         guard case .headers(var content) = unwrapOutboundIn(data), content.headers.contains(name: ":method") else {
             return context.write(data, promise: promise)
         }
-        if let ticket = content.headers.first(name: SendTickets.header) {
+        if let entry = content.headers.first(name: RequestCorrelation.header) {
             do throws(AddressGuard.Refusal) {
-                try tickets.send(ticket, to: context.channel.parent?.remoteAddress)
+                try correlation.send(entry, to: context.channel.parent?.remoteAddress)
             } catch {
                 refusal = error
                 context.refuse(promise, error)
@@ -110,7 +110,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
             }
         }
         content.headers = Self.mapped(content.headers) { field in
-            if field.name == SendTickets.header { return nil }
+            if field.name == RequestCorrelation.header { return nil }
             guard ValidatorBytes.isSent(field.name) else { return field.value }
             // The codec writes UTF-8 only. Without a validator that is not UTF-8, the request is unconditional.
             return ValidatorBytes.bytes(of: field.value).flatMap { String(validating: $0, as: UTF8.self) }

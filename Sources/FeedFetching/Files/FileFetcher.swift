@@ -12,10 +12,12 @@ package struct FileFetcher: Fetcher {
     }
 
     package func fetch(
-        _ request: RequestDeclaration, _: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
         do {
-            let address = try FileAddress(request.url.value)
+            guard let address = request.file else {
+                throw FetchError(.address, "\(request.url) cannot be used: it is not a file: URL")
+            }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
             if let pattern { return try await fetch(request, address.path, pattern, validators) }
             // Opened before its status is read, as another file may be renamed over it in between.
@@ -27,8 +29,6 @@ package struct FileFetcher: Fetcher {
             let response = response(to: request, current, validators, type: Self.mediaType(of: address.path))
             return response.status == 304
                 ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
-        } catch let error as WebAddress.Problem {
-            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
             throw FetchError(.file, "the file \(request.url) \(error)\(advice)")
@@ -36,7 +36,7 @@ package struct FileFetcher: Fetcher {
     }
 
     private func fetch(
-        _ request: RequestDeclaration, _ path: String, _ pattern: MemberPattern, _ validators: Validators
+        _ request: PreparedRequest, _ path: String, _ pattern: MemberPattern, _ validators: Validators
     ) async throws -> Exchange {
         let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, $0) }
         guard !folder.files.isEmpty || request.allowsEmpty else {
@@ -44,14 +44,14 @@ package struct FileFetcher: Fetcher {
             throw FetchError(
                 .file,
                 "\(request.url): no file of the folder matches '\(pattern.text)'; it holds "
-                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is meant")
+                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is valid")
         }
         let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
         return response.status == 304 ? .withoutBody(response) : .source(response, FolderArchive(folder))
     }
 
     private func response(
-        to request: RequestDeclaration, _ current: Validators, _ known: Validators, type: String?
+        to request: PreparedRequest, _ current: Validators, _ known: Validators, type: String?
     ) -> FeedResponse {
         FeedResponse(
             requestedURL: request.url.template, url: request.url.value,

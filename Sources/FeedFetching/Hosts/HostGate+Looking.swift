@@ -1,4 +1,4 @@
-import FeedDeclarations
+package import FeedDeclarations
 
 /// What goes on at one host, for those who look on.
 package struct HostActivity: Sendable {
@@ -11,7 +11,7 @@ package struct HostActivity: Sendable {
     package var pace: Duration?
     /// The runs under way that wait for a permit or for the pace, and the origins of runs that have not begun.
     package var waiting: Int
-    package var refused: [String]
+    package var refused: [Origin]
 }
 
 extension HostGate {

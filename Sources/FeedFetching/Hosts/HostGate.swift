@@ -8,7 +8,7 @@ import Locking
 package final class HostGate: Sendable {
     private struct State {
         var queues: HostQueues
-        var onFree: @Sendable ([String]) -> Void = { _ in }
+        var onFree: @Sendable ([Origin]) -> Void = { _ in }
         /// The time for which the timer is set; nil where it is not.
         var alarm: Duration?
         var timer: Task<Void, Never>?
@@ -38,19 +38,19 @@ package final class HostGate: Sendable {
     }
 
     /// Sets the action for origins at which ``start(at:)`` gave no permit, and may give one now.
-    package func onFree(_ action: @escaping @Sendable ([String]) -> Void) { state.withLock { $0.onFree = action } }
+    package func onFree(_ action: @escaping @Sendable ([Origin]) -> Void) { state.withLock { $0.onFree = action } }
 
     /// Puts other rules in force. Permits stay taken; those who wait do so under the new rules.
     package func setRules(_ rules: HostRules) { change { $0.setRules(rules, now: $1) } }
 
     /// Notes that a host was asked some time ago, unless it was asked later.
-    package func note(_ origin: String, askedBefore time: Duration) {
+    package func note(_ origin: Origin, askedBefore time: Duration) {
         let now = uptime()
         state.withLock { $0.queues.note(origin, sentAt: now - time) }
     }
 
     /// The origins of runs that wait for their host's rate limit.
-    package var limited: Set<String> { state.withLock(\.queues.limited) }
+    package var limited: Set<Origin> { state.withLock(\.queues.limited) }
 
     func looking<Value: Sendable>(_ body: (HostQueues) -> Value) -> Value { state.withLock { body($0.queues) } }
 
@@ -59,7 +59,7 @@ package final class HostGate: Sendable {
     /// Returns the permit of a run that is about to begin. The host's next request is reserved for it.
     ///
     /// - Returns: nil where the run may not begin now. ``onFree(_:)`` reports when it may.
-    package func start(at origin: String) -> HostPermit? {
+    package func start(at origin: Origin) -> HostPermit? {
         let now = uptime()
         let id = state.withLock { state in
             defer { setTimer(&state) }
@@ -69,27 +69,27 @@ package final class HostGate: Sendable {
     }
 
     /// Returns a permit without waiting; nil if none is free.
-    package func permitIfFree(at origin: String) -> HostPermit? {
+    package func permitIfFree(at origin: Origin) -> HostPermit? {
         let id = state.withLock { $0.queues.acquire(origin) }
         return id.map { HostPermit($0, origin, of: self) }
     }
 
     /// - Throws: `CancellationError`.
-    package func permit(at origin: String) async throws -> HostPermit {
+    package func permit(at origin: Origin) async throws -> HostPermit {
         HostPermit(try await enter(origin), origin, of: self)
     }
 
     /// Takes a permit's number for an origin.
     ///
     /// - Throws: `CancellationError`.
-    func enter(_ origin: String) async throws -> Int {
+    func enter(_ origin: Origin) async throws -> Int {
         try await waiting(at: origin) { waiter in
             (answer: self.state.withLock { $0.queues.arrive(waiter) }, effects: HostQueues.Effects())
         }
     }
 
     /// Takes a permit's number at once, over the limit if none is free.
-    func enterOverLimit(_ origin: String) -> Int {
+    func enterOverLimit(_ origin: Origin) -> Int {
         guard let id = state.withLock({ $0.queues.acquire(origin, exceedsLimit: true) }) else {
             preconditionFailure("a permit over the limit is always there")
         }
@@ -100,7 +100,7 @@ package final class HostGate: Sendable {
 
     func endReservation(_ id: Int) { change { $0.endReservation(id, now: $1) } }
 
-    func covers(_ id: Int, _ origin: String) -> Bool { state.withLock { $0.queues.covers(id, origin) } }
+    func covers(_ id: Int, _ origin: Origin) -> Bool { state.withLock { $0.queues.covers(id, origin) } }
 
     // MARK: - The rate limit
 
@@ -108,7 +108,7 @@ package final class HostGate: Sendable {
     ///
     /// - Parameter permit: the number of the permit whose reservation the request uses.
     /// - Throws: `CancellationError`.
-    func waitToSend(to origin: String, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
+    func waitToSend(to origin: Origin, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
         let now = uptime()
         var isSent = false
         change { queues, _ in
@@ -141,7 +141,7 @@ package final class HostGate: Sendable {
     /// - Returns: the waiter's number.
     /// - Throws: `CancellationError`.
     private func waiting(
-        at origin: String, _ queue: @Sendable (HostQueues.Waiter) -> (answer: Bool?, effects: HostQueues.Effects)
+        at origin: Origin, _ queue: @Sendable (HostQueues.Waiter) -> (answer: Bool?, effects: HostQueues.Effects)
     ) async throws -> Int {
         let id = state.withLock { $0.queues.makeID() }
         let isAdmitted = await withTaskCancellationHandler {
@@ -159,7 +159,7 @@ package final class HostGate: Sendable {
         return id
     }
 
-    private func cancel(_ id: Int, _ origin: String) {
+    private func cancel(_ id: Int, _ origin: Origin) {
         var waiter: HostQueues.Waiter?
         change { queues, now in
             let answer = queues.cancel(id, origin, now: now)

@@ -1,18 +1,19 @@
+package import FeedDeclarations
 import Locking
 
 /// The permit for exchanges at one host, until it is released. It moves with an exchange that is redirected to another host.
 package final class HostPermit: Sendable {
     private let gate: HostGate
     /// nil once the permit is released, and while it moves.
-    private let held: Mutex<(id: Int, origin: String)?>
+    private let held: Mutex<(id: Int, origin: Origin)?>
 
-    init(_ id: Int, _ origin: String, of gate: HostGate) {
+    init(_ id: Int, _ origin: Origin, of gate: HostGate) {
         self.gate = gate
         held = Mutex((id, origin))
     }
 
     /// The origin for which it was given; nil once it is released.
-    package var origin: String? { held.withLock { $0?.origin } }
+    package var origin: Origin? { held.withLock { $0?.origin } }
 
     /// Gives the permit back. A second call does nothing.
     package func release() {
@@ -29,7 +30,7 @@ package final class HostPermit: Sendable {
     /// Waits until a request may be sent. The wait is not the exchange's time.
     ///
     /// - Throws: `CancellationError`.
-    func waitToSend(to origin: String, _ progress: ExchangeProgress?) async throws {
+    func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
         try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
     }
 
@@ -42,7 +43,7 @@ package final class HostPermit: Sendable {
     /// - Parameter mayWait: false for one of several exchanges of a run. Its run holds other permits, and every run might do
     ///   so; it takes one over the limit.
     /// - Throws: `CancellationError`.
-    func move(to origin: String, mayWait: Bool, _ progress: ExchangeProgress?) async throws {
+    func move(to origin: Origin, mayWait: Bool, _ progress: ExchangeProgress?) async throws {
         guard let id = held.withLock({ $0?.id }), !gate.covers(id, origin) else { return }
         release()
         let next =

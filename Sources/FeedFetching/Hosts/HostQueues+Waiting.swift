@@ -5,7 +5,7 @@ import HeapModule
 /// Those who wait, and the alarms that wake them.
 extension HostQueues {
     /// Takes a waiter out of the queues. One that has not come yet is answered with false as it comes.
-    mutating func cancel(_ id: Int, _ origin: String, now: Duration) -> (waiter: Waiter?, effects: Effects) {
+    mutating func cancel(_ id: Int, _ origin: Origin, now: Duration) -> (waiter: Waiter?, effects: Effects) {
         let key = rules.key(of: origin)
         if let index = hosts[key]?.arrivals.firstIndex(where: { $0.id == id }) {
             return (hosts[key]?.arrivals.remove(at: index), Effects())
@@ -22,7 +22,7 @@ extension HostQueues {
     mutating func forgetCancellation(_ id: Int) { cancelled.remove(id) }
 
     /// The origins of runs that wait for the rate limit of their hosts.
-    var limited: Set<String> { Set(rules.pacedKeys.flatMap { hosts[$0]?.refused ?? [] }) }
+    var limited: Set<Origin> { Set(rules.pacedKeys.flatMap { hosts[$0]?.refused ?? [] }) }
 
     /// The time of the first alarm; nil where nobody waits for a time.
     mutating func nextAlarm() -> Duration? {

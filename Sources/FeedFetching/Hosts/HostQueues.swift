@@ -11,7 +11,7 @@ struct HostQueues {
     /// Who waits: its number, its origin, and what wakes it with true, or with false where it is cancelled.
     struct Waiter {
         var id: Int
-        var origin: String
+        var origin: Origin
         var continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -26,7 +26,7 @@ struct HostQueues {
         /// Those who have a permit and wait for the rate limit, in the order of their arrival.
         var senders: Deque<Waiter> = []
         /// The origins of runs that were refused, each once, in that order.
-        var refused: [String] = []
+        var refused: [Origin] = []
         /// The time of the alarm that is set for this host.
         var alarm: Duration?
 
@@ -48,13 +48,13 @@ struct HostQueues {
         /// Those who wait no longer.
         var admitted: [Waiter] = []
         /// The origins of refused runs that may ask again.
-        var freed: [String] = []
+        var freed: [Origin] = []
     }
 
     var rules: HostRules
     var hosts: [String: Host] = [:]
     /// The origins of all permits, by the permits' numbers.
-    var permits: [Int: String] = [:]
+    var permits: [Int: Origin] = [:]
     var alarms = Heap<Alarm>()
     var cancelled: Set<Int> = []
     private var lastID = 0
@@ -70,7 +70,7 @@ struct HostQueues {
 
     /// Returns the number of a permit for a run that is about to begin, and reserves the host's next request for it; nil,
     /// noting the origin as refused, where the host has no permit or its next request is not yet due.
-    mutating func start(_ origin: String, now: Duration) -> Int? {
+    mutating func start(_ origin: Origin, now: Duration) -> Int? {
         let key = rules.key(of: origin)
         var host = hosts[key] ?? Host()
         defer { store(host, key, now: now) }
@@ -86,7 +86,7 @@ struct HostQueues {
     }
 
     /// Returns the number of a permit; nil where none is free, unless the limit is to be exceeded.
-    mutating func acquire(_ origin: String, exceedsLimit: Bool = false) -> Int? {
+    mutating func acquire(_ origin: Origin, exceedsLimit: Bool = false) -> Int? {
         let key = rules.key(of: origin)
         guard exceedsLimit || hosts[key]?.permits ?? 0 < rules.limit(at: key) else { return nil }
         let id = makeID()
@@ -129,7 +129,7 @@ struct HostQueues {
     }
 
     /// True where a permit is one for an origin, too.
-    func covers(_ id: Int, _ origin: String) -> Bool {
+    func covers(_ id: Int, _ origin: Origin) -> Bool {
         permits[id].map { $0 == origin || rules.key(of: $0) == rules.key(of: origin) } ?? false
     }
 
@@ -139,7 +139,7 @@ struct HostQueues {
     ///
     /// - Parameter permit: the permit whose reservation the request uses. It ends also where the request goes elsewhere.
     /// - Returns: true where the request is sent; else ``wait(_:now:)`` comes next.
-    mutating func send(_ origin: String, _ permit: Int?, now: Duration) -> (isSent: Bool, effects: Effects) {
+    mutating func send(_ origin: Origin, _ permit: Int?, now: Duration) -> (isSent: Bool, effects: Effects) {
         let key = rules.key(of: origin)
         var effects = Effects()
         let own = permit.flatMap { permits[$0].map(rules.key) }
@@ -170,7 +170,7 @@ struct HostQueues {
     }
 
     /// Notes that a host was asked at a time, unless it was asked later.
-    mutating func note(_ origin: String, sentAt time: Duration) {
+    mutating func note(_ origin: Origin, sentAt time: Duration) {
         let key = rules.key(of: origin)
         guard rules.pace(at: key) != nil else { return }
         hosts[key, default: Host()].lastSent = max(hosts[key]?.lastSent ?? time, time)

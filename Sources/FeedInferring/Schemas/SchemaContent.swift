@@ -18,16 +18,22 @@ struct SchemaContent {
 
     private(set) var children: [Child] = []
     private var places: [SchemaName: Int] = [:]
-    /// True where any other element may occur.
+    /// True if any other element may occur.
     var hasWildcard = false
-    var attributes: [Attribute] = []
-    /// What the text is; nil where there is none.
+    private(set) var attributes: [Attribute] = []
+    private var attributeNames: Set<SchemaName> = []
+    /// The type of the text; nil without text.
     var value: DeclaredValue?
     var isMixed = false
-    /// True where nothing is known of the content.
+    /// True if nothing is known of the content.
     var isAny = false
 
-    /// Adds an element that may follow or precede those that are there.
+    /// Adds an attribute, unless there is one of its name.
+    mutating func add(_ attribute: Attribute) {
+        if attributeNames.insert(attribute.name).inserted { attributes.append(attribute) }
+    }
+
+    /// Adds an element that may follow or precede the existing ones.
     mutating func add(_ child: Child) {
         if let place = places[child.name] {
             children[place].repeats = true
@@ -37,7 +43,7 @@ struct SchemaContent {
         }
     }
 
-    /// Adds an element that may occur instead of those that are there.
+    /// Adds an element that may occur instead of the existing ones.
     mutating func addAlternative(_ child: Child) {
         if let place = places[child.name] {
             children[place].repeats = children[place].repeats || child.repeats
@@ -52,7 +58,7 @@ struct SchemaContent {
         children.append(child)
     }
 
-    /// Adds what a part of a model holds.
+    /// Adds the content of a part of a model.
     ///
     /// - Parameter isAlternative: true for a part of a choice.
     mutating func add(_ part: SchemaContent, isAlternative: Bool, isRequired: Bool, repeats: Bool) {

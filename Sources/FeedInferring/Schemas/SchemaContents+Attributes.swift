@@ -1,7 +1,6 @@
 extension SchemaContents {
     /// Adds the attributes of a type or an extension that are not there yet.
     func addAttributes(of node: SchemaNode, to content: inout SchemaContent) throws {
-        var found: Set<SchemaName> = Set(content.attributes.map(\.name))
         var groups: Set<ObjectIdentifier> = []
         var rest = [node]
         while let next = rest.popLast() {
@@ -9,8 +8,7 @@ extension SchemaContents {
                 try count()
                 switch child.kind {
                 case "attribute":
-                    guard let attribute = attribute(child), found.insert(attribute.name).inserted else { continue }
-                    content.attributes.append(attribute)
+                    if let attribute = attribute(child) { content.add(attribute) }
                 case "attributeGroup":
                     guard let group = child.reference("ref").flatMap({ set.attributeGroups[$0] }) else { continue }
                     for definition in [group, group.redefined].compactMap(\.self)

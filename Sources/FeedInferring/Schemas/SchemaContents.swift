@@ -1,12 +1,13 @@
 import XMLStream
 
-/// Finds out what the types of a schema hold: over extensions and restrictions, groups, choices and references.
+/// Resolves the content of a schema's types through extensions, restrictions, groups, choices and references.
 ///
-/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds what a hostile schema costs.
+/// Groups and types that refer to one another in a circle end, and ``mostSteps`` bounds the cost of a hostile schema.
 final class SchemaContents {
     let set: SchemaSet
     let simple: SchemaSimpleTypes
     private var known: [ObjectIdentifier: SchemaContent] = [:]
+    private var knownTypes: [ObjectIdentifier: SchemaType] = [:]
     private var knownGroups: [ObjectIdentifier: SchemaContent] = [:]
     private var steps = 0
     private var depth = 0
@@ -31,25 +32,32 @@ final class SchemaContents {
 
     // MARK: - Elements
 
-    /// Returns the declaration that an element of a model stands for.
+    /// Returns the declaration that an element of a model refers to.
     func declaration(of node: SchemaNode) -> SchemaNode? {
         guard let name = node.reference("ref") else { return node }
         return set.elements[name]
     }
 
-    /// Returns the type of an element that is declared.
+    /// Returns the type of an element that is declared. Without a type it has that of its substitution group's head.
     func type(of element: SchemaNode) -> SchemaType {
         guard var next = declaration(of: element) else { return .any }
         var heads: Set<ObjectIdentifier> = []
-        while heads.insert(ObjectIdentifier(next)).inserted {
-            if let node = next.child("complexType") { return .complex(node) }
-            if let node = next.child("simpleType") { return .simple(simple.value(of: node)) }
-            if let name = next.reference("type") { return type(name, of: next) }
-            // Without a type it has that of its substitution group's head.
-            guard let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] }) else { break }
+        var found: SchemaType?
+        while found == nil, heads.insert(ObjectIdentifier(next)).inserted {
+            found = knownTypes[ObjectIdentifier(next)] ?? ownType(of: next)
+            guard found == nil, let head = next.references("substitutionGroup").first.flatMap({ set.elements[$0] })
+            else { break }
             next = head
         }
-        return .any
+        for head in heads { knownTypes[head] = found ?? .any }
+        return found ?? .any
+    }
+
+    /// The type that a declaration itself gives; nil where it gives none.
+    private func ownType(of element: SchemaNode) -> SchemaType? {
+        if let node = element.child("complexType") { return .complex(node) }
+        if let node = element.child("simpleType") { return .simple(simple.value(of: node)) }
+        return element.reference("type").map { type($0, of: element) }
     }
 
     private func type(_ name: SchemaName, of element: SchemaNode) -> SchemaType {
@@ -61,7 +69,7 @@ final class SchemaContents {
         return node.kind == "complexType" ? .complex(node) : .simple(simple.value(of: node))
     }
 
-    /// Returns what an element holds. Of an abstract type, this is what any type derived from it holds.
+    /// Returns the content of an element. For an abstract type, it is the content of all types derived from it.
     func content(of type: SchemaType) throws -> SchemaContent {
         var content = SchemaContent()
         switch type {
@@ -80,10 +88,9 @@ final class SchemaContents {
                     try count(more.children.count + more.attributes.count)
                     content.add(more, isAlternative: true, isRequired: false, repeats: false)
                     content.value = content.value ?? more.value
-                    for var attribute in more.attributes
-                    where !content.attributes.contains(where: { $0.name == attribute.name }) {
+                    for var attribute in more.attributes {
                         attribute.value.isRequired = false
-                        content.attributes.append(attribute)
+                        content.add(attribute)
                     }
                 }
             }
@@ -136,7 +143,7 @@ final class SchemaContents {
         return content
     }
 
-    /// Returns what the parts of a model hold: those of a type, a sequence, a choice or a group.
+    /// Returns the content of the parts of a model: a type, a sequence, a choice or a group.
     private func part(_ node: SchemaNode) throws -> SchemaContent {
         depth += 1
         defer { depth -= 1 }
@@ -205,7 +212,7 @@ final class SchemaContents {
         return content
     }
 
-    /// True where a node is part of a definition.
+    /// True if a node is part of a definition.
     private func isWithin(_ node: SchemaNode, _ definition: SchemaNode) -> Bool {
         var rest = [definition]
         while let next = rest.popLast() {

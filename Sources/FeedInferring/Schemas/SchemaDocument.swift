@@ -7,13 +7,13 @@ package final class SchemaDocument: XMLStreamHandler {
         package var location: String
         /// The target namespace that the other one takes over where it has none: of `include`, `redefine` and `override`.
         package var adopter: String?
-        /// False for `import`: what the other one declares is in another namespace.
+        /// False for `import`: its declarations are in another namespace.
         package var isPart: Bool
     }
 
-    /// The namespace of what it declares; nil for none.
+    /// The namespace of its declarations; nil for none.
     private(set) var namespace: String?
-    /// True where it has no target namespace of its own, but that of the document that includes it.
+    /// True if it has no target namespace of its own, but that of the document that includes it.
     private(set) var isAdopted = false
     private(set) var root: SchemaNode?
     private(set) package var references: [Reference] = []
@@ -23,7 +23,7 @@ package final class SchemaDocument: XMLStreamHandler {
     /// The number of open elements that are not part of the schema, such as markup in its documentation.
     private var foreign = 0
 
-    /// - Parameter adopter: the target namespace of the document that includes it; nil where none does.
+    /// - Parameter adopter: the target namespace of the document that includes it; nil if none does.
     package init(adopter: String? = nil) {
         self.adopter = adopter
         super.init()
@@ -105,7 +105,7 @@ final class NamespaceScope {
         return found == "" ? nil : found
     }
 
-    /// Returns a prefix of a namespace; nil where it has none here.
+    /// Returns a prefix of a namespace; nil if it has none here.
     func prefix(of namespace: String) -> String? {
         sequence(first: self, next: \.outer).lazy
             .compactMap { $0.declared.filter { $0.value == namespace && !$0.key.isEmpty }.keys.min() }.first

@@ -1,10 +1,10 @@
 import XMLStream
 
-/// Says of the elements of a document, or of all that a schema allows, what the schema declares.
+/// Adds a schema's declarations to the elements of a document, or to all elements that the schema allows.
 ///
-/// Without a document, it makes the profile of one that has everything. Elements are taken level by level, so that those
-/// near the root come first. What would be too much (``mostPaths`` in all, ``mostValues`` in one record), and an element
-/// within another of its type, is kept as markup.
+/// Without a document, it makes the profile of a document that has everything. Elements are taken level by level, so
+/// that those near the root come first. Content beyond the limits (``mostPaths`` in all, ``mostValues`` in one
+/// record), and an element within another of its type, is kept as markup.
 final class SchemaGuide {
     /// An element of the profile, and its declaration.
     private struct Place {
@@ -37,7 +37,7 @@ final class SchemaGuide {
 
     private let set: SchemaSet
     private let contents: SchemaContents
-    /// True where elements that no document has had are added.
+    /// True if elements that no document has are added.
     private var adds = false
     private var paths = 0
     /// The paths in each record, by the element that repeats.
@@ -64,9 +64,9 @@ final class SchemaGuide {
         return root
     }
 
-    /// Adds what the schema declares to the profile of a document.
+    /// Adds the schema's declarations to the profile of a document.
     ///
-    /// - Throws: ``InferenceError`` where the schema does not declare the document's root.
+    /// - Throws: ``InferenceError`` if the schema does not declare the document's root.
     func describe(_ root: ElementProfile) throws {
         guard let element = set.elements[root.name.identity] else {
             throw InferenceError(
@@ -98,7 +98,7 @@ final class SchemaGuide {
         let declared = contents.declaration(of: place.element) ?? place.element
         let content = try contents.content(of: type)
         var declaration = profile.declaration ?? ElementDeclaration()
-        declaration.constraints = declared.children.filter { ["key", "unique", "keyref"].contains($0.kind) }
+        declaration.constraints = declared.children.compactMap(\.constraint)
         var value = content.value ?? DeclaredValue()
         value.isRequired = !declared.isTrue("nillable")
         value.documentation = place.element.documentation ?? declared.documentation ?? documentation(of: type)
@@ -146,7 +146,7 @@ final class SchemaGuide {
         if case .complex(let node) = type { node.documentation } else { nil }
     }
 
-    /// True where the content is text with markup, or anything.
+    /// True if the content is text with markup, or anything.
     private func isMarkup(_ content: SchemaContent, _ profile: ElementProfile) -> Bool {
         guard adds else { return content.isMixed && profile.isProse }
         if content.isAny || content.hasWildcard && content.children.isEmpty { return true }
@@ -162,7 +162,8 @@ final class SchemaGuide {
         }
     }
 
-    /// Counts the paths of an element's content, with the attributes of texts in it; false where there would be too many.
+    /// Counts the paths of an element's content, with the attributes of texts in it; false if there would be too
+    /// many.
     private func take(_ content: SchemaContent, in profile: ElementProfile) throws -> Bool {
         guard !content.children.isEmpty else { return true }
         let record = sequence(first: profile, next: \.parent).first { $0.maximum > 1 || $0.parent == nil } ?? profile
@@ -179,7 +180,7 @@ final class SchemaGuide {
         return true
     }
 
-    /// Returns a name with the prefix that its namespace has in the schema, where it is not that of the root.
+    /// Returns a name with the prefix of its namespace in the schema, if that is not the root's namespace.
     private func name(_ name: SchemaName, in node: SchemaNode) -> XMLName {
         let prefix = name.namespace.flatMap { node.prefix(of: $0) }
         let qualified =

@@ -6,7 +6,7 @@ final class SchemaNode {
     let kind: String
     let attributes: [String: String]
     var children: [SchemaNode] = []
-    /// The beginning of its documentation, in one line; nil where there is none.
+    /// The beginning of its documentation, in one line; nil without any.
     var documentation: String?
     /// The definition that this one redefines.
     var redefined: SchemaNode?
@@ -24,10 +24,10 @@ final class SchemaNode {
 
     func child(_ kind: String) -> SchemaNode? { children.first { $0.kind == kind } }
 
-    /// True where an attribute is `true` or `1`.
+    /// True if an attribute is `true` or `1`.
     func isTrue(_ attribute: String) -> Bool { ["true", "1"].contains(attributes[attribute] ?? "") }
 
-    /// The name of what is declared, in the schema's target namespace.
+    /// The declared name, in the schema's target namespace.
     var name: SchemaName? { self["name"].map { SchemaName(local: $0, namespace: document.namespace) } }
 
     /// Returns the name that an attribute refers to: `type="po:Address"`.
@@ -51,13 +51,23 @@ final class SchemaNode {
         (self[attribute] ?? "").split(whereSeparator: \.isWhitespace).map { resolved(String($0)) }
     }
 
+    /// The key, unique value or reference that the element declares; nil where it is another.
+    var constraint: DeclaredConstraint? {
+        DeclaredConstraint.Kind(rawValue: kind).map { kind in
+            DeclaredConstraint(
+                kind: kind, label: self["name"] ?? "", name: name, target: reference("refer"),
+                selector: child("selector")?["xpath"] ?? "",
+                fields: children.filter { $0.kind == "field" }.map { $0["xpath"] ?? "" })
+        }
+    }
+
     /// The most occurrences are more than one.
     var repeats: Bool {
         guard let most = self["maxOccurs"] else { return false }
         return most == "unbounded" || Int(most).map { $0 > 1 } ?? true
     }
 
-    /// False where it need not occur.
+    /// False if it need not occur.
     var isRequired: Bool { self["minOccurs"].map { Int($0) != 0 } ?? true }
 }
 
@@ -67,6 +77,6 @@ extension SchemaName {
     static let schemaNamespace = "http://www.w3.org/2001/XMLSchema"
     static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-    /// True where XML Schema itself defines the type.
+    /// True if XML Schema itself defines the type.
     var isBuiltIn: Bool { namespace == Self.schemaNamespace }
 }

@@ -1,4 +1,4 @@
-/// The documents of an XML Schema, and what they declare at their top, by name.
+/// The documents of an XML Schema, and their global declarations by name.
 package final class SchemaSet {
     private(set) var types: [SchemaName: SchemaNode] = [:]
     private(set) var elements: [SchemaName: SchemaNode] = [:]
@@ -40,7 +40,7 @@ package final class SchemaSet {
 
     private static let mostNotes = 12
 
-    /// Puts redefined definitions in the place of those that they redefine. To be called when all documents are there.
+    /// Replaces redefined definitions. Call it once all documents are loaded.
     package func complete() {
         for node in replacements {
             declare(node) { known, new in
@@ -96,7 +96,7 @@ package final class SchemaSet {
     /// Returns the element that is the root of documents.
     ///
     /// - Parameter name: its local name; nil for the only global element that no other one refers to.
-    /// - Throws: ``InferenceError`` where there is none, or several.
+    /// - Throws: ``InferenceError`` if there is none, or several.
     func root(_ name: String?) throws(InferenceError) -> SchemaNode {
         let own = documents.first?.root?.children.filter { $0.kind == "element" } ?? []
         let declared = (own.isEmpty ? elements.values.sorted { $0["name"] ?? "" < $1["name"] ?? "" } : own)

@@ -4,13 +4,13 @@ import FeedDeclarations
 struct SchemaSimpleTypes {
     let set: SchemaSet
 
-    /// Returns what a type says of its values. Types that are not there are texts.
+    /// Returns the declaration of a type's values. Unknown types are texts.
     func value(of name: SchemaName?) -> DeclaredValue {
         var budget = Self.longestChain
         return value(of: name, &budget)
     }
 
-    /// Returns what a definition in place says of its values.
+    /// Returns the declaration of the values of a definition in place.
     func value(of node: SchemaNode) -> DeclaredValue {
         var budget = Self.longestChain
         return value(of: node, &budget)

@@ -47,7 +47,7 @@ struct ContentCollector {
         try check()
     }
 
-    /// Returns the content when its element has ended; nil where it is only text.
+    /// Returns the content when its element has ended; nil if it is only text.
     mutating func content(_ stream: XMLStreamParser) throws -> String? {
         guard children > 0 else { return nil }
         takeText(stream.textBytes)

@@ -36,7 +36,7 @@ open class FeedParser {
     /// unconditional, so that a 304 does not keep rows of the former version.
     open class var version: Int { 1 }
 
-    /// Idempotent SQL that creates the parser's tables where they do not exist, run before it parses. Empty where the
+    /// Idempotent SQL that creates the parser's tables where they do not exist, run before it parses. Empty if the
     /// program's migrations or a schema file create them.
     ///
     /// A later version may give its tables more columns. They are added to existing tables without NOT NULL, and
@@ -123,13 +123,13 @@ open class FeedParser {
     /// children.
     public final var rawText: String { String(decoding: stream.textBytes, as: UTF8.self) }
 
-    /// Takes the content of the element that has begun as markup. Call it in ``didStartElement()``. The parser is not
-    /// told of the elements in the content, and finds it in ``markup`` when the element ends. Free of cost where the
+    /// Takes the content of the element that has begun as markup. Call it in ``didStartElement()``. The parser does
+    /// not receive the elements in the content, and finds it in ``markup`` when the element ends. Free of cost where the
     /// content has no elements.
     public final func collectMarkup(_ rules: MarkupRules = MarkupRules()) { markupRules = rules }
 
-    /// The markup of an element's content, in ``didEndElement()``, where it was to be taken and has elements in it. It
-    /// is well-formed, its text is escaped, and white space at either end is removed. Nil where the content has no
+    /// The markup of an element's content, in ``didEndElement()``, where it was to be taken and has elements in it.
+    /// It is well-formed, its text is escaped, and white space at either end is removed. Nil if the content has no
     /// elements: its ``text`` is then all.
     public final internal(set) var markup: String?
 
@@ -158,7 +158,7 @@ open class FeedParser {
     // access to a parser that is not parsing. The stream is not retained: it belongs to the ``XMLBodyParser`` that owns
     // the parser, and it is read several times an element.
     @exclusivity(unchecked) final var session: Session!
-    /// The prefixes of ``namespaces``; nil where there are none.
+    /// The prefixes of ``namespaces``; nil without one.
     @exclusivity(unchecked) final var prefixes: NamespacePrefixes?
     @exclusivity(unchecked) final var streamReference: Unmanaged<XMLStreamParser>!
 
@@ -176,15 +176,15 @@ public struct FeedAttributes {
         self.prefixes = prefixes
     }
 
-    /// The value of the attribute with this name; nil where there is none. A prefix of ``FeedParser/namespaces`` stands for
+    /// The value of the attribute with this name; nil without one. A prefix of ``FeedParser/namespaces`` stands for
     /// its namespace; any other is compared as written.
     public subscript(name: String) -> String? {
         guard let prefixes, let (local, namespace) = prefixes.split(name) else { return attributes[name] }
         return self[local, namespace: namespace]
     }
 
-    /// The value of the attribute with this local name in a namespace, whatever prefix the document has for it; nil where
-    /// there is none.
+    /// The value of the attribute with this local name in a namespace, whatever prefix the document uses; nil without
+    /// such an attribute.
     public subscript(local: String, namespace namespace: String) -> String? {
         let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
         return attributes.withValue(of: test) { String(decoding: $0, as: UTF8.self) }
@@ -202,7 +202,7 @@ struct NamespacePrefixes {
     /// The most bytes of a namespace in a name: the document chooses its length.
     private static let longestShown = 1_000
 
-    /// - Returns: nil where there are none.
+    /// - Returns: nil without one.
     /// - Precondition: no namespace has two prefixes.
     init?(_ namespaces: [String: String]) {
         guard !namespaces.isEmpty else { return nil }
@@ -222,7 +222,8 @@ struct NamespacePrefixes {
         return "{\((namespace ?? "").prefix(Self.longestShown))}\(local)"
     }
 
-    /// Returns an attribute's name in parts; nil where its prefix is not declared. One without a prefix has no namespace.
+    /// Returns an attribute's name in parts; nil if its prefix is not declared. One without a prefix has no
+    /// namespace.
     func split(_ name: String) -> (local: String, namespace: String)? {
         guard let colon = name.firstIndex(of: ":"),
             let declared = namespaces.first(where: { $0.prefix == name[..<colon] })

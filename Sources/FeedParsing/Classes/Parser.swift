@@ -16,7 +16,7 @@ public struct Parser: Sendable {
     public let version: Int
     /// The tables that the parser writes.
     public let tables: [String]
-    /// Idempotent SQL that creates the tables; empty where nothing is to be run.
+    /// Idempotent SQL that creates the tables; empty for none.
     package let schema: String
     /// The tables that are derived from record types.
     package private(set) var tableSchemas: [TableSchema] = []
@@ -53,12 +53,12 @@ public struct Parser: Sendable {
     /// record. The table of a type with a ``FeedRecord/databaseKey`` is created where it does not exist.
     ///
     /// - Parameters:
-    ///   - element: the elements that are records: `food`, `menu/food`, or `/menu/food` from the root. A prefix stands for
-    ///     its namespace in ``XMLRecord/xmlNamespaces``; one that is not there is the document's.
-    ///     ``XMLRecord/xmlElement`` where it is nil.
-    ///   - name: the name of the parser in requests; the type's name where it is nil.
+    ///   - element: the elements that are records: `food`, `menu/food`, or `/menu/food` from the root. A prefix
+    ///     stands for its namespace in ``XMLRecord/xmlNamespaces``; one that is not there is the document's.
+    ///     ``XMLRecord/xmlElement`` if it is nil.
+    ///   - name: the name of the parser in requests; the type's name if it is nil.
     ///   - version: raise it when the same document would now give other rows.
-    ///   - tables: the tables that the parser writes; the record's own table where it is nil. Required where
+    ///   - tables: the tables that the parser writes; the record's own table if it is nil. Required where
     ///     ``XMLRecord/recordType(for:)`` chooses types with other tables, which are not created.
     /// - Precondition: `element` consists of names separated by single slashes, and the columns of a type with a key can be
     ///   derived: a property that is not optional has a type of Swift's, Foundation's, or one that is `CaseIterable`.

@@ -4,7 +4,7 @@ package import FeedDeclarations
 public struct ParserRegistry: Sendable {
     private let parsers: [String: Parser]
 
-    /// - Precondition: no two parsers have the same name, because a `sources.toml` could not tell them apart.
+    /// - Precondition: all parsers have different names, because `sources.toml` refers to them by name.
     public init(_ parsers: [Parser]) {
         self.parsers = Dictionary(parsers.map { ($0.name, $0) }) { first, _ in
             preconditionFailure("two parsers are registered under the name '\(first.name)'")
@@ -37,6 +37,15 @@ extension ParserRegistry: BodyParsing {
 
     package func expressionProblems(of table: TableMapping) -> [ExpressionProblem] {
         ExpressionCompiler.problems(of: table)
+    }
+
+    package func conditionProblem(of sql: String) -> String? {
+        do throws(ChangeCondition.Failure) {
+            _ = try ChangeCondition(sql)
+            return nil
+        } catch {
+            return error.description
+        }
     }
 
     package func expectation(of column: ColumnMapping) -> String { ValueConverter(column, cipher: nil).expectation }

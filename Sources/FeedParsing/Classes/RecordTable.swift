@@ -3,8 +3,8 @@ import FeedStaging
 import Foundation
 import GRDB
 
-/// Derives the table of a record type from its `Decodable` conformance: a decoder notes each key and type that the type
-/// asks for, and answers with empty values.
+/// Derives the table of a record type from its `Decodable` conformance: a decoder notes each requested key and type,
+/// and returns empty values.
 enum RecordTable {
     /// - Precondition: each column can be derived, and the key's columns are among them.
     static func schema<Record: FeedRecord>(of type: Record.Type, place: String) -> TableSchema {
@@ -74,7 +74,7 @@ enum RecordTable {
     }
 }
 
-/// A decoder that has no values: it notes which are asked for.
+/// A decoder without values, which notes the requested keys and types.
 private struct ColumnDecoder: Decoder {
     let columns: RecordTable.Columns
     let strategies: RecordTable.Strategies

@@ -7,7 +7,7 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
     private let parser: FeedParser
     private let response: FeedResponse
     private lazy var stream = XMLStreamParser(response, handler: self)
-    /// Takes the content of an element that the parser wants as markup. The parser is not told of the elements in it.
+    /// Takes the content of an element that the parser wants as markup. The parser does not receive the elements in it.
     private var collector: ContentCollector?
 
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {

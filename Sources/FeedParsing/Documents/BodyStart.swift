@@ -8,8 +8,8 @@ enum BodyStart {
 
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
-    ///   - isWhole: true where no more bytes follow.
-    /// - Returns: nil where the bytes do not show it yet.
+    ///   - isWhole: true if no more bytes follow.
+    /// - Returns: nil if more bytes are needed.
     static func format(of start: [UInt8], isWhole: Bool) -> BodyFormat? {
         if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
             return start.dropFirst(2).first { $0 != 0 && !isXMLSpace($0) }.map(isJSON) ?? false ? .json : .xml
@@ -24,7 +24,7 @@ enum BodyStart {
         return first + 1 < start.count || isWhole ? .json : nil
     }
 
-    /// Returns true where the bytes show the encoding of JSON: its first character, and the byte after that.
+    /// Returns true if the bytes show the encoding of JSON: its first character, and the byte after that.
     static func showsEncoding(_ start: [UInt8], isWhole: Bool) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = start.dropFirst(start.starts(with: mark) ? mark.count : 0)

@@ -31,10 +31,10 @@ enum CSVColumns {
 }
 
 extension MappingHandler {
-    /// Checks that the columns are there that paths of the mapping name. Those with a `default`, and those that may be NULL
-    /// by `on_error`, may be missing.
+    /// Checks that the columns in the mapping's paths exist. Columns with a `default`, and those that may be NULL by
+    /// `on_error`, may be missing.
     ///
-    /// - Throws: ``MappingError`` that names each column that is missing, and the nearest that is there.
+    /// - Throws: ``MappingError`` naming each missing column, and the nearest existing one.
     func check(columns: [String]) throws {
         let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil) }
         let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }

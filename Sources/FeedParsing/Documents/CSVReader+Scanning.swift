@@ -39,8 +39,8 @@ extension CSVReader {
                     state = .quotedEnd
                 } else {
                     throw problem(
-                        "a quoted field has more behind its quote; a quote within a field is written twice, or quote = \"\" "
-                            + "says that no field is quoted",
+                        "a quoted field continues after its closing quote; double a quote within a field, or write quote = \"\" "
+                            + "if no field is quoted",
                         at: line)
                 }
                 index += 1
@@ -95,8 +95,8 @@ extension CSVReader {
         return index + 1
     }
 
-    /// Returns the place of the first delimiter or control character, such as a line end; the end where there is none.
-    /// Eight bytes are looked at together.
+    /// Returns the position of the first delimiter or control character, such as a line end; the end without one.
+    /// Checks eight bytes at a time.
     @inline(__always)
     private func firstSpecial(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
         guard let base = text.baseAddress else { return start }

@@ -23,7 +23,7 @@ final class CSVReader: DocumentReader {
         case rowStart, fieldStart, unquoted, quoted
         /// Directly after a quote that ends a field, or is the first of two.
         case quote
-        /// Behind a quoted field.
+        /// After a quoted field.
         case quotedEnd
     }
 
@@ -144,7 +144,7 @@ final class CSVReader: DocumentReader {
         if header == nil { for index in streams.indices { try streams[index].start(row[index], line: rowLine) } }
     }
 
-    /// Goes on behind the character that ends a field.
+    /// Continues after the character that ends a field.
     @inline(__always)
     func end(_ byte: UInt8) throws {
         state = .fieldStart
@@ -163,7 +163,7 @@ final class CSVReader: DocumentReader {
         swap(&text, &field)
     }
 
-    /// - Parameter isPlain: true where the text has no control character.
+    /// - Parameter isPlain: true if the text has no control character.
     @inline(__always)
     func endField(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool) throws {
         guard header == nil else { return try endHeaderField(text) }

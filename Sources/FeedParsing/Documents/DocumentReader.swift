@@ -55,14 +55,14 @@ package struct DocumentFormat: Sendable {
         return all.first { $0.isMediaType(type) }?.format
     }
 
-    /// Returns what reads a body: by the format that is declared, else by its media type, else by its first bytes.
+    /// Returns the reader of a body: by the declared format, or else by the media type, or else by the first bytes.
     ///
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
-    ///   - isWhole: true where no more bytes follow.
-    ///   - parser: what is made of the document.
-    ///   - repair: mends the document where it is XML.
-    /// - Returns: nil where more bytes must come before that is known.
+    ///   - isWhole: true if no more bytes follow.
+    ///   - parser: the parser of the document.
+    ///   - repair: repairs the document if it is XML.
+    /// - Returns: nil if more bytes are needed.
     package static func reader(
         for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
         parser: any BodyParser, repair: XMLRepair? = nil
@@ -90,7 +90,7 @@ private final class XMLReader: DocumentReader {
     func finish() {}
 }
 
-/// Reads XML that is mended on its way to the parsers.
+/// Reads XML, repaired on its way to the parsers.
 private final class RepairingReader: DocumentReader {
     private let parser: any BodyParser
     private let repair: XMLRepair

@@ -7,7 +7,7 @@ final class JSONLinesReader: DocumentReader {
     private let root: JSONReader.Name
     private var hasBegun = false
 
-    /// - Parameter streams: the parsers that are told of the document. They must get no other input.
+    /// - Parameter streams: the parsers that receive the document. They must get no other input.
     init(_ streams: [XMLStreamParser]) throws {
         root = try streams.names("jsonl")
         values = try JSONReader(streams, root: "row")

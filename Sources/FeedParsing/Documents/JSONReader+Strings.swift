@@ -2,7 +2,7 @@ import XMLStream
 
 /// Strings, which are names of members or values (RFC 8259, section 7): their characters, and their escapes.
 extension JSONReader {
-    /// True where a byte of a string is a whole character that stands for itself.
+    /// True if a byte of a string is a whole character without a special meaning.
     static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -51,7 +51,7 @@ extension JSONReader {
 
     func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
         try endSurrogate(isName)
-        guard isName else { return try tell(text) }
+        guard isName else { return try emit(text) }
         token.append(contentsOf: text)
         guard token.count <= Self.tokenLimit else {
             throw problem("a name is longer than \(Self.tokenLimit) bytes")
@@ -80,7 +80,7 @@ extension JSONReader {
         case UInt8(ascii: "r"): try take("\r", isName)
         case UInt8(ascii: "t"): try take("\t", isName)
         case UInt8(ascii: "u"): state = .unicode(isName: isName, digits: 0, value: 0)
-        default: throw problem("a backslash stands before what is no escape")
+        default: throw problem("a backslash is not followed by an escape")
         }
     }
 

@@ -49,7 +49,7 @@ final class JSONReader: DocumentReader {
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - streams: the parsers that are told of the document. They must get no other input.
+    ///   - streams: the parsers that receive the document. They must get no other input.
     ///   - root: the name of the document's element.
     init(_ streams: [XMLStreamParser], root: String = rootName) throws {
         self.streams = streams
@@ -57,7 +57,7 @@ final class JSONReader: DocumentReader {
         names = [try streams.names(root)]
     }
 
-    /// - Throws: ``DocumentError`` with the line where the bytes are not JSON; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parsers.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = hasBegun ? 0 : try begin(bytes)
@@ -76,10 +76,10 @@ final class JSONReader: DocumentReader {
         }
     }
 
-    /// - Throws: ``DocumentError`` where the document is not complete.
+    /// - Throws: ``DocumentError`` if the document is not complete.
     func finish() throws {
         if case .literal = state, containers.isEmpty { try endLiteral() }
-        guard case .end = state else { throw problem("the document ends before its value does") }
+        guard case .end = state else { throw problem("the document ends within its value") }
     }
 
     /// Ends a line of JSON Lines, so that the next value may begin. A line without a value is nothing.
@@ -88,7 +88,7 @@ final class JSONReader: DocumentReader {
         switch state {
         case .value where containers.isEmpty: break
         case .end: state = .value
-        default: throw problem("the line ends before its value does")
+        default: throw problem("the line ends within its value")
         }
         line += 1
     }
@@ -201,7 +201,7 @@ final class JSONReader: DocumentReader {
         for stream in streams { try stream.end(line: line) }
     }
 
-    func tell(_ text: UnsafeBufferPointer<UInt8>) throws {
+    func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         for stream in streams { try stream.text(text, line: line) }
     }
 
@@ -221,7 +221,7 @@ final class JSONReader: DocumentReader {
         default:
             guard token.first.map({ $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") < 10 }) ?? false,
                 token.withUnsafeBufferPointer({ Lexical.isDecimal($0, exponent: true) })
-            else { throw problem("'\(text.prefix(40))' is no value") }
+            else { throw problem("'\(text.prefix(40))' is not a value") }
             try emitToken()
         }
         endValue()
@@ -229,7 +229,7 @@ final class JSONReader: DocumentReader {
 
     private func emitToken() throws {
         try startElement()
-        try token.withUnsafeBufferPointer { try tell($0) }
+        try token.withUnsafeBufferPointer { try emit($0) }
         try endElement()
     }
 

@@ -3,11 +3,11 @@ import FeedModel
 import FeedStaging
 import GRDBSQLite
 
-/// Turns the expressions of a mapping's table, its derived columns and its filter, into one statement over the values of
-/// a record.
+/// Compiles the expressions of a table, its derived columns and its filter, into one statement over the values of a
+/// record.
 ///
-/// An expression that uses other derived columns comes after them. The filter comes as soon as what it uses is known, so
-/// that other expressions see only records that pass it.
+/// An expression that uses other derived columns comes after them. The filter comes as early as possible, so that
+/// other expressions see only records that pass it.
 struct ExpressionCompiler {
     /// One expression, with the step at which it is computed: 1 for one that needs values of the feed only.
     struct Expression {
@@ -75,7 +75,7 @@ struct ExpressionCompiler {
         return (expressions, problems)
     }
 
-    /// Returns the columns that each expression of a table reads, in lower case; without those that are no expressions.
+    /// Returns the columns that each expression of a table reads, in lower case. Invalid expressions are left out.
     static func reads(of table: TableMapping) -> (columns: [String: Set<String>], filter: Set<String>) {
         let expressions = read(table, in: ExpressionDatabase()).0
         let columns = expressions.compactMap { expression in

@@ -16,7 +16,7 @@ final class ExpressionDatabase {
 
     let connection: OpaquePointer
     let functions = ExpressionFunctions()
-    private let guardian = ExpressionGuardian()
+    let guardian = ExpressionGuardian()
     private var hasRecord = false
 
     init() {
@@ -37,7 +37,7 @@ final class ExpressionDatabase {
     /// What SQLite says of the last failure.
     var message: String { String(cString: sqlite3_errmsg(connection)) }
 
-    /// - Throws: ``ExpressionFault`` where the statement is none, or not the only one.
+    /// - Throws: ``ExpressionFault`` if the statement is none, or not the only one.
     func prepare(_ sql: String) throws(ExpressionFault) -> OpaquePointer {
         var sql = sql
         var statement: OpaquePointer?
@@ -63,7 +63,7 @@ final class ExpressionDatabase {
 
     /// Checks the formats of `printf` and `format`, whose time grows with the widths that they give: each is a constant, with
     /// widths of four digits at most.
-    private static func checkFormats(of expression: String) throws(ExpressionFault) {
+    static func checkFormats(of expression: String) throws(ExpressionFault) {
         let calls = expression.replacing(/'(?:[^']|'')*'/, with: "''")
             .matches(of: /\b(?:printf|format)\b["\]`]?\s*(?:\(|\/\*|--)/.ignoresCase())
         guard !calls.isEmpty else { return }
@@ -79,10 +79,10 @@ final class ExpressionDatabase {
     /// The most mistakes of one expression that are looked for.
     private static let mostFaults = 20
 
-    /// Checks that a text is one expression over a record's columns, which always gives the same value for the same
+    /// Checks that a text is one expression over a record's columns that always gives the same value for the same
     /// record.
     ///
-    /// - Returns: the columns that it reads, in lower case; or every mistake that can be told from the others.
+    /// - Returns: the columns that it reads, in lower case; or every independent mistake.
     func check(_ expression: String, among columns: [String]) -> (reads: Set<String>, faults: [ExpressionFault]) {
         var faults: [ExpressionFault] = []
         // What has been reported is taken for known, so that SQLite goes on to the next mistake.

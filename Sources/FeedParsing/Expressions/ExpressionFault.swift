@@ -37,10 +37,10 @@ struct ExpressionFault: Error {
             self.init("SQLite has no function '\(name)'", .function(name), name, known: functions())
         } else if Self.prohibited.contains(where: text.hasPrefix) {
             self.init(
-                "is no expression over the record's own columns: no subquery, aggregate, window function or parameter "
+                "is not an expression over the record's own columns: no subquery, aggregate, window function or parameter "
                     + "is allowed")
         } else {
-            self.init("is no SQL expression: " + text.replacing(" in generated columns", with: ""))
+            self.init("is not an SQL expression: " + text.replacing(" in generated columns", with: ""))
         }
     }
 
@@ -48,7 +48,7 @@ struct ExpressionFault: Error {
         "subqueries prohibited", "misuse of aggregate", "misuse of window", "parameters prohibited",
     ]
 
-    /// Returns the name at the end of a message, without the table before it and what newer versions add.
+    /// Returns the name at the end of a message, without a table before it and additions of newer versions.
     private static func rest(of text: String, after start: String) -> String? {
         guard text.hasPrefix(start) else { return nil }
         var name = String(text.dropFirst(start.count))

@@ -1,15 +1,15 @@
 import Crypto
 import GRDBSQLite
 
-/// The functions that expressions have beside SQLite's own, and those of SQLite's that know the time or search for what may
-/// be long. They give the same result for the same arguments, and NULL where one of these is NULL.
+/// The functions of expressions in addition to SQLite's own, and replacements for SQLite's functions that read the
+/// time or search for long texts. They give the same result for the same arguments, and NULL if an argument is NULL.
 ///
 /// Used by one connection, which it must outlive.
 final class ExpressionFunctions {
     /// The reason, if any, why a call failed that would fail for every record.
     var fault: String?
     let patterns = PatternCache()
-    /// SQLite's own functions, for those that are only looked at before they are called.
+    /// SQLite's own functions, for those whose arguments are only checked.
     let native = NativeFunctions()
 
     func register(in connection: OpaquePointer) {
@@ -81,8 +81,8 @@ extension FunctionCall {
         }
     }
 
-    /// `split_part(text, separator, n)` as PostgreSQL has it: the n-th part from the start, or from the end where n is
-    /// negative; an empty text where there is none. From the end, the parts are counted first.
+    /// `split_part(text, separator, n)` as in PostgreSQL: the n-th part from the start, or from the end if n is
+    /// negative; an empty text if the part does not exist. From the end, the parts are counted first.
     fileprivate func splitPart() {
         guard !hasNull, let text = self.text(0), let separator = self.text(1) else { return answerNull() }
         guard isInteger(2), integer(2) != 0 else {

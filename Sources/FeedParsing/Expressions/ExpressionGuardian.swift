@@ -16,6 +16,8 @@ final class ExpressionGuardian {
     /// The column that was refused.
     private(set) var refusedColumn: String?
     private(set) var known: [String] = []
+    /// The number of SELECTs that may still be compiled; nil for any number.
+    var selectsLeft: Int?
     /// Forbidden functions, in lower case, that have been reported and are allowed from then on: so that the next mistake is found.
     var allowedOnce: Set<String> = []
 
@@ -34,12 +36,16 @@ final class ExpressionGuardian {
                 switch action {
                 case SQLITE_READ: return guardian.reads(table: first, column: second)
                 case SQLITE_FUNCTION: return guardian.calls(second)
+                case SQLITE_SELECT: return guardian.selects()
                 default: return SQLITE_OK
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    func end(_ connection: OpaquePointer) { sqlite3_set_authorizer(connection, nil, nil) }
+    func end(_ connection: OpaquePointer) {
+        sqlite3_set_authorizer(connection, nil, nil)
+        selectsLeft = nil
+    }
 
     func forgetReads() { reads = [] }
 
@@ -56,6 +62,12 @@ final class ExpressionGuardian {
         }
         reads.insert(name.lowercased())
         return SQLITE_OK
+    }
+
+    private func selects() -> Int32 {
+        guard let left = selectsLeft else { return SQLITE_OK }
+        selectsLeft = left - 1
+        return left > 0 ? SQLITE_OK : SQLITE_DENY
     }
 
     private func calls(_ function: UnsafePointer<CChar>?) -> Int32 {

@@ -1,6 +1,6 @@
 /// Functions with regular expressions.
 extension FunctionCall {
-    /// `regexp(pattern, text)`, which is SQLite's `text REGEXP pattern`: true where the pattern is found in the text.
+    /// `regexp(pattern, text)`, which is SQLite's `text REGEXP pattern`: true if the pattern is found in the text.
     func regexp() {
         guard let pattern = text(0) else { return answerNull() }
         // A pattern that is none is a mistake even where there is no text.
@@ -14,8 +14,8 @@ extension FunctionCall {
         }
     }
 
-    /// `regexp_replace(text, pattern, with)`: every match is replaced; `$1` or `\1` stands for what the first group has
-    /// matched, `$0` for the match.
+    /// `regexp_replace(text, pattern, with)`: every match is replaced; `$1` or `\1` is the match of the first group,
+    /// `$0` the whole match.
     func regexpReplace() {
         guard let pattern = text(1) else { return answerNull() }
         guard let program = program(pattern) else { return }
@@ -29,13 +29,13 @@ extension FunctionCall {
         }
     }
 
-    /// Returns a compiled pattern; nil where it is none, and the call has failed.
+    /// Returns a compiled pattern; nil if it is invalid, and the call has failed.
     private func program(_ pattern: UnsafeBufferPointer<UInt8>) -> PatternProgram? {
         do throws(PatternError) {
             return try functions.patterns.program(pattern)
         } catch {
             let text = String(decoding: pattern.prefix(200), as: UTF8.self)
-            failByDeclaration("'\(text)' is no regular expression: \(error.message)")
+            failByDeclaration("'\(text)' is not a regular expression: \(error.message)")
             return nil
         }
     }

@@ -18,7 +18,7 @@ struct FunctionCall {
         Unmanaged<ExpressionFunctions>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
     }
 
-    /// True where an argument is NULL, which makes the result NULL.
+    /// True if an argument is NULL, which makes the result NULL.
     var hasNull: Bool { arguments.contains { sqlite3_value_type($0) == SQLITE_NULL } }
 
     /// Returns an argument's text, valid while the call lasts; nil for NULL.

@@ -33,7 +33,7 @@ extension FunctionCall {
         functions.native.compute(name, self)
     }
 
-    /// Returns true where so many bytes may be searched for; otherwise the call has failed.
+    /// Returns true if so many bytes may be searched for; otherwise the call has failed.
     func allowsSearch(for count: Int, _ name: String) -> Bool {
         if count <= SearchFunctions.longest { return true }
         fail("\(name) takes at most \(SearchFunctions.longest) bytes to search for, and not \(count)")
@@ -42,7 +42,7 @@ extension FunctionCall {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Returns the first place of some bytes at or after a position; nil where there is none, and for no bytes.
+    /// Returns the first position of some bytes at or after a position; nil without one, and for no bytes.
     func range(of other: UnsafeBufferPointer<UInt8>, from start: Int) -> Range<Int>? {
         guard let text = baseAddress, let wanted = other.baseAddress, let first = other.first else { return nil }
         var position = start

@@ -14,7 +14,7 @@ final class BindingSink: ValueSink {
 
     /// Sets the parameter for the next value.
     ///
-    /// - Parameter isNumeric: true where texts are decimals, which are bound as numbers.
+    /// - Parameter isNumeric: true if texts are decimals, which are bound as numbers.
     func begin(_ statement: OpaquePointer, _ parameter: Int32, isNumeric: Bool) {
         self.statement = statement
         self.parameter = parameter

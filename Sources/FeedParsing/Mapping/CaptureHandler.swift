@@ -1,7 +1,7 @@
 import FeedModel
 package import XMLStream
 
-/// Takes the first value at each of the given paths from the root that is not empty. It works beside other parsers of
+/// Takes the first value that is not empty at each of the given paths from the root. It works beside other parsers of
 /// the document.
 package final class CaptureHandler: XMLStreamHandler {
     /// The most bytes of the elements whose whole text is being gathered, nested ones counted together.

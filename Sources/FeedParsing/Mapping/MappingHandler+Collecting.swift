@@ -65,8 +65,30 @@ extension MappingHandler {
         }
     }
 
-    /// True where the value would be used: it is inherited, or a record takes it.
+    /// True if the value would be used: it is inherited, or a record takes it.
     private func mayTake(_ capture: PathNode.Capture) -> Bool {
         capture.isInherited || record(for: capture)?.mayTake(capture.slot) ?? false
     }
+}
+
+/// Gathers the markup of an element while it is read.
+struct ElementCollector {
+    let capture: PathNode.Capture
+    let depth: Int
+    private var markup = MarkupWriter()
+
+    init(_ capture: PathNode.Capture, depth: Int) {
+        self.capture = capture
+        self.depth = depth
+    }
+
+    mutating func start(_ stream: XMLStreamParser) { markup.start(stream) }
+
+    mutating func append(_ bytes: some Collection<UInt8>) { markup.append(bytes) }
+
+    mutating func end() { markup.end() }
+
+    var count: Int { markup.count }
+
+    var result: [UInt8] { markup.bytes }
 }

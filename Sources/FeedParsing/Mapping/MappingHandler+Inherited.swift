@@ -66,7 +66,7 @@ extension MappingHandler {
         }
     }
 
-    /// Returns the depth of the element at or below which a slot's value is found; nil where there is none.
+    /// Returns the depth of the element at or below which a slot's value is found; nil without one.
     func base(of slot: Int, for instance: RecordInstance) -> Int? {
         switch instance.layout.slots[slot].source {
         case .path(let path):

@@ -74,8 +74,7 @@ extension MappingHandler {
         }
     }
 
-    /// What the document had, for the comparison with others. Paths are made once for each distinct one, not for each
-    /// element.
+    /// The paths and columns of the document, for the comparison with others. Each distinct path is built once.
     package var shape: DocumentShape {
         var shape = DocumentShape()
         func visit(_ node: PathNode, in parent: String) {

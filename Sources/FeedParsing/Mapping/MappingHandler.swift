@@ -43,9 +43,9 @@ package final class MappingHandler: XMLStreamHandler {
     let pathTree: PathTreeBuilder
     let context: WorkerContext
     private let expectedRoot: String?
-    /// True where unused parts of the document are counted.
+    /// True if unused parts of the document are counted.
     let notesUnused: Bool
-    /// True where elements that match nothing count as skipped.
+    /// True if elements that match nothing count as skipped.
     private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
 
@@ -136,7 +136,7 @@ package final class MappingHandler: XMLStreamHandler {
         let name = stream.name
         let node = PathNode(name: name, depth: parent.depth + 1, parent: parent)
         if node.depth == 1, let expectedRoot, name.local != expectedRoot, name.qualified != expectedRoot {
-            throw MappingError("the root element is <\(name.qualified)>, where <\(expectedRoot)> was expected")
+            throw MappingError("the root element is <\(name.qualified)>, expected <\(expectedRoot)>")
         }
         paths += 1
         guard paths <= Self.pathLimit else {
@@ -213,7 +213,7 @@ package final class MappingHandler: XMLStreamHandler {
             let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
             throw MappingError(
                 "no element of the document is \(wanted); it has \(found). "
-                    + "Mend 'element', or set allow_empty = true if a feed without records is meant")
+                    + "Correct 'element', or set allow_empty = true if a feed without records is valid")
         }
         for layout in layouts where layout.mapping.matchesNames && layout.records > 0 { try layout.ignoreUnfound() }
         if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }

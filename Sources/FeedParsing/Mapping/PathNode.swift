@@ -25,9 +25,9 @@ final class PathNode {
     @exclusivity(unchecked) var atEnd: [Capture] = []
     /// The captures of attributes, where there are many. They are then not in `atStart`.
     var attributeCaptures: AttributeCaptures?
-    /// True where an element there needs no work.
+    /// True if an element there needs no work.
     @exclusivity(unchecked) var isIdle = true
-    /// Set where the only work is to take the element's text for one slot of the innermost record.
+    /// Set if the only work is to take the element's text for one slot of the innermost record.
     @exclusivity(unchecked) var leaf: Leaf?
     @exclusivity(unchecked) var count = 0
     /// The names and counts of attributes that nothing took; only for `plan`.
@@ -57,7 +57,7 @@ final class PathNode {
         let slot: Int
         /// The depth of the record's element, or of the element below which the records are.
         let depth: Int
-        /// True where the value is kept for the records below the element at `depth`.
+        /// True if the value is kept for the records below the element at `depth`.
         let isInherited: Bool
         let what: What
         /// Conditions on the elements of the path, by depth.
@@ -111,7 +111,7 @@ final class PathNode {
 
     var path: String { names.reduce(into: "") { $0 += "/" + $1.qualified } }
 
-    /// True where the whole content of an element there is taken.
+    /// True if the whole content of an element there is taken.
     var isCollected: Bool {
         atStart.contains {
             switch $0.what {
@@ -121,7 +121,7 @@ final class PathNode {
         }
     }
 
-    /// True where an element there or below is a record or gives a value.
+    /// True if an element there or below is a record or gives a value.
     private(set) var isUsed = false
 
     /// Sets ``isUsed`` on this node and those above it, if an element there is a record or gives a value.

@@ -100,7 +100,7 @@ struct PathTreeBuilder {
         }
     }
 
-    /// True where records of the pattern may be `ups` elements below an element of this path.
+    /// True if records of the pattern may be `ups` elements below an element of this path.
     private static func mayHold(_ pattern: XMLPath, base names: ArraySlice<XMLName>, ups: Int) -> Bool {
         let above = pattern.steps.dropLast(ups)
         if pattern.isAbsolute {

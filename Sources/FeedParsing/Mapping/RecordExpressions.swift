@@ -12,7 +12,7 @@ final class RecordExpressions {
     /// What becomes of a result.
     enum Appending {
         case appended
-        /// There is no value.
+        /// No value.
         case empty
         /// The text of a result that is no value of the column's type.
         case unconverted(String)
@@ -38,7 +38,7 @@ final class RecordExpressions {
     /// Returns nil for a table without expressions.
     ///
     /// - Parameter input: returns the value that expressions see of a column, with its kind; nil for a constant.
-    /// - Throws: ``MappingError`` where an expression cannot be compiled.
+    /// - Throws: ``MappingError`` if an expression cannot be compiled.
     init?(
         of layout: RecordLayout, context: WorkerContext,
         input: (ColumnMapping) throws -> (value: RecordLayout.Value, kind: ValueConverter.Kind?)
@@ -74,19 +74,19 @@ final class RecordExpressions {
 
     // MARK: - A record
 
-    /// What the expressions say of a record.
+    /// The result of a record's expressions.
     enum Result {
         /// They have values.
         case values
         /// The table's `where` leaves it out.
         case filtered
-        /// A value that they need does not convert, and the record is to be skipped.
+        /// A value that they need does not convert; skip the record.
         case unconverted
     }
 
     /// Computes the expressions for a record.
     ///
-    /// - Throws: ``MappingError`` where an expression fails, `CancellationError` after an interruption.
+    /// - Throws: ``MappingError`` if an expression fails, `CancellationError` after an interruption.
     func evaluate(_ instance: RecordInstance, of layout: RecordLayout) throws -> Result {
         try context.checkInterruption()
         guard try bind(instance, of: layout, to: statement) else { return .unconverted }
@@ -102,7 +102,7 @@ final class RecordExpressions {
         }
     }
 
-    /// True where the record is deleted.
+    /// True if the record is deleted.
     var isDeleted: Bool {
         outputs[TableMapping.deletionColumn].map { sqlite3_column_double(statement, Int32($0)) != 0 } ?? false
     }
@@ -138,7 +138,7 @@ final class RecordExpressions {
                 + "cannot be given its values: \(String(cString: sqlite3_errstr(code)))")
     }
 
-    /// Returns the error for a record of which an expression fails, with the name of the column.
+    /// Returns the error for a failed expression, with the name of the column.
     private func failure(_ message: String, _ instance: RecordInstance, _ layout: RecordLayout) throws -> MappingError {
         let culprit = try (1...compiler.expressions.count).first { count in
             let part = try database.prepare(compiler.statement(affinities, first: count))

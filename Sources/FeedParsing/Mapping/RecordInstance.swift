@@ -34,7 +34,7 @@ final class RecordInstance {
     private var grown: [Int: [UInt8]] = [:]
     /// The bytes of ``grown``.
     private var grownCount = 0
-    /// True where values were dropped because the record exceeded ``limit``, or all records together exceeded
+    /// True if values were dropped because the record exceeded ``limit``, or all records together exceeded
     /// ``RecordMemory/limit``.
     private(set) var isTooLarge = false
 
@@ -82,7 +82,7 @@ final class RecordInstance {
     @inline(__always)
     func has(_ slot: Int) -> Bool { found[slot].offset != Found.nothing }
 
-    /// The slot's bytes; nil where nothing has been found. Valid until the instance changes.
+    /// The slot's bytes; nil if nothing has been found. Valid until the instance changes.
     @inline(__always)
     subscript(slot: Int) -> UnsafeBufferPointer<UInt8>? {
         let found = found[slot]
@@ -115,7 +115,7 @@ final class RecordInstance {
         if found[slot].count == 0, !value.isEmpty { set(value, slot) }
     }
 
-    /// True where another value for the slot would be used.
+    /// True if another value for the slot would be used.
     func mayTake(_ slot: Int) -> Bool { !has(slot) || !keepsFirst[slot] || found[slot].count == 0 }
 
     private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
@@ -155,7 +155,7 @@ final class RecordInstance {
         memory.giveBack(bytes)
     }
 
-    /// - Returns: false where the record is too large. Its layout refuses it when it has ended.
+    /// - Returns: false if the record is too large. Its layout refuses it when it has ended.
     private func grow(to needed: Int) -> Bool {
         guard needed + grownCount <= Self.limit else {
             isTooLarge = true

@@ -6,7 +6,7 @@ import Foundation
 extension RecordLayout {
     /// Notes a record that is left out, with its key, as its row is not one that the feed lacks.
     ///
-    /// - Parameter isEvaluated: true where the record's expressions have their results.
+    /// - Parameter isEvaluated: true if the record's expressions have their results.
     func noteSkipped(_ instance: RecordInstance, isEvaluated: Bool, context: WorkerContext) throws {
         context.skippedRows += 1
         context.droppedRecords += 1
@@ -32,7 +32,7 @@ extension RecordLayout {
         return found
     }
 
-    /// Returns a record's values for the columns of the key; nil where one of them is not known.
+    /// Returns a record's values for the columns of the key; nil if one of them is not known.
     ///
     /// - Parameter columns: the columns of the row's values.
     private func key(

@@ -11,7 +11,7 @@ extension RecordLayout {
 
     /// Stages the rows of a record that is complete.
     ///
-    /// - Throws: ``MappingError`` where a value does not convert or is missing, unless the mapping allows it.
+    /// - Throws: ``MappingError`` if a value does not convert or is missing, unless the mapping allows it.
     func stage(_ instance: RecordInstance, context: WorkerContext) throws {
         if let makeRows {
             guard slots.indices.contains(where: instance.has) else { return }
@@ -63,7 +63,7 @@ extension RecordLayout {
         return expressions.outputs[slots[slot].column.name.lowercased()].map { !expressions.isNull($0) } ?? false
     }
 
-    /// - Returns: false where the row is to be skipped.
+    /// - Returns: false to skip the row.
     func append(_ row: Row, of instance: RecordInstance) throws -> Bool {
         let writer = row.writer
         for index in row.steps.indices {

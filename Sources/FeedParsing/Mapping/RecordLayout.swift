@@ -37,7 +37,7 @@ package final class RecordLayout {
         var source: Source
         var isMarkup: Bool
 
-        /// True where the value is read at a path, or at a name.
+        /// True if the value is read at a path, or at a name.
         var isRead: Bool {
             switch source {
             case .path, .name: !column.name.isEmpty
@@ -59,7 +59,7 @@ package final class RecordLayout {
         case isDeleted
     }
 
-    /// Rows that a record stages: its own, and those that it refers to and creates.
+    /// Rows that a record stages: its own, and referenced rows that it creates.
     struct Row {
         var writer: RowWriter
         var values: [Value]
@@ -111,7 +111,7 @@ package final class RecordLayout {
         }
     }
     var rows: [Row] = []
-    /// The derived columns and the filter; nil where there are none.
+    /// The derived columns and the filter; nil without one.
     var expressions: RecordExpressions?
     /// True while a record is staged that is deleted.
     @exclusivity(unchecked) var isDeleted = false
@@ -137,7 +137,7 @@ package final class RecordLayout {
     }
     /// The values with which every record begins.
     private var given: [(slot: Int, bytes: [UInt8])] = []
-    /// True where records of other tables refer to this table's records by number.
+    /// True if records of other tables refer to this table's records by number.
     var numbersRecords = false
     /// The foreign keys between records. For a mirrored schema only.
     var relations: [Relation] = []
@@ -157,7 +157,7 @@ package final class RecordLayout {
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
-    /// True where some record had a value for a slot.
+    /// True if some record had a value for a slot.
     func isFound(_ slot: Int) -> Bool { !unfound.contains(slot) }
 
     init(_ mapping: TableMapping, index: Int) {
@@ -199,7 +199,7 @@ package final class RecordLayout {
     }
 }
 
-/// The memory of the records of one document: those with open elements, and those that wait.
+/// The memory of the open and waiting records of one document.
 final class RecordMemory {
     /// The most bytes in use.
     static let limit = 32 << 20

@@ -2,8 +2,8 @@ package import FeedDeclarations
 import XMLStream
 
 extension RequestMapping {
-    /// The mapping of the document as which the rows are exported: derived columns that say where are found there,
-    /// columns that are not stored are in no document, and what is computed from these cannot be computed.
+    /// The mapping of the exported document. It has derived columns with an `export` path, but neither columns that
+    /// are not stored nor expressions over them.
     package var exported: RequestMapping {
         var mapping = self
         mapping.tables = tables.map { $0.hasExpressions ? $0.exported : $0 }

@@ -4,7 +4,7 @@ import XMLStream
 
 /// Values that SQLite has computed.
 extension ValueConverter {
-    /// Appends an integer. Returns false, and appends nothing, where its digits are to be converted instead.
+    /// Appends an integer. Returns false, and appends nothing, if its digits must be converted instead.
     @inline(__always)
     func append(integer: Int64, to row: some ValueSink) -> Bool {
         guard !isEncrypted else { return false }
@@ -16,8 +16,8 @@ extension ValueConverter {
         return true
     }
 
-    /// Appends a number. Returns false where it is none of the column's type, and nil where its digits are to be
-    /// converted instead.
+    /// Appends a number. Returns false if it is not of the column's type, and nil if its digits must be converted
+    /// instead.
     ///
     /// - Parameter written: the number as SQLite writes it, with at most 15 digits.
     func append(real: Double, written: @autoclosure () -> UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool? {
@@ -67,7 +67,7 @@ extension ValueConverter {
 }
 
 extension ValueConverter.Kind {
-    /// The affinity of the column as which expressions see a value; nil where values may be of several kinds.
+    /// The affinity of the column as which expressions see a value; nil if values may be of several kinds.
     var affinity: Affinity? {
         switch self {
         case .text, .xml, .date, .datetime: .text

@@ -20,7 +20,7 @@ struct ValueConverter: Sendable {
     private var separators: NumberSeparators?
     /// The zone of times without one; nil for UTC.
     private var zone: TimeZoneRules?
-    /// True where an empty text is replaced by the column's default.
+    /// True if an empty text is replaced by the column's default.
     private var replacesEmpty = false
     private let cipher: ColumnCipher?
 
@@ -64,10 +64,10 @@ struct ValueConverter: Sendable {
 
     var isEncrypted: Bool { cipher != nil }
 
-    /// True where numbers are written as in XML Schema.
+    /// True if numbers are written as in XML Schema.
     var readsPlainNumbers: Bool { separators == nil }
 
-    /// True for a text that gives way to the column's default where it is empty.
+    /// True for an empty text that the column's default replaces.
     var replacesText: Bool {
         switch kind {
         case .text, .xml: replacesEmpty
@@ -82,7 +82,7 @@ struct ValueConverter: Sendable {
         return converter
     }
 
-    /// True where an empty text is a value, such as an empty string.
+    /// True if an empty text is a value, such as an empty string.
     var keepsEmpty: Bool {
         switch kind {
         case .text, .xml: !replacesEmpty

@@ -5,7 +5,7 @@ package struct RowQuery: Sendable, Equatable {
     /// A mistake of the one who asks, or a question that takes too long.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package let description: String
-        /// True where the time for the question was over.
+        /// True if the time for the question was over.
         package let isLate: Bool
 
         package init(_ description: String, isLate: Bool = false) {
@@ -16,7 +16,7 @@ package struct RowQuery: Sendable, Equatable {
         /// - Parameter limit: the time that there was.
         package static func late(after limit: Duration) -> Problem {
             Problem(
-                "the question took longer than \(limit.components.seconds) s and was ended; filter by a column that has an "
+                "the query took longer than \(limit.components.seconds) s and was cancelled; filter by a column that has an "
                     + "index, or sort by none", isLate: true)
         }
 
@@ -73,10 +73,10 @@ package struct RowQuery: Sendable, Equatable {
     }
 }
 
-/// The place of a row among those of its table: what tells it from all others, and the value by which the rows are sorted.
+/// The position of a row in its table: its identity, and the value by which rows are sorted.
 package struct RowPlace: Sendable, Equatable {
     package var key: [StoredValue]
-    /// Nil where the rows are sorted by nothing but their keys.
+    /// Nil if the rows are sorted by nothing but their keys.
     package var sorted: StoredValue?
 
     package init(key: [StoredValue], sorted: StoredValue? = nil) {

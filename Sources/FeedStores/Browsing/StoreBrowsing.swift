@@ -5,10 +5,10 @@ package import Foundation
 ///
 /// Tributary's own tables, and tables that no source writes, are none of them.
 package protocol StoreBrowsing: AnyObject, Sendable {
-    /// Returns the tables that sources have written and that are there, by name.
+    /// Returns the existing tables that sources have written, by name.
     func browsedTables() throws -> [BrowsedTable]
 
-    /// Returns a table; nil where no source has written one of this name.
+    /// Returns a table; nil if no source has written one of this name.
     func browsedTable(_ name: String) throws -> BrowsedTable?
 
     /// Reports the first rows of a query in their order, until the body returns false.
@@ -22,7 +22,7 @@ package protocol StoreBrowsing: AnyObject, Sendable {
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
     func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) throws -> [ValueCount]
 
-    /// Returns a row; nil where there is none.
+    /// Returns a row; nil if it does not exist.
     ///
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
     func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow?
@@ -37,7 +37,7 @@ package protocol StoreBrowsing: AnyObject, Sendable {
 
     /// Returns the last changes of a row of which the history has kept what was before, the last one first.
     ///
-    /// - Returns: nil where the table has no history.
+    /// - Returns: nil if the table has no history.
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
     func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]?
 }
@@ -46,7 +46,7 @@ package protocol StoreBrowsing: AnyObject, Sendable {
 package struct BrowsedTable: Sendable, Equatable {
     package struct Column: Sendable, Equatable {
         package var name: String
-        /// The type, as the store writes it; empty where a column of SQLite's has none.
+        /// The type, as the store writes it; empty if a column of SQLite's has none.
         package var type: String
 
         package init(name: String, type: String) {
@@ -71,7 +71,7 @@ package struct BrowsedTable: Sendable, Equatable {
 
     package var name: String
     package var columns: [Column]
-    /// The columns that tell a row from all others; none where only its place does.
+    /// The columns that identify a row; empty if only its locator does.
     package var key: [String]
     /// The sources that have written it, by name.
     package var sources: [String]

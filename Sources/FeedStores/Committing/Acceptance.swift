@@ -3,7 +3,7 @@ package import Foundation
 /// The permission of one source to delete and update more rows than its declaration allows, given by `accept`.
 package struct Acceptance: Sendable, Equatable {
     package let source: String
-    /// The blocked run whose documents may be committed; nil where the source's next commit may do anything.
+    /// The blocked run whose documents may be committed; nil if the source's next commit may do anything.
     package let run: Int64?
     /// The time after which the permission is forgotten.
     package let until: Date
@@ -21,7 +21,7 @@ package struct Acceptance: Sendable, Equatable {
         self.init(source: source, run: run, until: now + Self.seconds)
     }
 
-    /// What the record of a run makes of its source's permission.
+    /// The effect of a run's record on its source's permission.
     package enum Use: Sendable {
         /// It stays as it is.
         case none

@@ -11,15 +11,15 @@ package struct Commit: Sendable {
     package var state: SourceState
     /// The rows that the changed requests mirror, even where they staged none of them.
     package var mirrors: [MirroredRows]
-    /// What the commit may do at most to the rows of each scope; none where it may do anything.
+    /// The limits on the changes of each scope; empty if the commit may make any changes.
     package var limits: [ScopedRows: ChangeLimits] = [:]
-    /// What the source's blocked run would have done, where its documents are committed now because they were accepted.
+    /// The changes of the source's accepted blocked run, if the commit is of its documents.
     package var accepted: [ExceededLimit]?
-    /// The changes that were shown to whoever accepted them; nil where none were.
+    /// The digest of the changes that the user accepted; nil without one.
     package var shown: ChangeDigest?
     /// What becomes of the source's permission to exceed the limits.
     package var acceptance = Acceptance.Use.none
-    /// True if what the commit replaces is kept in the tables' histories.
+    /// True if the commit keeps before-images in the tables' histories.
     package var keepsHistory = false
     /// What becomes of rows that the feed no longer has.
     package var retention = Retention()

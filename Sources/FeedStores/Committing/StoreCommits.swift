@@ -6,7 +6,7 @@ package protocol StoreCommits: AnyObject, Sendable {
     /// Takes the right to run a source, which one run in one process holds at a time.
     ///
     /// - Returns: nil while another run holds it.
-    /// - Throws: ``StoreError`` where that cannot be found out.
+    /// - Throws: ``StoreError`` if that cannot be found out.
     func claim(_ source: String) throws -> (any SourceClaim)?
 
     /// Creates the context in which a source's run stages its rows. Only the holder of the source's claim may call it.
@@ -56,7 +56,7 @@ extension StoreCommits {
 package protocol SourceClaim: Sendable {
     /// Checks, without asking anybody, that no other run can have taken the right over. To be called before each request.
     ///
-    /// - Throws: ``StoreError`` where one may have.
+    /// - Throws: ``StoreError`` if one may have.
     func check() throws
 
     func unlock()

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Which changes are asked for.
+/// A query for row changes.
 package struct ChangeQuery: Sendable {
     /// nil for those of all sources.
     package var source: String?
@@ -9,7 +9,7 @@ package struct ChangeQuery: Sendable {
     /// Only those of runs that began at this time or later.
     package var since: Date?
     package var table: String?
-    /// The number of changes that are not reported, of those that would come first.
+    /// The number of changes to skip at the start.
     package var passedOver = 0
 
     package init(source: String? = nil, run: Int64? = nil, since: Date? = nil, table: String? = nil) {

@@ -12,7 +12,7 @@ package enum HistoryTable {
     package static let operation = "tributary_operation"
     /// The row id of the changed row, where the store has one.
     package static let row = "tributary_row"
-    /// A digest of the row as the commit left it; NULL where it is gone.
+    /// A digest of the row after the commit; NULL if it was deleted.
     package static let after = "tributary_after"
     /// The number of columns over which the digest is: the first ones of the table's that the history has.
     package static let width = "tributary_width"

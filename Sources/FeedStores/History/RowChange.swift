@@ -17,7 +17,7 @@ package struct RowChange: Sendable {
     package var old: Values?
     /// The row after; nil for one that is gone, and where ``isKnown`` is false.
     package var new: Values?
-    /// False where something else has changed the row since, so that nobody knows what this run made of it.
+    /// False if something else has changed the row since, so that the run's result is unknown.
     package var isKnown: Bool
 
     package init(

@@ -6,17 +6,17 @@ package protocol StoreHistory: AnyObject, Sendable {
     /// Returns the runs of a source that have committed rows, after a given one.
     func commits(of source: String, after run: Int64) throws -> [CommittedRun]
 
-    /// Returns true where a run has kept what it replaced.
+    /// Returns true if a run has kept before-images.
     func hasHistory(run: Int64) throws -> Bool
 
-    /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
+    /// Returns the number of the last run, of a source or of any, that has kept before-images.
     func lastRunWithHistory(of source: String?) throws -> Int64?
 
-    /// Returns the number of the last run, of whichever source, that had ended by a time; 0 where there is none.
+    /// Returns the number of the last run, of any source, that had ended by a time; 0 without one.
     func lastRun(at time: Date) throws -> Int64
 
-    /// Brings the rows that a source's runs have changed back to what they were, and records that as a run, in one
-    /// transaction.
+    /// Brings the rows that a source's runs have changed back to their former values, and records that as a run, in
+    /// one transaction.
     ///
     /// - Parameter seconds: the duration so far, called when the rows are as they were.
     /// - Returns: the report as it was recorded.
@@ -25,6 +25,13 @@ package protocol StoreHistory: AnyObject, Sendable {
 
     /// Does as an undo would, reports each change, and takes everything back.
     func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts
+
+    /// Returns changes of a run with their rows before and after. A row before the change is what the history keeps; a row after
+    /// it what the history shows, or else the row as it is, unless the changelog has a later change of it.
+    ///
+    /// - Parameter keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the
+    ///   primary key where there are none.
+    func withImages(_ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]) throws -> [ChangelogEntry]
 
     /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
     func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws
@@ -35,7 +42,7 @@ package struct CommittedRun: Sendable, Equatable {
     package var number: Int64
     package var startedAt: Date
     package var counts: MergeCounts
-    /// True where what it replaced has been kept.
+    /// True if before-images were kept.
     package var hasHistory: Bool
     /// The run to which it has brought the rows back, where it has undone others.
     package var restoredRun: Int64?

@@ -1,13 +1,13 @@
 package import FeedModel
 
-/// What brings the rows of a source back to what they were after one of its runs.
+/// An undo: restores the rows of a source to their state after one of its runs.
 package struct Undo: Sendable {
-    /// What is recorded with it.
+    /// The record of the undo.
     package var commit: Commit
-    /// The run, of whichever source, after which the rows were as they are wanted.
+    /// The run, of any source, after which the rows had the wanted state.
     package var run: Int64
     package var changelog: UndoChangelog
-    /// The changes that were shown to whoever wants them; nil where none were.
+    /// The digest of the changes that the user confirmed; nil without one.
     package var shown: ChangeDigest?
 
     package init(_ commit: Commit, to run: Int64, changelog: UndoChangelog = UndoChangelog()) {
@@ -18,11 +18,11 @@ package struct Undo: Sendable {
 
     package var source: String { commit.report.source }
 
-    /// Checks that what the runs replaced has been kept.
+    /// Checks that the before-images of the runs were kept.
     ///
     /// - Parameters:
     ///   - runs: the source's runs after ``run`` that have committed rows.
-    ///   - first: the first run, of any source, that is remembered.
+    ///   - first: the first recorded run of any source.
     package func check(_ runs: [CommittedRun], first: Int64) throws {
         // An undo may have changed rows that the changelog does not tell of: those that are marked as deleted.
         guard runs.contains(where: { $0.changedRows || $0.restoredRun != nil }) else {
@@ -34,17 +34,17 @@ package struct Undo: Sendable {
         guard run >= first - 1 else {
             throw StoreError(
                 .history,
-                "what was before run \(first) is forgotten, so the source '\(source)' cannot be brought back to run \(run); "
+                "runs before \(first) are deleted, so the source '\(source)' cannot be undone to run \(run); "
                     + "history of [store] says how long it is kept")
         }
         guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }
         throw StoreError(
             .history,
-            "run \(bare.number) of source '\(source)' kept no history of all that it replaced; the source can be "
-                + "brought back to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+            "run \(bare.number) of source '\(source)' kept no complete history; the source can be "
+                + "undone to run \(bare.number) or a later one; keep_history = true keeps it from now on")
     }
 
-    /// The error for changes that differ from those that were shown.
+    /// The error for changes that differ from the confirmed ones.
     package var changedSinceShown: StoreError {
         StoreError(.history, "the store has changed since the changes were shown; nothing is undone")
     }
@@ -57,7 +57,7 @@ package struct Undo: Sendable {
     package func changedSince(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) that the source '\(source)' had written changed since by something else: "
+            "another program has changed \(Self.rows(count, of: table)) that the source '\(source)' wrote: "
                 + Self.list(keys, of: count) + "; nothing is undone")
     }
 
@@ -65,7 +65,7 @@ package struct Undo: Sendable {
     package func touchesOthers(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would change along, "
+            "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would also change, "
                 + "by a foreign key or a trigger: \(Self.list(keys, of: count)); nothing is undone")
     }
 
@@ -77,7 +77,7 @@ package struct Undo: Sendable {
                 + "former rows do not fit; nothing is undone")
     }
 
-    /// The error for a table whose history tells the rows apart by another key than the table.
+    /// The error for a table whose key differs from that of its history.
     package func otherKey(_ table: String, _ columns: [String]) -> StoreError {
         StoreError(
             .history,
@@ -89,18 +89,18 @@ package struct Undo: Sendable {
     package func missing(_ table: String) -> StoreError {
         StoreError(
             .history,
-            "the table '\(table)', which the source '\(source)' has written, is no longer there; nothing is undone")
+            "the table '\(table)', which the source '\(source)' has written, no longer exists; nothing is undone")
     }
 
-    /// The error for rows that are not what they were, although everything has been done for it.
+    /// The error for rows that were not restored although all statements succeeded.
     package func notRestored(_ table: String, keys: [String], count: Int) -> StoreError {
         StoreError(
             .history,
-            "\(Self.rows(count, of: table)) would not be what it was before, as a trigger of the table or another column's "
+            "\(Self.rows(count, of: table)) cannot be restored, because a trigger of the table or another column's "
                 + "type changes them: \(Self.list(keys, of: count)); nothing is undone")
     }
 
-    /// The error for a table whose rows cannot be told apart.
+    /// The error for a table whose rows have no identity.
     package static func noKey(_ table: String) -> StoreError {
         StoreError(
             .history,

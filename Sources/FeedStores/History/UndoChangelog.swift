@@ -1,10 +1,9 @@
 package import FeedModel
 
-/// What the changelog, the counts and a plan say of an undo: what they would say of a commit of the source that changes the
-/// same rows.
+/// The changelog, the counts and the plan of an undo: those of a commit of the source that changes the same rows.
 ///
-/// Rows are named by the key that the source declares. A row that gets a mark of soft deletion is deleted, one whose mark is
-/// cleared is inserted, and one that is marked before and after is not there at all.
+/// Rows are named by the source's declared key. A row that gets a mark of soft deletion counts as deleted, one whose
+/// mark is cleared as inserted; a row that is marked before and after is left out.
 package struct UndoChangelog: Sendable {
     /// The columns that mark rows as deleted, by their tables' names in lower case.
     package var marks: [String: String]
@@ -16,14 +15,14 @@ package struct UndoChangelog: Sendable {
         self.keys = keys
     }
 
-    /// Returns the column that marks a table's rows as deleted; nil where the source deletes them.
+    /// Returns the column that marks a table's rows as deleted; nil if the source deletes them.
     package func mark(of table: String) -> String? { marks.isEmpty ? nil : marks[table.lowercased()] }
 
     /// Returns the columns by which the changelog names a table's rows.
     ///
     /// - Parameters:
     ///   - known: the columns that the history of the table keeps.
-    ///   - merged: the columns by which the merge tells the rows apart.
+    ///   - merged: the columns by which the merge distinguish the rows.
     package func key(of table: String, among known: [String], merged: [String]) -> [String] {
         guard let declared = keys[table.lowercased()] else { return merged }
         let key = declared.compactMap { name in
@@ -32,8 +31,8 @@ package struct UndoChangelog: Sendable {
         return key.count == declared.count && !key.isEmpty ? key : merged
     }
 
-    /// Returns a planned change as the changelog would tell it; nil where it would not.
-    package func told(_ change: PlannedChange) -> PlannedChange? {
+    /// Returns a planned change as the changelog would report it; nil where it would not.
+    package func reported(_ change: PlannedChange) -> PlannedChange? {
         guard let mark = mark(of: change.table)?.lowercased() else { return change }
         func isMarked(_ row: PlannedChange.Values) -> Bool {
             row.contains { name, value in
@@ -42,16 +41,16 @@ package struct UndoChangelog: Sendable {
                 return true
             }
         }
-        var told = change
+        var reported = change
         guard case .update(let old) = change.operation else { return isMarked(change.row) ? nil : change }
         switch (isMarked(old), isMarked(change.row)) {
         case (false, false): break
         case (true, true): return nil
-        case (true, false): told.operation = .insert
+        case (true, false): reported.operation = .insert
         case (false, true):
-            told.operation = .delete
-            told.row = old
+            reported.operation = .delete
+            reported.row = old
         }
-        return told
+        return reported
     }
 }

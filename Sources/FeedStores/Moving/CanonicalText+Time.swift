@@ -2,7 +2,7 @@
 extension CanonicalText {
     /// Returns the microseconds from 1970 to a time: `2026-11-21T08:30:00Z`, `2026-11-21 08:30:00.5+02`.
     ///
-    /// - Parameter isZoned: false where a zone in the text does not count.
+    /// - Parameter isZoned: false if a zone in the text does not count.
     /// - Returns: nil for other texts, and for years of other than four digits.
     static func microseconds(_ text: UnsafeRawBufferPointer, isZoned: Bool) -> Int64? {
         var reader = Reader(text: text)

@@ -2,15 +2,16 @@ package import FeedModel
 
 /// What makes a store's content another store's.
 package protocol StoreMoves: AnyObject, Sendable {
-    /// Returns a text that tells this store from every other, by whatever name it was opened.
+    /// Returns a text that identifies this store, by whatever name it was opened.
     func identity() throws -> String
 
-    /// Runs a body on the store as it is at one moment.
+    /// Runs a body on a snapshot of the store.
     ///
     /// - Throws: ``StoreError``, and the errors of the body.
     func read(_ body: (any TransferReader) throws -> Void) throws
 
-    /// Runs a body in one transaction, which is committed at its end, while nobody else writes to Tributary's tables.
+    /// Runs a body in one transaction, which is committed at its end, while no other session writes to Tributary's
+    /// tables.
     ///
     /// - Throws: ``StoreError``, and the errors of the body; the store is then unchanged.
     func receive(_ body: (any TransferWriter) throws -> Void) throws
@@ -19,16 +20,16 @@ package protocol StoreMoves: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - names: the tables. One with rows is refused.
-    ///   - areAll: true where Tributary's own tables are dropped, too.
+    ///   - areAll: true if Tributary's own tables are dropped, too.
     /// - Throws: ``StoreError``
     func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws
 }
 
-/// A store that is read as it is at one moment.
+/// A snapshot of a store.
 ///
 /// - Throws: each method ``StoreError``.
 package protocol TransferReader {
-    /// Returns those of the tables that there are, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     func tables(named names: Set<String>) throws -> [String: TransferTable]
 
     func hasRows(_ table: TransferTable) throws -> Bool
@@ -38,11 +39,11 @@ package protocol TransferReader {
         of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
     ) throws
 
-    /// Returns the states of all requests. They have validators only as long as these stand for rows that are there.
+    /// Returns the states of all requests. Validators are included only while their rows exist.
     func requests() throws -> [TransferredRequest]
 }
 
-/// The transaction in which a store receives what another one has.
+/// The transaction in which a store receives another one's content.
 package protocol TransferWriter: TransferReader {
     /// Keeps all others from writing to tables until the transaction ends.
     func lock(_ tables: [TransferTable]) throws
@@ -58,10 +59,10 @@ package protocol TransferWriter: TransferReader {
         _ rows: ((TransferRow) throws -> Void) throws -> Void
     ) throws
 
-    /// Writes the states of requests once the rows are there for which they stand.
+    /// Writes the states of requests, after their rows.
     func write(_ requests: [TransferredRequest]) throws
 
-    /// Checks the references of the rows that were written, and lets numbers that the store makes go on after theirs.
+    /// Checks the references of the written rows, and sets generated numbers to continue after theirs.
     func finish(_ tables: [TransferTable]) throws
 }
 

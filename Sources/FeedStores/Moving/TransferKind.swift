@@ -1,4 +1,4 @@
-/// What a store's column holds, as far as another store may show the same value otherwise.
+/// The kind of a column's values, if another store may show the same value differently.
 package enum TransferKind: Sendable, Equatable {
     /// Values of any type, as SQLite keeps them.
     case dynamic
@@ -9,7 +9,7 @@ package enum TransferKind: Sendable, Equatable {
     case single
     /// A decimal number of any length.
     case numeric
-    /// A point in time, of which the zone counts or does not.
+    /// A point in time, with or without a zone.
     case timestamp(isZoned: Bool)
     case bytes
     case uuid
@@ -19,7 +19,7 @@ package enum TransferKind: Sendable, Equatable {
     /// Texts, and all other types by the server's text of them.
     case text
 
-    /// Returns the kind by which the values of two columns are compared, the second of which takes those of the first.
+    /// Returns the kind by which the values of two columns are compared; the second receives those of the first.
     package static func common(_ from: TransferKind, _ to: TransferKind) -> TransferKind {
         to == .dynamic ? from : to
     }

@@ -43,8 +43,8 @@ package struct TransferPlan {
         self.parts = try Self.ordered(parts)
     }
 
-    /// Returns the tables in an order in which each follows those that its rows refer to. A table that refers to itself
-    /// is filled by one statement, at whose end the references are checked.
+    /// Returns the tables in the order of their references. A table that refers to itself is filled by one statement,
+    /// which checks the references at its end.
     private static func ordered(_ parts: [Part]) throws -> [Part] {
         var rest = parts.sorted { $0.to.name < $1.to.name }
         var ordered: [Part] = []

@@ -46,7 +46,7 @@ package final class TransferRow {
         values[column] = .text(place(Array(digits.utf8)))
     }
 
-    /// The value of a column, for people.
+    /// The value of a column, for users.
     package func description(ofColumn column: Int) -> String {
         switch values[column] {
         case .null: "NULL"

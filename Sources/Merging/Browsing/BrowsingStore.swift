@@ -5,7 +5,7 @@ package import FeedStores
 package protocol BrowsingStore: StoreBrowsing {
     /// Reads in one transaction of a connection that cannot write.
     ///
-    /// - Parameter limit: the time for each statement; nil where only the catalog and the ledger are read.
+    /// - Parameter limit: the time for each statement; nil if only the catalog and the ledger are read.
     /// - Throws: the errors of the body; ``RowQuery/Problem`` where the time was over, or the database refused a value;
     ///   ``FeedModel/StoreError``.
     func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value

@@ -3,13 +3,13 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// The statements that answer a query for rows of a table, `m`.
+/// The statements of a query for rows of a table, `m`.
 ///
-/// Rows are found by the place of the one before them, never by their number: the last page of a million rows costs what
-/// the first one costs where an index has the order. Names are quoted, values are bound.
+/// A page starts after the last row of the page before, not at a number. So the last page of a million rows costs as
+/// much as the first, if an index has the order. Names are quoted, values are bound.
 struct RowStatements {
     let table: any StoredTable
-    /// What tells a row from all others: SQL names within the row.
+    /// The identity of a row: SQL names within the row.
     let key: [String]
     let columns: [any StoredColumn]
     private let dialect: any SQLDialect
@@ -90,7 +90,7 @@ struct RowStatements {
         return "SELECT \(selected) FROM \(table.sql) m\(conditions.whereClause)\(sorting)"
     }
 
-    /// Returns a condition that a row comes behind another in the order of the keys.
+    /// Returns a condition that a row comes after another in the order of the keys.
     private func isAfter(_ values: [StoredValue]) -> SQLText {
         let names = aliased(key).joined(separator: ", ")
         return "(\(names)) > (\(SQLText(binding: values.map { SQLText.Value($0) })))"
@@ -118,7 +118,7 @@ struct RowStatements {
 }
 
 extension StoredColumn {
-    /// Returns the number of a text with which a condition compares the column; nil where the column converts the text
+    /// Returns the number of a text with which a condition compares the column; nil if the column converts the text
     /// itself, as all do but SQLite's without a type.
     fileprivate func number(_ text: String) -> SQLText.Value? {
         guard ["", "ANY"].contains(type.uppercased()) else { return nil }
@@ -131,8 +131,7 @@ extension StoredColumn {
 }
 
 extension StoredTable {
-    /// What tells a row from all others for those who look at it: the key that lasts, in the order of its index, or
-    /// else the row's place.
+    /// The identity of a row for viewers: the lasting key, in the order of its index, or else the row's locator.
     var browsedKey: [RowLocator] {
         let columns = lastingKey
         let located = locator.compactMap(\.column)

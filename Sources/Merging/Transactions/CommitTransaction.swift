@@ -5,7 +5,7 @@ import Foundation
 package import Ledger
 import StoreSQL
 
-/// The transaction of a commit: what is done around the merge of the staged rows, and in which order.
+/// The transaction of a commit: the steps around the merge of the staged rows, and their order.
 package struct CommitTransaction {
     private let store: any CommitDriver
     private var ledger: Ledger { store.ledger }
@@ -15,8 +15,9 @@ package struct CommitTransaction {
 
     /// Merges the rows, and records the run.
     ///
-    /// - Parameter seconds: the run's duration so far, called when the rows have been merged.
-    /// - Returns: the commit as it is in the store, and the requests of others that now claim everything in their tables.
+    /// - Parameter seconds: the run's duration so far, called after the merge.
+    /// - Returns: the recorded commit, and the requests of other sources whose claims now cover all rows of their
+    ///   tables.
     /// - Throws: ``StoreError`` for a run that is discarded, and the errors of the database.
     package func record(
         _ planned: Commit, as run: RecordedRun, seconds: () -> Double
@@ -96,7 +97,7 @@ package struct CommitTransaction {
     }
 }
 
-/// What a store does for a commit.
+/// A store's side of a commit.
 package protocol CommitDriver {
     var driver: any MergeDriver { get }
     var ledger: Ledger { get }
@@ -105,7 +106,7 @@ package protocol CommitDriver {
     /// Brings the staged rows into the transaction, and locks the tables.
     func stage(_ mirrors: [MirroredRows], _ retention: Retention) throws
 
-    /// Checks what the database checks at the end of the transaction only, and removes the staged rows.
+    /// Checks deferred constraints, and removes the staged rows.
     func finish() throws
 
     /// Returns a mark of the tables of each request's rows, by which it is seen later that these were lost.

@@ -4,11 +4,11 @@ package import FeedStores
 package import Ledger
 import StoreSQL
 
-/// The transaction that deletes the rows which only one source has written, and all that is remembered of the source.
+/// The transaction that deletes the rows which only one source has written, and the source's state.
 ///
-/// The changelog names the rows that each source has written. Rows of a scope that the source mirrors alone are its own,
-/// even where the changelog has forgotten them. Rows that another source has written as well stay, and so do rows of
-/// which nobody knows who wrote them.
+/// The changelog names the rows that each source has written. Rows of a scope that only this source mirrors are its
+/// own, even if the changelog no longer names them. Rows that another source has written too stay, and so do rows
+/// without an entry.
 package struct PurgeTransaction {
     /// A table with the rows of it that are deleted.
     private struct Target {
@@ -82,7 +82,7 @@ package struct PurgeTransaction {
         return report
     }
 
-    /// Returns those of the tables that are there, children before their parents.
+    /// Returns the existing tables, children before their parents.
     private func tables(named names: Set<String>) throws -> [any StoredTable] {
         let found = try names.compactMap { try driver.table($0) }.filter {
             $0.info.kind == "table" && !$0.locator.isEmpty
@@ -138,9 +138,9 @@ package struct PurgeTransaction {
         return Target(table: table, rows: rows, report: report)
     }
 
-    /// Returns the columns whose values the changelog has of a table's rows: those that are declared, or else the only key
-    /// by which it names any. Nil where that is not certain, and for rows that were named by their place, which may be
-    /// another's by now.
+    /// Returns the columns of the changelog's keys of a table: the declared ones, or else the only key that it uses.
+    /// Nil if that is uncertain, and for rows that were identified by their locator, which another row may have by
+    /// now.
     private func loggedKey(of table: any StoredTable, _ written: Written) throws -> [String]? {
         if let key = purge.keys[table.name.lowercased()], !key.isEmpty,
             key.allSatisfy({ table.storedColumn($0) != nil })

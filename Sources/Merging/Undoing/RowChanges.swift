@@ -5,14 +5,16 @@ import Foundation
 package import Ledger
 import StoreSQL
 
-/// The changes of rows that runs have made, as the histories tell them.
+/// The row changes of runs, according to the histories.
 package struct RowChanges {
     /// An entry of a history, and the row that it keeps.
-    private struct Entry {
+    struct Entry {
         var id: Int64
         var change: RowChange
-        /// The digest of the row as the run left it; nil where it is gone.
+        /// The digest of the row after the run; nil if it was deleted.
         var after: Int64?
+        /// The key by which the changelog names the row; NULL where nobody has asked for it.
+        var name: StoredValue
     }
 
     /// A row as a run may have left it.
@@ -24,13 +26,16 @@ package struct RowChanges {
     /// The most ids of entries that are read at once.
     private static let idsAtOnce: Int64 = 500
 
-    private let catalog: any HistoryCatalog
-    private let ledger: Ledger
-    private var session: any SQLSession { catalog.session }
+    let catalog: any HistoryCatalog
+    let ledger: Ledger
+    /// True where values have the types of their columns, and not the texts over which digests are.
+    private let isTyped: Bool
+    var session: any SQLSession { catalog.session }
 
-    package init(_ catalog: any HistoryCatalog, _ ledger: Ledger) {
+    package init(_ catalog: any HistoryCatalog, _ ledger: Ledger, isTyped: Bool = false) {
         self.catalog = catalog
         self.ledger = ledger
+        self.isTyped = isTyped
     }
 
     /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
@@ -63,16 +68,16 @@ package struct RowChanges {
             let run =
                 try ledger.runs.withHistory(ChangeQuery(run: entry.run), or: [shape.sql]).first
                 ?? RowChange(run: entry.run, source: "", startedAt: .distantPast)
-            try report(run, shape, entry.width, where: "h.\(HistoryTable.id) = \(bind: entry.id)") {
-                changes.append($0)
-            }
+            changes += try self.entries(
+                run, shape, entry.width, where: "h.\(HistoryTable.id) = \(bind: entry.id)"
+            ).map(\.change)
         }
         return changes
     }
 
-    /// Reports what a run has changed of a table.
+    /// Reports a run's changes of a table.
     ///
-    /// - Parameter passed: the number of changes still to be passed over.
+    /// - Parameter passed: the number of changes to skip.
     private func report(
         _ run: RowChange, _ shape: HistoryShape, passing passed: inout Int, _ body: (RowChange) throws -> Void
     ) throws {
@@ -97,60 +102,70 @@ package struct RowChanges {
                 h.\(HistoryTable.run) = \(bind: run.run) AND h.\(id) >= \(bind: first)
                 AND h.\(id) < \(bind: first + Self.idsAtOnce)
                 """
-            let widths = try session.all(
-                "SELECT DISTINCT h.\(HistoryTable.width) FROM \(shape.sql) h WHERE \(isRead) ORDER BY 1"
-            ) { try $0.int(0) ?? 0 }
-            for width in widths {
-                try report(run, shape, width, where: "\(isRead) AND h.\(HistoryTable.width) = \(bind: width)", body)
-            }
+            for entry in try self.entries(run, shape, where: isRead) { try body(entry.change) }
         }
     }
 
-    /// Reports some entries. A row as the run left it is what the row's next entry keeps, or the row as it is.
+    /// Returns some entries, by the number of columns that the table had.
+    ///
+    /// - Parameter name: an expression over an entry `h` for the row's key in the changelog.
+    func entries(
+        _ run: RowChange, _ shape: HistoryShape, where isRead: SQLText, name: String = "NULL"
+    ) throws -> [Entry] {
+        let widths = try session.all(
+            "SELECT DISTINCT h.\(HistoryTable.width) FROM \(shape.sql) h WHERE \(isRead) ORDER BY 1"
+        ) { try $0.int(0) ?? 0 }
+        return try widths.flatMap { width in
+            try entries(
+                run, shape, width, where: "\(isRead) AND h.\(HistoryTable.width) = \(bind: width)", name: name)
+        }
+    }
+
+    /// Returns some entries. The row after the run is that of the row's next entry, or the present row.
     ///
     /// - Parameter width: the number of columns that the table had.
-    private func report(
-        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText,
-        _ body: (RowChange) throws -> Void
-    ) throws {
-        let entries = try self.entries(run, shape, width, where: isRead)
+    private func entries(
+        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText, name: String = "NULL"
+    ) throws -> [Entry] {
+        var entries = try keptEntries(run, shape, width, where: isRead, name: name)
         // Of rows that were told apart by another key, only what the history itself keeps is known.
         var found = shape.hasIdentity ? try nextEntries(shape, width, where: isRead) : [:]
         if shape.hasIdentity, shape.history.formerTable == nil, found.count < entries.count {
             found.merge(try storedRows(shape, width, where: isRead)) { next, _ in next }
         }
-        for entry in entries {
-            var change = entry.change
-            let left = found[entry.id]
-            change.isKnown = left?.digest == entry.after
-            change.new = entry.after != nil && change.isKnown ? left?.values : nil
-            try body(change)
+        for index in entries.indices {
+            let left = found[entries[index].id]
+            let isKnown = left?.digest == entries[index].after
+            entries[index].change.isKnown = isKnown
+            entries[index].change.new = entries[index].after != nil && isKnown ? left?.values : nil
         }
+        return entries
     }
 
-    private func entries(
-        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText
+    private func keptEntries(
+        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText, name: String
     ) throws -> [Entry] {
         let key = Set(shape.key.map { $0.lowercased() })
         return try session.all(
             """
             SELECT h.\(HistoryTable.id), h.\(HistoryTable.operation), h.\(HistoryTable.after), h.\(HistoryTable.row),
-                \(values(shape, width) { "h." + $0.sqlIdentifier })
+                \(name), \(values(shape, width) { "h." + $0.sqlIdentifier })
             FROM \(shape.sql) h WHERE \(isRead) ORDER BY h.\(HistoryTable.id)
             """
         ) { row in
-            let kept = try read(row, from: 4, shape, width)
+            let kept = try read(row, from: 5, shape, width)
             var change = run
             change.table = shape.stored.name
             change.operation = row.string(1) ?? ""
             change.key = kept.filter { key.contains($0.column.lowercased()) }
             if key.isEmpty { change.key = [(shape.stored.rowID ?? "rowid", row.storedValue(3))] }
             change.old = change.operation == "insert" ? nil : kept
-            return Entry(id: try row.int64(0) ?? 0, change: change, after: try row.int64(2))
+            return Entry(
+                id: try row.int64(0) ?? 0, change: change, after: try row.int64(2), name: row.storedValue(4))
         }
     }
 
-    /// Returns what the next entry of each row keeps.
+    /// Returns the before-images in the next entry of each row.
     private func nextEntries(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
         let isSame = shape.groupColumns.map { "x.\($0) = h.\($0)" }.joined(separator: " AND ")
         let id = HistoryTable.id
@@ -163,7 +178,7 @@ package struct RowChanges {
             from: "(\(next)) h \(catalog.dialect.join) \(shape.sql) n ON n.\(id) = h.next", id: "h.id")
     }
 
-    /// Returns the rows that are there.
+    /// Returns the existing rows.
     private func storedRows(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
         let stored = shape.stored
         return try found(
@@ -187,14 +202,16 @@ package struct RowChanges {
     // MARK: - Values
 
     private func values(_ shape: HistoryShape, _ width: Int, _ value: (String) -> String) -> String {
-        shape.columns.prefix(width).map { catalog.selected(value($0)) }.joined(separator: ", ")
+        shape.columns.prefix(width).map { isTyped ? value($0) : catalog.selected(value($0)) }.joined(separator: ", ")
     }
 
     private func read(_ row: any SQLRow, from first: Int, _ shape: HistoryShape, _ width: Int) throws
         -> RowChange.Values
     {
         try shape.columns.prefix(width).enumerated().map { index, name in
-            (name, try catalog.value(row, first + index, of: shape.stored.storedColumn(name)))
+            let column = shape.stored.storedColumn(name)
+            guard isTyped else { return (name, try catalog.value(row, first + index, of: column)) }
+            return (name, try column?.value(row, first + index) ?? row.storedValue(first + index))
         }
     }
 }

@@ -4,8 +4,8 @@ package import FeedStores
 package import Ledger
 import StoreSQL
 
-/// The merge that brings a source's rows back to what they were: it finds the rows of each table as they are wanted in the
-/// history, checks that nothing else has changed them, and merges them as a run's rows are merged.
+/// The merge that restores a source's rows: it finds the wanted rows of each table in the history, checks that
+/// nothing else has changed them, and merges them like a run's rows.
 package struct UndoMerge {
     private let undo: Undo
     private let store: any UndoDriver
@@ -18,11 +18,11 @@ package struct UndoMerge {
         queries = UndoQueries(undo, store.driver.dialect)
     }
 
-    /// Merges the rows, and records that as a run.
+    /// Merges the rows, and records the undo as a run.
     ///
-    /// - Parameter seconds: the duration so far, called when the rows are as they were.
-    /// - Returns: the commit as it is in the store.
-    /// - Throws: ``StoreError`` of the code `history` for rows that cannot be brought back.
+    /// - Parameter seconds: the duration so far, called after the merge.
+    /// - Returns: the recorded commit.
+    /// - Throws: ``StoreError`` of the code `history` for rows that cannot be restored.
     package func record(
         as run: RecordedRun, _ ledger: Ledger, _ claims: CommitClaims, seconds: () -> Double
     ) throws -> Commit {
@@ -61,7 +61,7 @@ package struct UndoMerge {
         for table in tables { try checkUnchanged(table) }
         let changelog = undo.changelog
         let report = onChange.map { onChange in
-            { (change: PlannedChange) in if let reported = changelog.told(change) { try onChange(reported) } }
+            { (change: PlannedChange) in if let reported = changelog.reported(change) { try onChange(reported) } }
         }
         let removals = try tables.compactMap(removal)
         var counts = try store.merge(restoring: tables, removals: removals, onChange: report).execute()
@@ -73,7 +73,7 @@ package struct UndoMerge {
         return (counts, Set(tables.map(\.table.stored.name)))
     }
 
-    /// Finds the tables of which the undone runs have changed rows, and checks that they take the rows as they were.
+    /// Finds the tables whose rows the undone runs have changed, and checks that the old rows fit into them.
     private func undoneTables() throws -> [HistoryShape] {
         for history in try driver.histories.names() {
             guard let table = history.table, try driver.table(table) == nil, try isConcerned(history.sql) else {
@@ -121,7 +121,7 @@ package struct UndoMerge {
         }
     }
 
-    /// Checks that the rows are what they were: a trigger may have changed them again.
+    /// Checks that the rows are restored: a trigger may have changed them again.
     private func checkRestored(_ rows: UndoneRows) throws {
         for width in rows.widths {
             try refuse(
@@ -149,7 +149,7 @@ package struct UndoMerge {
         throw error(table.stored.name, keys, count)
     }
 
-    /// Lists the rows that were not there, or had another key; returns nil where there are none.
+    /// Lists the rows that were not there, or had another key; returns nil without one.
     private func removal(of rows: UndoneRows) throws -> Removal? {
         let table = rows.table
         let dialect = driver.dialect
@@ -169,7 +169,7 @@ package struct UndoMerge {
     }
 }
 
-/// What a store does for an undo.
+/// A store's side of an undo.
 package protocol UndoDriver {
     /// Asks the histories, in the transaction that undoes.
     var driver: any MergeDriver { get }
@@ -178,11 +178,11 @@ package protocol UndoDriver {
     func merge(restoring tables: [UndoneRows], removals: [Removal], onChange: ((PlannedChange) throws -> Void)?) throws
         -> Merge
 
-    /// Checks what the database checks at the end of the transaction only.
+    /// Checks deferred constraints.
     func checkConstraints() throws
 }
 
-/// The rows of one table that are to be brought back.
+/// The rows of one table to restore.
 package struct UndoneRows {
     package var table: HistoryShape
     /// The work table of the first and the last entry of each row, as `first` and `last`.

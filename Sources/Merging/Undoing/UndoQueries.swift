@@ -1,6 +1,6 @@
 import FeedStores
 
-/// What an undo asks the histories of a store's tables, in SQL.
+/// The queries of an undo on the histories of a store's tables.
 struct UndoQueries: Sendable {
     private let undo: Undo
     private let dialect: any SQLDialect
@@ -45,9 +45,9 @@ struct UndoQueries: Sendable {
 
     // MARK: - What prevents it: FROM clauses with the entry as h
 
-    /// Rows that are not as the source's last run has left them.
+    /// Rows that have changed since the source's last run.
     ///
-    /// - Parameter entries: the table of what ``entries(of:)`` selects.
+    /// - Parameter entries: the table of the result of ``entries(of:)``.
     func changedSince(_ table: HistoryShape, entries: String, width: Int) -> String {
         """
         FROM \(entries) u \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = u.last
@@ -70,7 +70,7 @@ struct UndoQueries: Sendable {
         """
     }
 
-    /// Rows that are not what they were, once everything is done for it.
+    /// Rows that differ from the wanted ones at the end.
     func notRestored(_ table: HistoryShape, entries: String, width: Int) throws -> String {
         let isOther = dialect.isDistinct(
             table.digest(ofEntry: "h", width: width), from: table.digest(ofStored: "m", width: width))
@@ -81,9 +81,9 @@ struct UndoQueries: Sendable {
             """
     }
 
-    /// Rows that the undo has changed, and that are not to be brought back.
+    /// Rows that the undo has changed unintentionally.
     ///
-    /// - Parameter entries: the table of what ``entries(of:)`` selects; nil for a table without any.
+    /// - Parameter entries: the table of the result of ``entries(of:)``; nil for a table without any.
     func others(_ table: HistoryShape, entries: String?, run: Int64) -> String {
         let isOwn = entries.map { entries in
             let isSame = table.groupColumns.map { "p.\($0) = h.\($0)" }.joined(separator: " AND ")

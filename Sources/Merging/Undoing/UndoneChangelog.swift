@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// The changelog of an undo: it tells what it would tell of a commit of the source that changes the same rows.
+/// The changelog of an undo: the entries of a commit of the source that changes the same rows.
 struct UndoneChangelog {
     let undo: Undo
     let driver: any MergeDriver
@@ -11,7 +11,7 @@ struct UndoneChangelog {
     /// The last id of the changelog before the undo.
     let lastChange: Int64
 
-    /// Writes a table's rows anew, where the source marks rows as deleted, or names them by another key than the merge.
+    /// Rewrites the entries of a table if the source marks rows as deleted, or uses another key than the merge.
     func correct(_ table: HistoryShape, _ counts: inout MergeCounts) throws {
         let stored = table.stored
         let mark = undo.changelog.mark(of: stored.name).flatMap(stored.storedColumn)
@@ -38,7 +38,7 @@ struct UndoneChangelog {
         return MergeCounts(changes: try driver.all(sql) { ($0.string(0) ?? "", try $0.int(1) ?? 0) })
     }
 
-    /// Selects what the run has changed of a table from the table's history, as `key` and `operation`.
+    /// Selects the run's changes of a table from the table's history, as `key` and `operation`.
     ///
     /// - Parameters:
     ///   - mark: the column that marks the table's rows, as SQL names it.

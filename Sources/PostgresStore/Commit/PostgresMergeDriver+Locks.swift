@@ -11,7 +11,7 @@ extension PostgresMergeDriver {
         try lock(tables.map { MirroredRows(table: $0.name, scope: [:], window: nil) })
     }
 
-    /// Locks what the merge writes, and reads what other commits have left: no other commit changes it until this one
+    /// Locks the tables of the merge, and reads their present state: no other commit changes them until this one
     /// ends.
     func lock(_ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
         try store.lockWaits.whileWaiting(connection) { try lockTables(mirrors, retention) }

@@ -80,8 +80,7 @@ extension PostgresStore {
         }
     }
 
-    /// Returns the tables that a commit writes, as SQL names them, as far as they are known without a question to the
-    /// server.
+    /// Returns the tables that a commit writes, as SQL names them, as far as they are known without a query.
     func knownTables(_ stack: StagedStack, _ mirrors: [MirroredRows], _ retention: Retention) -> Set<String> {
         let names = stack.writtenTables + mirrors.map(\.table) + retention.writtenTables
         return Set(tableDetails.knownWithChildren(names).map(\.sql))

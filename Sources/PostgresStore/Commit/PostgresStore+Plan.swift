@@ -21,9 +21,9 @@ extension PostgresStore {
         }
     }
 
-    /// Runs a body in a transaction, and takes everything back.
+    /// Runs a body in a transaction, and rolls it back.
     ///
-    /// - Parameter tables: those that are known to be written; nil where only the transaction finds that out.
+    /// - Parameter tables: the tables that are known to be written; nil if only the transaction finds out.
     func planning(tables: Set<String>? = nil, _ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
         try withMerge(of: tables) { transaction in
             // Thrown, as the transaction is to be rolled back.

@@ -8,10 +8,10 @@ import PostgresClient
 struct StackCommit {
     let store: PostgresStore
     let interruption: CommitInterruption
-    /// The same in two round trips, which is tried first; nil where the stack is not one for it.
+    /// The same in two round trips, which is tried first; nil if the stack is not one for it.
     var small: SmallCommit?
-    /// The tables that are written, as far as they are known before the transaction begins; nil where that only the
-    /// transaction finds out, which then takes no turn.
+    /// The tables to write, as far as they are known before the transaction; nil if only the transaction finds out.
+    /// It then takes no turn.
     var tables: Set<String>?
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.
@@ -21,7 +21,7 @@ struct StackCommit {
 
     /// - Parameters:
     ///   - turn: a turn that has been granted, for the first attempt.
-    ///   - blocks: false where the thread must not wait for a turn.
+    ///   - blocks: false if the thread must not wait for a turn.
     /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged. ``PendingTurn``, if the thread must
     ///   not wait.
     func run(_ turn: TableTurn? = nil, blocks: Bool = true) throws -> RunReport {
@@ -62,7 +62,7 @@ struct StackCommit {
         return done.report
     }
 
-    /// Takes a place behind the commits of this process that came before, unless the turn will do.
+    /// Queues behind earlier commits of this process, unless the given turn suffices.
     private func takeTurn(orKeep turn: TableTurn?) -> TableTurn {
         let needed = small.map { Set($0.written.map(\.sql)) } ?? tables ?? []
         if let turn, turn.serves(needed, isShared: small != nil) { return turn }
@@ -103,7 +103,7 @@ struct StackCommit {
     }
 }
 
-/// Says that a commit has to wait for its turn, and how it is to go on then.
+/// Thrown by a commit that must wait for its turn, with the way to continue.
 struct PendingTurn: Error {
     var turn: TableTurn
     var isSmall: Bool

@@ -6,7 +6,7 @@ import Ledger
 import Merging
 import PostgresClient
 
-/// The transaction in which staged rows are merged: what is done around the merge, and in which order.
+/// The transaction of a merge: the steps around it, and their order.
 struct StackTransaction {
     let store: PostgresStore
     let connection: PostgresConnection

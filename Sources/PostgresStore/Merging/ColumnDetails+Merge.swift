@@ -2,7 +2,7 @@ import FeedModel
 import Merging
 import StoreSQL
 
-/// A column for the merge: what a temporary table needs to hold its values, and how they compare.
+/// A column for the merge: the type of a temporary column for its values, and how they compare.
 extension ColumnDetails: StoredColumn {
     /// The type and collation, for a column of a temporary table.
     var definition: String { baseType + (collation.map { " COLLATE " + $0 } ?? "") }
@@ -20,7 +20,7 @@ extension ColumnDetails: StoredColumn {
         }
     }
 
-    /// Returns an expression for the value by which different values are told apart, texts byte by byte.
+    /// Returns an expression that distinguishes all values, texts byte by byte.
     func exact(_ alias: String) -> String { exact(of: "\(alias).\(sql)") }
 
     /// Does the same for a value of the column that is elsewhere.

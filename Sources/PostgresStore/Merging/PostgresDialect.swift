@@ -234,7 +234,7 @@ extension StagingTable {
     /// The schema of the merge's own tables.
     static let temporarySchema = "pg_temp"
 
-    /// What the names of the merge's own tables begin with, so that they hide no table of the store's.
+    /// The prefix of the merge's own tables, so that they hide no table of the store.
     static let temporaryPrefix = "tributary_"
 
     /// The temporary table of the staged rows, as SQL names it.

@@ -8,15 +8,15 @@ import StoreSQL
 /// The histories of a server's tables, in one transaction.
 struct PostgresHistories: HistoryCatalog {
     let connection: PostgresConnection
-    /// The tables as they are known in the transaction; nil where none is asked for.
+    /// The tables of the transaction; nil if none is needed.
     var tables: MergeTables?
     let dialect: any SQLDialect = PostgresDialect()
 
     var session: any SQLSession { connection }
 
-    /// A FROM clause of the tables that may be the store's histories, as `c`, with their schemas, `n`: those beside its own
-    /// tables, and those that earlier versions made beside the users' tables. Another store's, which the search path may
-    /// lead to as well, are beside its own tables.
+    /// A FROM clause of the tables that may be the store's histories, as `c`, with their schemas, `n`: those beside
+    /// its own tables, and those that earlier versions created beside the users' tables. Histories of another store
+    /// on the search path are beside that store's own tables.
     private static let all = """
         pg_catalog.pg_class own JOIN pg_catalog.pg_class c ON own.oid = to_regclass('tributary_run')
             AND c.relkind = 'r' AND c.relpersistence <> 't' AND pg_table_is_visible(c.oid)
@@ -74,7 +74,7 @@ struct PostgresHistories: HistoryCatalog {
         return history
     }
 
-    /// Returns why a table can have no history; nil where it can.
+    /// Returns why a table can have no history; nil if it can.
     static func problem(ofKeeping table: String) -> String? {
         guard HistoryTable.name(of: table).utf8.count > 63 else { return nil }
         return "the history of table '\(table)' would need a name of more than 63 bytes, which is PostgreSQL's limit; "

@@ -15,7 +15,7 @@ final class PostgresMergeDriver: MergeDriver {
     let tables: MergeTables
     let run: Int64
     let dialect: any SQLDialect = PostgresDialect()
-    /// Keeps what is replaced; nil where no history is kept.
+    /// Keeps before-images; nil without a history.
     private(set) lazy var beforeImages = keepsHistory ? BeforeImages(self) : nil
     var histories: any HistoryCatalog { PostgresHistories(connection: connection, tables: tables) }
     private let keepsHistory: Bool
@@ -23,9 +23,8 @@ final class PostgresMergeDriver: MergeDriver {
     private var workTables: Set<String> = []
 
     /// - Parameters:
-    ///   - keepsHistory: true if what is replaced is kept in the tables' histories.
-    ///   - isExact: true if known rows are to become what they were, in their spelling as well: `1.0` and `1.00` are equal
-    ///     numbers.
+    ///   - keepsHistory: true to keep before-images in the tables' histories.
+    ///   - isExact: true to restore rows exactly, including their spelling: `1.0` and `1.00` are equal numbers.
     init(
         _ connection: PostgresConnection, _ store: PostgresStore, _ stack: StagedStack, run: Int64,
         keepsHistory: Bool = false, isExact: Bool = false
@@ -51,7 +50,7 @@ final class PostgresMergeDriver: MergeDriver {
     /// Copies the staged rows into temporary tables, and keeps the last of several rows with one key. No table of the
     /// store is locked.
     ///
-    /// - Throws: ``StoreError`` where a row cannot be stored, `PostgresError` for all else.
+    /// - Throws: ``StoreError`` if a row cannot be stored, `PostgresError` for all else.
     func prepare(_ mirrors: [MirroredRows]) throws {
         let targets = stack.parts.flatMap { $0.table.references.map(\.target.name) }
         try tables.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))

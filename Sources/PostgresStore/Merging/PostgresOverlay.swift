@@ -80,8 +80,7 @@ private struct PostgresOverlay {
         return chunks
     }
 
-    /// Writes the values that come from some of the members: into new rows, or into those that the members before them
-    /// have filled.
+    /// Writes the values of some of the members: into new rows, or into rows that earlier members have filled.
     private func write(from chunk: [Int], into table: StagingTable, isFirst: Bool) throws {
         var latest: [[Int]: String] = [:]
         var written: [(name: String, value: String)] = []

@@ -63,7 +63,7 @@ extension PostgresMergeDriver {
             """)
     }
 
-    /// What an insertion returns for the history.
+    /// The RETURNING clause of an insertion, for the history.
     private func returning(_ table: TableDetails) -> String {
         guard beforeImages != nil else { return "" }
         return zip(RowList.located(table), table.locator).map { ", m.\($1.sql) AS \($0)" }.joined()

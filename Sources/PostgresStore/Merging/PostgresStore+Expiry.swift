@@ -14,7 +14,7 @@ extension PostgresStore {
         }
     }
 
-    /// Returns what is known of a column by which rows expire; nil where there is none.
+    /// Returns the properties of a column by which rows expire; nil if it does not exist.
     ///
     /// - Parameter scope: the columns whose values are given.
     package func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn? {

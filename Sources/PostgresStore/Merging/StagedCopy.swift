@@ -6,8 +6,8 @@ import PostgresClient
 
 /// Staged rows on their way into temporary tables.
 extension PostgresMergeDriver {
-    /// The number of rows from which the planner needs to know what they hold. Of fewer, it needs the number: it takes
-    /// an unknown table for one of hundreds of rows, and would rather read a whole table of the store than join so many.
+    /// The number of rows from which the planner needs full statistics. For fewer rows it needs the number: otherwise
+    /// it assumes hundreds of rows, and would read a whole table of the store instead of joining.
     private static let manyRows = 1000
 
     /// Makes the temporary table of a part, and copies its rows into it.

@@ -7,7 +7,7 @@ extension PostgresError {
 
     var breaksForeignKey: Bool { state == .foreignKeyViolation }
 
-    /// True if the server refused rows for what they hold: their values, constraints, or a trigger's objection.
+    /// True if the server rejected rows because of their values, a constraint, or a trigger.
     var isAboutRows: Bool {
         guard kind == .statement, let state else { return kind == .value }
         return ["22", "23", "44"].contains(state.classCode) || state.rawValue == "P0001"
@@ -18,7 +18,7 @@ extension StoreError {
     /// Creates the error for the server's refusal of rows.
     ///
     /// - Parameters:
-    ///   - table: nil where the server alone knows it.
+    ///   - table: nil if the server alone knows it.
     ///   - isCircle: true for a foreign key around a circle of tables, which no order of statements satisfies.
     ///   - hint: what to do about it.
     init(refused error: PostgresError, in table: String?, isCircle: Bool = false, hint: String = "") {

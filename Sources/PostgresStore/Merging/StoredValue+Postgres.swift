@@ -20,7 +20,7 @@ extension StoredValue {
             }
     }
 
-    /// Returns the number that a text stands for; nil where another text would come of it.
+    /// Returns the number that a text stands for; nil if another text would come of it.
     private static func number(_ text: String) -> StoredValue? {
         if let integer = Int64(text) { return .integer(integer) }
         guard let real = Double(text), "\(real)" == text else { return nil }

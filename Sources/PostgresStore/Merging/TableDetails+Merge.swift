@@ -8,8 +8,8 @@ extension TableDetails: StoredTable {
     var storedColumns: [any StoredColumn] { columns }
     func storedColumn(_ name: String) -> (any StoredColumn)? { column(name) }
 
-    /// The columns that tell a row from all others of the table: those of a unique index, or else its place, which
-    /// lasts until the row is changed.
+    /// The columns that identify a row of the table: those of a unique index, or else its `ctid`, which is valid
+    /// until the row changes.
     var locator: [RowLocator] {
         for key in (uniquenesses.filter(\.isPrimary) + uniquenesses).filter(\.isPlain).map(\.columns) {
             let columns = key.compactMap { column($0) }
@@ -55,7 +55,7 @@ extension TableDetails: StoredTable {
     /// True if rows refer to others of the table, by a key that is checked with each statement.
     var checksOwnRows: Bool { foreignKeys.contains { $0.parent == oid && !$0.isDeferrable } }
 
-    /// The columns, in lower case, that take part in what must be unique.
+    /// The columns of unique constraints, in lower case.
     var uniqueColumns: Set<String> {
         var names = Set(uniquenesses.flatMap { $0.columns + $0.mentioned }.map { $0.lowercased() })
         if columns.contains(where: { $0.isComputed && names.contains($0.name.lowercased()) }) {

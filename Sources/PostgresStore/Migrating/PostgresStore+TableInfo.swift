@@ -3,14 +3,14 @@ package import FeedStaging
 import FeedStores
 import PostgresClient
 
-/// What staging and merging know of tables.
+/// The properties of tables for staging and merging.
 extension PostgresStore {
     package func tableInfo(_ name: String) throws -> TableInfo {
         if let known = tableDetails.known(name) { return known.info }
         return try ask { try details(of: name, $0).info }
     }
 
-    /// - Throws: ``StoreError`` where the store has no such table.
+    /// - Throws: ``StoreError`` if the store has no such table.
     func details(of name: String, _ connection: PostgresConnection) throws -> TableDetails {
         guard let details = try tableDetails.details(of: name, in: connection) else {
             throw StoreError(
@@ -24,7 +24,7 @@ extension PostgresStore {
     /// Forgets cached tables that have changed. Each run that uses tables begins with it. Its time does not grow with the
     /// number of tables that other runs use.
     ///
-    /// - Parameter tables: the names of the tables that the run uses; nil where it may use any.
+    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
     package func renewTableInfos(of tables: Set<String>?) throws {
         try ask { try tableDetails.renew(tables.map(tableDetails.knownWithRelatives), $0) }
     }

@@ -37,7 +37,7 @@ extension PostgresStore {
 
     /// Runs a body in one transaction that changes the schema, while no other session does.
     ///
-    /// - Parameter problem: what the error says first.
+    /// - Parameter problem: the beginning of the error.
     func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
         do {
             try transaction { connection in
@@ -69,8 +69,8 @@ extension PostgresStore {
         return names.sorted().filter { found[$0].map { !$0.kind.isTable } ?? true }
     }
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
-    /// table.
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
+    /// not exist.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         guard let details = try reread(table) else { return true }
         return details.info.foreignKeys.contains { key in
@@ -92,7 +92,7 @@ extension PostgresStore {
         }
     }
 
-    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    /// Returns the columns of a table, in lower case; empty if the table does not exist.
     package func columns(of table: String) throws -> Set<String> {
         Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
     }
@@ -121,7 +121,7 @@ extension PostgresStore {
         }
     }
 
-    /// Reads a table as it is at this moment; nil where there is none.
+    /// Reads the present definition of a table; nil if it does not exist.
     func reread(_ table: String) throws -> TableDetails? {
         try ask { try tableDetails.reread([table], in: $0)[table] }
     }

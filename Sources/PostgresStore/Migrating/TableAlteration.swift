@@ -4,7 +4,7 @@ import FeedStores
 import Merging
 import PostgresClient
 
-/// The statements that make a table as it is declared, with its rows.
+/// The statements that make a table match its declaration, and keep its rows.
 struct TableAlteration {
     let migration: TableMigration
     private let table: TableDetails
@@ -13,7 +13,7 @@ struct TableAlteration {
     private let keys: [String]
     private let attaching: [String]
 
-    /// - Returns: nil where the table is as declared, or does not exist.
+    /// - Returns: nil if the table is as declared, or does not exist.
     init?(_ definition: TableSchema, _ connection: PostgresConnection) throws {
         guard let table = try Catalog(connection).table(definition.name) else { return nil }
         self.table = table

@@ -8,7 +8,7 @@ import PostgresClient
 struct TableCreation {
     let connection: PostgresConnection
     let definitions: [TableSchema]
-    /// Where a plan makes them; nil where they are to stay.
+    /// The space of a plan's new tables; nil to create them for good.
     var space: PlanSpace?
 
     private var catalog: Catalog { Catalog(connection) }
@@ -102,7 +102,7 @@ struct TableCreation {
         try ColumnType(column)?.sql ?? keyType(of: column.references)
     }
 
-    /// Returns the type of a table's primary key, as it is or as it will be created.
+    /// Returns the present or future type of a table's primary key.
     private func keyType(of table: String?) throws -> String {
         guard let table else { return "text" }
         if let details = try catalog.table(table) {
@@ -128,7 +128,7 @@ extension TableSchema {
         (columns.map(\.name) + scope).first { $0.lowercased() == name.lowercased() } ?? name
     }
 
-    /// Returns true where the key's own index begins with these columns.
+    /// Returns true if the key's own index begins with these columns.
     fileprivate func keyBegins(with columns: [String]) -> Bool {
         columns.count <= key.count && zip(columns, key).allSatisfy { $0.lowercased() == $1.lowercased() }
     }

@@ -52,7 +52,7 @@ extension PostgresStore {
         }
     }
 
-    /// Returns all tables beside `tributary_run` whose names are Tributary's, as SQL names them.
+    /// Returns Tributary's own tables except `tributary_run`, as SQL names them.
     private static func ownTables(_ connection: PostgresConnection) throws -> [String] {
         try connection.execute(
             """

@@ -4,7 +4,7 @@ import FeedStores
 import Ledger
 import PostgresClient
 
-/// What a transaction writes of another store's content.
+/// The writes of a transaction that receives another store's content.
 extension PostgresTransfer: TransferWriter {
     func lock(_ tables: [TransferTable]) throws {
         try writing {
@@ -76,7 +76,7 @@ extension PostgresTransfer: TransferWriter {
                 // The first commits are planned by what is there.
                 try connection.execute("ANALYZE \(details.sql)")
             }
-            // Runs that were forgotten have left their numbers in the journal.
+            // Runs that were forgotten have left their numbers in the changelog.
             try connection.execute(
                 """
                 SELECT setval(pg_get_serial_sequence('tributary_run', 'id'), max(number)) FROM (

@@ -43,7 +43,7 @@ struct PostgresTransfer: TransferReader {
         }
     }
 
-    /// Sources that never ran have no state yet, though somebody may have claimed them.
+    /// Sources that never ran have no state yet, but a daemon may have claimed them.
     private func relation(_ table: TransferTable) throws -> String {
         let details = try details(of: table)
         return details.sql + (table.name == TransferTable.sources ? " WHERE failures IS NOT NULL" : "")

@@ -4,14 +4,15 @@ import Merging
 import Ledger
 import PostgresClient
 
-/// The statements that begin the transaction of a small commit and write its rows, and their answers.
+/// The statements that begin the transaction of a small commit and write its rows, and their results.
 ///
-/// The tables are looked at after their rows have been written: nobody changes a definition from then on.
+/// The tables' definitions are read after their rows have been written: from then on, no other session can change
+/// them.
 struct FirstFlight {
     private let commit: SmallCommit
     private let connection: PostgresConnection
     private let ledger: Ledger
-    /// The tables of the commit's requests, apart from those of staged rows.
+    /// The tables of the commit's requests, except those of staged rows.
     private let asked: [TableDetails]
 
     init(_ commit: SmallCommit, _ connection: PostgresConnection) {
@@ -60,7 +61,8 @@ struct FirstFlight {
         )
     }
 
-    /// The lease, which nobody takes over before the commit ends; the version of the claims; the tables.
+    /// Reads the lease, which no other daemon can take over before the commit ends; the version of the claims; the
+    /// tables.
     private var look: PostgresStatement {
         let source = commit.commit.report.source
         let lease = commit.store.leases.lease(of: source)
@@ -85,7 +87,7 @@ struct FirstFlight {
 
     // MARK: - The answers
 
-    /// - Throws: ``Unsuitable`` where anything is not as expected; ``StoreError`` where the lease was lost.
+    /// - Throws: ``Unsuitable`` if anything is not as expected; ``StoreError`` where the lease was lost.
     func answers(_ results: [PostgresResult]) throws -> Answers {
         var results = results.dropFirst()
         let run = try RunRecords.drawn(commit.commit.report, results.removeFirst()[0])
@@ -150,11 +152,11 @@ extension SmallCommit.Deletion {
         if let part { return part.deleting() }
         var parameters: [PostgresValue?] = []
         let deletion = details.deletion(of: rows, key: details.primaryKey, isStaged: nil, &parameters)
-        let journal = JournaledChange("delete", from: "deleted", order: "row_number() OVER ()")
+        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
         return PostgresStatement(
             """
             WITH deleted AS (\(deletion)),
-            journal AS (\(JournaledChange.insertion(of: [journal], table: details.name)))
+            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
             SELECT count(*) FROM deleted
             """, parameters, isPrepared: true)
     }

@@ -7,7 +7,7 @@ import PostgresClient
 
 /// The two round trips.
 extension SmallCommit {
-    /// What the first flight has written, and the second is to record.
+    /// The results of the first flight, which the second one records.
     struct Written {
         var run: RecordedRun
         var report: RunReport
@@ -35,8 +35,8 @@ extension SmallCommit {
         _ = try general { try connection.commit(after: written.last) }
     }
 
-    /// Leaves to the general way what the server says of rows and definitions: there it is said of which row. Errors of the
-    /// connection, of other transactions and of waits are those of any commit.
+    /// Turns the server's errors about rows and definitions into ``Unsuitable``: the general way names the row.
+    /// Errors of the connection, of other transactions and of waits are thrown unchanged.
     private func general<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError {
             let isAnyCommits = error.isConnectionLost || error.isRepeatable || error.isTransient
@@ -61,7 +61,7 @@ extension SmallCommit {
         return Written(run: answers.run, report: commit.report, last: try last(commit, answers, connection))
     }
 
-    /// Returns what a step has done to rows, and notes it for the limits of changes.
+    /// Returns the changes of a step, and adds them to the limited scopes.
     private func add(_ counts: SmallPart.Counts, of step: Step, to changes: inout ScopeChanges) -> MergeCounts {
         var sum = MergeCounts(deleted: counts.deleted)
         switch step {
@@ -93,7 +93,8 @@ extension SmallCommit {
         }
     }
 
-    /// Checks that nobody else has written the mirrored rows, and that the update has kept all rows within their scopes.
+    /// Checks that no other request has written the mirrored rows, and that the update has kept all rows within their
+    /// scopes.
     private func checkClaims(_ connection: PostgresConnection) throws {
         let claims = store.claims(connection)
         let overlapping: Set<RequestID>

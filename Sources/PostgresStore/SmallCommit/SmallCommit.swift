@@ -5,18 +5,17 @@ import Merging
 import Ledger
 import PostgresClient
 
-/// The commit of a small stack in two round trips, without temporary tables and table locks: a first flight of statements
-/// writes the rows, a second one the run with all else and COMMIT.
+/// The commit of a small stack in two round trips, without temporary tables and table locks: a first flight of
+/// statements writes the rows, a second one records the run and commits.
 ///
-/// It has the effects of ``StackTransaction``, for stacks of which a few statements tell all: at most ``mostRows`` rows in
-/// memory, each with a key, in tables of which nothing else depends. Anything else, and anything unexpected on the way, is
-/// ``Unsuitable``.
+/// It has the effects of ``StackTransaction`` for simple stacks: at most ``mostRows`` rows in memory, each with a
+/// key, in tables without dependents. Any other stack, and anything unexpected, is ``Unsuitable``.
 struct SmallCommit {
-    /// A mirror's rows, those of which are deleted that are not staged.
+    /// A mirror: its rows that are not staged are deleted.
     struct Deletion {
         let rows: MirroredRows
         let details: TableDetails
-        /// Nil where no row of the table is staged.
+        /// Nil if no row of the table is staged.
         let part: SmallPart?
     }
 
@@ -31,13 +30,13 @@ struct SmallCommit {
     let commit: Commit
     /// The run's duration so far.
     let seconds: () -> Double
-    /// What is written, in the order of the changelog.
+    /// The writes, in the order of the changelog.
     let steps: [Step]
     let mirrored: Set<MirroredRows>
     /// The written tables, and those of the commit's requests, by their names.
     let tables: [String: TableDetails]
 
-    /// - Throws: ``Unsuitable``; ``StoreError`` where the store cannot be asked.
+    /// - Throws: ``Unsuitable``; ``StoreError`` where the store cannot be used.
     init(
         _ stack: StagedStack, _ commit: Commit, _ store: PostgresStore, seconds: @escaping () -> Double = { 0 }
     ) throws {
@@ -92,7 +91,7 @@ struct SmallCommit {
         try Unsuitable.unless(commit.busyHost == nil, "a host that asked for a pause")
     }
 
-    /// Returns what is mirrored, in the order in which it is deleted: children of a table are not mirrored beside it.
+    /// Returns the mirrors in the order of their deletions. Children of a table are not mirrored beside it.
     private static func deletions(
         _ stack: StagedStack, _ commit: Commit, _ parts: [SmallPart], _ details: (String) throws -> TableDetails
     ) throws -> [Deletion] {
@@ -148,12 +147,12 @@ struct SmallCommit {
 }
 
 extension Commit {
-    /// The requests with changed rows, as they are after the commit.
+    /// The requests with changed rows, in their state after the commit.
     var changedStates: [RequestState] { requests.filter { revalidated[$0.key] == nil } }
 }
 
-/// Says that a stack is not one for ``SmallCommit``, or that its tables and rows turned out not to be. Nothing has been
-/// written, and the stack is merged by ``StackTransaction``, which also finds the words for what is wrong with its rows.
+/// Thrown if a stack, its tables or its rows do not suit ``SmallCommit``. Nothing has been written, and
+/// ``StackTransaction`` merges the stack and reports errors of its rows.
 struct Unsuitable: Error, Equatable {
     var reason: String
 

@@ -7,7 +7,7 @@ import PostgresClient
 /// The statement that merges the rows of one table. Its text is the same for all feeds of one shape, so that a connection
 /// prepares it once: values are parameters.
 extension SmallPart {
-    /// What the statement answers with, in the order of its columns.
+    /// The result of the statement, in the order of its columns.
     struct Counts {
         /// Distinct staged rows.
         var rows = 0
@@ -32,26 +32,26 @@ extension SmallPart {
         }
     }
 
-    /// Returns the statement that writes new and different rows and, for a mirror, deletes those that are not staged.
+    /// Returns the statement that writes new and different rows and, for a mirror, deletes rows that are not staged.
     func writing(deletes: Bool) -> PostgresStatement {
         var parameters = self.parameters
         var parts = [given, found]
-        var changes: [JournaledChange] = []
+        var changes: [LoggedChange] = []
         let supplied = table.suppliedScope.map { scoped in
             parameters.append(.text(scoped.value))
             return "s.\(sql(scoped.column)) IS DISTINCT FROM $\(parameters.count)"
         }
         if deletes {
             parts.append("deleted AS (\(deletion(&parameters)))")
-            changes.append(JournaledChange("delete", from: "deleted", order: "row_number() OVER ()"))
+            changes.append(LoggedChange("delete", from: "deleted", order: "row_number() OVER ()"))
         }
         if let update {
             parts.append("updated AS (\(update))")
-            changes.append(JournaledChange("update", from: "updated", order: "row"))
+            changes.append(LoggedChange("update", from: "updated", order: "row"))
         }
         parts.append("inserted AS (\(insertion))")
-        changes.append(JournaledChange("insert", from: "inserted", order: "row_number() OVER ()"))
-        parts.append("changelog AS (\(JournaledChange.insertion(of: changes, table: details.name)))")
+        changes.append(LoggedChange("insert", from: "inserted", order: "row_number() OVER ()"))
+        parts.append("changelog AS (\(LoggedChange.insertion(of: changes, table: details.name)))")
         let known = "(SELECT count(*) FROM found WHERE NOT tributary_new)"
         return PostgresStatement(
             """
@@ -69,12 +69,12 @@ extension SmallPart {
     func deleting() -> PostgresStatement {
         var parameters = self.parameters
         let deletion = deletion(&parameters)
-        let journal = JournaledChange("delete", from: "deleted", order: "row_number() OVER ()")
+        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
         return PostgresStatement(
             """
             WITH \(given),
             deleted AS (\(deletion)),
-            journal AS (\(JournaledChange.insertion(of: [journal], table: details.name)))
+            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
             SELECT count(*) FROM deleted
             """, parameters, isPrepared: true)
     }
@@ -86,7 +86,7 @@ extension SmallPart {
 
     private func sql(_ column: String) -> String { details.column(column)?.sql ?? column.sqlIdentifier }
 
-    /// The staged rows, of which the last of several with one key counts.
+    /// The staged rows; the last of several with one key.
     private var given: String {
         let names = columns.indices.map { "c\($0)" }
         let arrays = ["$1::bigint[]"] + columns.enumerated().map { "$\($0 + 2)::\($1.elementType)[]" }
@@ -106,7 +106,7 @@ extension SmallPart {
             """
     }
 
-    /// The staged rows beside the stored ones.
+    /// The staged rows joined with the stored ones.
     private var found: String {
         """
         found AS MATERIALIZED (
@@ -115,7 +115,7 @@ extension SmallPart {
         """
     }
 
-    /// A condition that a stored row, `m`, is not as it is staged, `s`; nil where it stays as it is.
+    /// A condition that a stored row, `m`, differs from the staged one, `s`; nil if it cannot.
     private var differs: String? {
         let columns = updatedColumns.compactMap { details.column($0) }
         return columns.isEmpty
@@ -154,7 +154,7 @@ extension SmallPart {
 }
 
 /// A part of a statement that returns the `key` of each row that it changes, for the changelog.
-struct JournaledChange {
+struct LoggedChange {
     private let operation: String
     private let source: String
     private let order: String
@@ -168,8 +168,8 @@ struct JournaledChange {
         self.order = order
     }
 
-    /// Returns a statement that journals changes one after another, for the run whose number this session has drawn.
-    static func insertion(of changes: [JournaledChange], table: String) -> String {
+    /// Returns a statement that enters changes into the changelog one after another, for the run whose number this session has drawn.
+    static func insertion(of changes: [LoggedChange], table: String) -> String {
         let rows = changes.enumerated().map { index, change in
             """
             SELECT \(index) AS step, \(change.order) AS place, key, \(change.operation.postgresLiteral) AS operation
@@ -187,7 +187,7 @@ struct JournaledChange {
 extension TableDetails {
     /// Returns a statement that deletes the rows of a scope and returns the `key` of each.
     ///
-    /// - Parameter isStaged: a query for the staged row of the stored row `m`; nil where none is staged.
+    /// - Parameter isStaged: a query for the staged row of the stored row `m`; nil if none is staged.
     func deletion(
         of rows: MirroredRows, key: [String], isStaged: String?, _ parameters: inout [PostgresValue?]
     ) -> String {

@@ -49,7 +49,7 @@ struct SmallPart {
         scopeColumns = Self.scopeColumns(table, details, scopes)
     }
 
-    /// Returns the columns of scopes of which an update writes some.
+    /// Returns the scope columns that an update writes.
     static func scopeColumns(
         _ table: StagingTable, _ details: TableDetails, _ scopes: [Set<String>]
     ) -> [ColumnDetails] {
@@ -80,7 +80,7 @@ struct SmallPart {
 }
 
 extension TableDetails {
-    /// - Throws: ``Unsuitable`` where more than the rows themselves decides what becomes of the table.
+    /// - Throws: ``Unsuitable`` if more than the rows themselves decides what becomes of the table.
     fileprivate func check(for table: StagingTable) throws {
         try Unsuitable.unless(kind == .table && !isPartition, "a partitioned table")
         try Unsuitable.unless(info.isSame(as: table.table), "a table that has changed")
@@ -103,7 +103,7 @@ extension TableDetails {
             "columns that other tables refer to")
     }
 
-    /// - Throws: ``Unsuitable`` where deletions change rows of other tables, or may have to wait for such a change.
+    /// - Throws: ``Unsuitable`` if deletions change rows of other tables, or may have to wait for such a change.
     func checkDeletions(beside others: Set<UInt32>) throws {
         try Unsuitable.unless(
             referringKeys.allSatisfy { !$0.onDelete.changesChildren && !others.contains($0.child) },
@@ -112,7 +112,7 @@ extension TableDetails {
 }
 
 extension TableInfo {
-    /// Returns true if the table has not changed in what staging knows of it.
+    /// Returns true if the table's properties for staging are unchanged.
     fileprivate func isSame(as staged: TableInfo) -> Bool {
         primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
             && uniqueIndexes.map { $0.map(\.name) } == staged.uniqueIndexes.map { $0.map(\.name) }

@@ -7,7 +7,7 @@ final class StagedArrays: StagedRowWriter {
     private(set) var rows = 0
     /// NULLs in each column after the number.
     private(set) var nulls: [Int] = []
-    /// True where a text has more characters than its column takes.
+    /// True if a text has more characters than its column takes.
     private(set) var isTooLong = false
 
     private let mostCharacters: [Int?]

@@ -47,7 +47,7 @@ struct CopiedColumn {
         guard copy.append(text: text) else { throw ValueProblem(column: name, reason: .holdsNUL) }
     }
 
-    /// - Throws: ``ValueProblem`` where the type holds no bytes.
+    /// - Throws: ``ValueProblem`` if the type holds no bytes.
     func write(blob: UnsafeRawBufferPointer, to copy: some StagedRowWriter) throws {
         guard form == .bytes || (form == .uuid && blob.count == 16) else {
             throw ValueProblem(column: name, reason: .isBlob)

@@ -47,7 +47,7 @@ final class CopyText {
         }
     }
 
-    /// Appends a number with as few digits as tell it from all others.
+    /// Appends a number with the fewest digits that identify it.
     func append(_ double: Double) {
         guard double.isFinite else { return append(word: double < 0 ? "-Infinity" : "Infinity") }
         append(word: double.description)
@@ -94,7 +94,7 @@ final class CopyText {
         if count >= Self.blockSize { try flush() }
     }
 
-    /// Sends what is left.
+    /// Sends the remaining bytes.
     func flush() throws {
         try send(UnsafeRawBufferPointer(start: bytes, count: count))
         count = 0
@@ -136,5 +136,27 @@ final class CopyText {
         larger.update(from: bytes, count: count)
         bytes.deallocate()
         bytes = larger
+    }
+}
+
+/// The place at which COPY stopped, as the server's words tell it: `COPY items, line 3, column size: "abc"`. In other
+/// languages than English the words between are others.
+struct CopyPlace: Equatable {
+    /// The row, from 1.
+    var line: Int
+    var column: String?
+
+    init?(_ context: String, table: String) {
+        guard let name = context.range(of: table) else { return nil }
+        let rest = context[name.upperBound...].drop { !$0.isASCII || !$0.isNumber }
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let line = Int(digits) else { return nil }
+        self.line = line
+        // ", column size: "abc"".
+        let place = rest[digits.endIndex...]
+        guard place.hasPrefix(", "), let end = place.range(of: ": ") else { return }
+        let words = place[place.index(place.startIndex, offsetBy: 2)..<end.lowerBound]
+        guard let space = words.firstIndex(of: " ") else { return }
+        column = String(words[words.index(after: space)...])
     }
 }

@@ -4,7 +4,7 @@ import FeedStores
 package import GRDB
 import PostgresClient
 
-/// Stored rows beside those that a run stages.
+/// Queries over stored and staged rows.
 extension PostgresStore: StagingStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
@@ -14,7 +14,7 @@ extension PostgresStore: StagingStore {
             do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
                 where error.kind == .statement
             {
-                throw StoreError(.schema, "PostgreSQL does not take the request \"\(stored.sql)\": \(error.message)")
+                throw StoreError(.schema, "PostgreSQL rejects the statement \"\(stored.sql)\": \(error.message)")
             }
             guard let row = result.first else { return nil }
             let types = result.columnTypes
@@ -96,8 +96,8 @@ extension PostgresStore: StagingStore {
 }
 
 extension PostgresConnection {
-    /// Runs a body in a transaction that is rolled back, or in one that is under way. A connection on which that fails is in
-    /// no state to be used again.
+    /// Runs a body in a transaction that is rolled back, or in one that is in progress. A connection on which that
+    /// fails is in no state to be used again.
     func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
         guard transactionStatus != .inTransaction else { return try body() }
         try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")

@@ -14,7 +14,7 @@ struct StagedQuery {
     private let sql: String
     /// The tables of the schema `staged` that the query names.
     private let staged: [TableDetails]
-    /// True where the query, or a part of it, is by its words no SELECT.
+    /// True if the query, or a part of it, is by its words no SELECT.
     let isWriting: Bool
 
     init(_ query: String, catalog: Catalog) throws {
@@ -69,7 +69,7 @@ struct StagedQuery {
         return QueriedRows(columns: columns, rows: rows, isOfStore: try readsStore(connection))
     }
 
-    /// Returns true where the query reads tables other than the temporary ones.
+    /// Returns true if the query reads tables other than the temporary ones.
     private func readsStore(_ connection: PostgresConnection) throws -> Bool {
         let text = try connection.execute("EXPLAIN (VERBOSE, FORMAT JSON) \(sql)")[0].string(0) ?? ""
         let plans = try JSONDecoder().decode([QueryPlan].self, from: Data(text.utf8))

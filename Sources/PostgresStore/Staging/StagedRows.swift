@@ -7,7 +7,7 @@ import GRDBSQLite
 
 /// The rows of one part of a stack, in memory or in a scratch database, on their way to PostgreSQL.
 struct StagedRows {
-    /// The table in the scratch database; nil where the rows are in memory.
+    /// The table in the scratch database; nil if the rows are in memory.
     var scratch: (path: String, table: String)?
     /// The scratch database's column that numbers the rows.
     var number = StagingTable.row
@@ -29,9 +29,9 @@ struct StagedRows {
         return nulls
     }
 
-    /// Returns a row as errors show it: `(id = 7, name = "Acme")`, cut where it is long.
+    /// Returns a row for errors: `(id = 7, name = "Acme")`, truncated if it is long.
     ///
-    /// - Parameter number: the row's place among those that are written, from 0.
+    /// - Parameter number: the row's position among the written rows, from 0.
     func description(ofRow number: Int) throws -> String {
         let text = zip(columns, try values(ofRow: number)).map { column, value in
             "\(column.name) = \(value.isNull ? "NULL" : "\(value)")"

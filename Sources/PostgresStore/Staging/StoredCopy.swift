@@ -4,8 +4,8 @@ import FeedStores
 import GRDB
 import PostgresClient
 
-/// The store's tables in a database that is attached to a run's scratch database, and those of their rows that the run
-/// has asked for.
+/// The store's tables in a database that is attached to a run's scratch database, with the rows that the run has
+/// queried.
 struct StoredCopy {
     /// The scratch database.
     let db: Database
@@ -49,7 +49,7 @@ struct StoredCopy {
         }
     }
 
-    /// Makes a table anew where it is missing, or has other columns than the store's has by now.
+    /// Creates a table again if it is missing, or if the store's table has other columns by now.
     func renew(_ table: TableDetails) throws {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_info(?, '\(Self.schema)')", arguments: [table.name])
@@ -82,7 +82,7 @@ struct StoredCopy {
         }
     }
 
-    /// Copies the rows whose columns have these values, in place of those that were copied for them before.
+    /// Copies the rows whose columns have these values, replacing an earlier copy of them.
     func copy(
         _ table: TableDetails, matching values: [(column: ColumnDetails, value: DatabaseValue)],
         from connection: PostgresConnection

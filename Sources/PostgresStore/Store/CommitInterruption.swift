@@ -4,12 +4,12 @@ import Foundation
 import PostgresClient
 import Locking
 
-/// Stops a commit from another thread. Commits of other runs go on.
+/// Stops a commit from another thread. Commits of other runs continue.
 final class CommitInterruption: Sendable {
     private struct State {
         var isRequested = false
         var cancellation: PostgresCancellation?
-        /// Ends what the commit waits for outside of the server.
+        /// Ends a wait of the commit outside of the server.
         var endWait: (@Sendable () -> Void)?
     }
 

@@ -1,14 +1,15 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 import Locking
 
-/// Tells whoever listens (`LISTEN tributary`) of commits that have changed rows, after they were made.
+/// Notifies listeners (`LISTEN tributary`) of commits that have changed rows, after the commit.
 ///
-/// NOTIFY takes a lock of the whole database until its transaction has been written to disk. So no commit contains it: the
-/// messages of all commits within ``pause`` are sent in one transaction. They are hints: those of a process that is
-/// killed, or of a store that cannot be reached, are lost.
+/// NOTIFY takes a lock of the whole database until its transaction is on disk, so no commit contains it. The messages
+/// of all commits within ``pause`` are sent in one transaction. They are hints: they are lost if the process is
+/// killed or the store is unreachable.
 final class CommitNotifier: Sendable {
     private struct State {
         var messages: [String] = []
@@ -33,7 +34,7 @@ final class CommitNotifier: Sendable {
     private let sending = DispatchGroup()
     private let flushing = DispatchSemaphore(value: 0)
 
-    /// Tells of a commit, unless it has changed no row. Does not wait.
+    /// Sends a notification of a commit, unless it has changed no row. Does not wait.
     func notify(_ report: RunReport, run: RecordedRun, in store: PostgresStore) {
         guard report.counts.inserted + report.counts.updated + report.counts.deleted > 0 else { return }
         let message = Message(

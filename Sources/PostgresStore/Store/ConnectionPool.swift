@@ -99,7 +99,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Gives the place to whoever has waited longest.
+    /// Passes the slot to the longest waiter.
     private func leavePlace() {
         let next: DispatchSemaphore? = state.withLock { state in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
@@ -128,7 +128,7 @@ final class ConnectionPool: Sendable {
 }
 
 extension PostgresError {
-    /// True where a setting of the role, the database or the server was in the way, so that another session may fare
+    /// True if a setting of the role, the database or the server was in the way, so that another session may fare
     /// better.
     fileprivate var isOfTheSession: Bool { state == .readOnlyTransaction || state == .queryCanceled }
 }

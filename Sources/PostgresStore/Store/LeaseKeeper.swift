@@ -1,11 +1,9 @@
 import Foundation
+import Ledger
 import Locking
 
 /// Renews a store's leases, on a thread that lives as long as there are any.
 final class LeaseKeeper: Sendable {
-    /// A quarter of a lease: three renewals may fail before it ends.
-    static let interval = Double(Leases.seconds) / 4
-
     private let isKeeping = Mutex(false)
 
     /// To be called after each claim.
@@ -24,7 +22,7 @@ final class LeaseKeeper: Sendable {
     }
 
     private func goesOn(_ store: PostgresStore) -> Bool {
-        Thread.sleep(forTimeInterval: Self.interval)
+        Thread.sleep(forTimeInterval: Leases.secondsBetweenRenewals)
         return isKeeping.withLock { isKeeping in
             isKeeping = !store.leases.sources.isEmpty
             return isKeeping

@@ -76,7 +76,7 @@ final class Listener: StoreListening {
         }
     }
 
-    /// - Returns: nil for messages of this process, and for what nobody here understands, as anybody may send it.
+    /// - Returns: nil for messages of this process, and for unknown ones, because any session may send them.
     private func message(_ notification: PostgresNotification) -> StoreMessage? {
         let payload = Data(notification.payload.utf8)
         switch notification.channel {

@@ -2,8 +2,8 @@ import Foundation
 import PostgresClient
 import Locking
 
-/// The waits for the server. One for a lock that another session holds takes two minutes at most, in which the largest
-/// stack is committed. Once the program has been told to stop, all end within four seconds.
+/// The waits for the server. One for a lock that another session holds takes two minutes at most, in which the
+/// largest stack is committed. Once the program has been asked to stop, all end within four seconds.
 final class LockWaits: Sendable {
     private struct State {
         var deadline: ContinuousClock.Instant?
@@ -12,7 +12,7 @@ final class LockWaits: Sendable {
 
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
-    /// The time in which a server that can be reached ends a wait when it is asked to.
+    /// The time within which a reachable server cancels a wait.
     private static let timeToCancel = Duration.seconds(1)
 
     private let state = Mutex(State())
@@ -23,10 +23,10 @@ final class LockWaits: Sendable {
     /// The same for a transaction that locks nothing yet, and may have to wait for others of its process.
     static let silenceBeforeLocks = Duration.seconds(300)
 
-    /// True once the program has been told to stop.
+    /// True once the program has been asked to stop.
     var areEnding: Bool { deadline != nil }
 
-    /// The time by which all waits are to end; nil as long as the program has not been told to stop.
+    /// The end of all waits; nil until the program has been asked to stop.
     var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
 
     /// Limits the waits of the connection's transaction, and the waits that it may cause. A server gives a client up that
@@ -67,7 +67,7 @@ final class LockWaits: Sendable {
         return try body()
     }
 
-    /// Limits all waits, also those that have begun, to three seconds from now.
+    /// Limits all waits, including those in progress, to three seconds from now.
     func end() {
         let isFirst = state.withLock { state in
             defer { state.deadline = state.deadline ?? .now + Self.lastLimit }

@@ -217,7 +217,7 @@ enum OwnTables {
         }
     }
 
-    /// Returns true where some of the tables are there, of whatever version.
+    /// Returns true if some of the tables exist, of any version.
     static func exist(_ connection: PostgresConnection) throws -> Bool {
         try connection.execute("SELECT to_regclass('tributary_migration') IS NOT NULL")[0].bool(0) == true
     }
@@ -228,7 +228,7 @@ enum OwnTables {
         return migrations.allSatisfy { applied.contains($0.0) }
     }
 
-    /// Refuses tables that a newer program has changed: what they mean now is not known here.
+    /// Refuses tables that a newer program has migrated, because their meaning is unknown.
     static func checkAge(_ connection: PostgresConnection) throws {
         guard try exist(connection) else { return }
         let known = Set(migrations.map(\.0))

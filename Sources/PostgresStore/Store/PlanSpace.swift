@@ -3,17 +3,17 @@ package import FeedStores
 import Foundation
 import PostgresClient
 
-/// The place in which a run is planned whose tables are yet to be made or changed: a schema of its own, before all others
-/// of the search path, within transactions that are rolled back. Nobody else ever sees it, and nothing of it is left
-/// behind, however the process ends.
+/// The space for the plan of a run that would create or change tables: a schema of its own, first in the search path,
+/// within transactions that are rolled back. No other session sees it, and nothing of it remains, however the process
+/// ends.
 ///
-/// New tables are made there. A table that gets columns has a double there, with its rows; all others are the store's
-/// own, and nothing is done to them that a reader would have to wait for.
+/// New tables are created there. A table that gets columns has a double there, with its rows. All other tables are
+/// the store's own; the plan takes no lock on them that a reader would wait for.
 ///
 /// `@unchecked Sendable`: all is used under the lock.
 package final class PlanSpace: @unchecked Sendable {
     private let lock = NSRecursiveLock()
-    /// The connection of the transaction that is under way, if one is.
+    /// The connection of the transaction that is in progress, if one is.
     private var current: PostgresConnection?
     /// SQL that is run before the tables of mappings are made, and SQL that is run afterwards.
     private let schema: String?
@@ -23,7 +23,7 @@ package final class PlanSpace: @unchecked Sendable {
     /// Makes the tables of a source in a store, as a run of it does.
     private let prepare: (any MainStore) throws -> Void
 
-    /// The schema's name; nil where the role may not create one.
+    /// The schema's name; nil if the role may not create one.
     private(set) var name: String?
     private(set) var doubles: [TableDouble] = []
     private var fills = false
@@ -45,7 +45,7 @@ package final class PlanSpace: @unchecked Sendable {
     /// Runs a body in a transaction that has the space and is rolled back. Within a body that is running, another runs in
     /// the same transaction, and is rolled back alone if it throws.
     ///
-    /// - Parameter fills: true where the body reads rows.
+    /// - Parameter fills: true if the body reads rows.
     func inTransaction<Value>(
         of store: PostgresStore, fills: Bool, _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {
@@ -102,9 +102,9 @@ package final class PlanSpace: @unchecked Sendable {
 
     // MARK: - Doubles
 
-    /// Returns what takes the place of a table that is to be changed.
+    /// Returns the double of a table that gets columns.
     ///
-    /// - Throws: ``StoreError`` where there is no schema to make it in.
+    /// - Throws: ``StoreError`` if the space has no schema.
     func double(of table: TableDetails, _ connection: PostgresConnection) throws -> TableDetails {
         guard let name else {
             let address = connection.address.url
@@ -128,10 +128,10 @@ package final class PlanSpace: @unchecked Sendable {
         for index in doubles.indices where doubles[index].double == table.relation { doubles[index].isKept = true }
     }
 
-    /// Runs SQL whose names without a schema stand for things in the space. The tables and views that it names are there
-    /// as doubles.
+    /// Runs SQL whose names without a schema refer to objects of the space. The tables and views that it names have
+    /// doubles there.
     ///
-    /// - Parameter origin: what the SQL is, for messages.
+    /// - Parameter origin: the origin of the SQL, for messages.
     func run(_ script: String, _ connection: PostgresConnection, of origin: String) throws {
         guard let name else { return }
         let words = Set(RewrittenSQL(script).tokens.map { $0.name.lowercased() })
@@ -163,7 +163,7 @@ package final class PlanSpace: @unchecked Sendable {
         try connection.execute("SET LOCAL lock_timeout = '120s'")
     }
 
-    /// Drops the doubles that are not needed, fills the others, and lets foreign keys lead to what is there.
+    /// Drops unused doubles, fills the others, and points foreign keys to existing tables.
     private func finish(_ connection: PostgresConnection) throws {
         guard let name, !doubles.isEmpty else { return }
         for index in doubles.indices where !doubles[index].isKept {

@@ -1,17 +1,17 @@
 import FeedModel
 import PostgresClient
 
-/// What is asked of a store to tell how it is.
+/// The checks of a store's health.
 extension PostgresStore {
     /// Asks the server whether it lets this session write. A disk that is full stops the server itself.
     package func probe() throws {
         let why: String? = try ask { connection in
             let row = try connection.execute(
                 "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean")[0]
-            if try row.bool(0) != false { return "its server is a standby, which only reads" }
+            if try row.bool(0) != false { return "its server is a standby, which is read-only" }
             if try row.bool(1) != false {
                 return
-                    "the session only reads; see default_transaction_read_only of the role, the database and the server"
+                    "the session is read-only; see default_transaction_read_only of the role, the database and the server"
             }
             return nil
         }

@@ -5,11 +5,11 @@ package import FeedStores
 import Foundation
 import Merging
 
-/// The promises that every main store makes, as far as they need no SQL.
+/// The requirements of a main store that need no SQL.
 extension PostgresStore: MainStore {
     package var name: String { description }
 
-    /// A run that is planned in a place of its own is in nobody's way.
+    /// The claim of a run that is planned in a space of its own, which needs no lock.
     private struct PlanClaim: SourceClaim {
         func check() {}
         func unlock() {}
@@ -17,7 +17,10 @@ extension PostgresStore: MainStore {
 
     package func claim(_ source: String) throws -> (any SourceClaim)? {
         if planning != nil { return PlanClaim() }
-        return try lease(of: source)
+        try scratch.make()
+        guard let lease = try lease(of: source) else { return nil }
+        leaseKeeper.keep(self)
+        return lease
     }
 
     package func makeWorkerContext(source: String) -> WorkerContext { WorkerContext(store: self, source: source) }

@@ -25,7 +25,7 @@ extension PostgresStore {
         }
     }
 
-    /// - Parameter isNeeded: called before, in the same transaction; false where the SQL need not be run.
+    /// - Parameter isNeeded: called before, in the same transaction; false if the SQL need not be run.
     private func execute(schema: String, isNeeded: (PostgresConnection) throws -> Bool) throws {
         do {
             // A connection of its own, as the script may leave settings behind.
@@ -39,15 +39,15 @@ extension PostgresStore {
 
     /// The time for which one attempt waits for a lock.
     private static let longestWait = "SET LOCAL lock_timeout = '50ms'"
-    /// The time until it is given up to wait for those who use what the SQL changes.
+    /// The longest wait for sessions that use the objects that the SQL changes.
     private static let patience = Duration.seconds(120)
 
     /// Runs the SQL in one transaction, after all others that change the schema.
     ///
-    /// A session that waits for a lock which a reader must leave first holds up all readers who come after it. So each
-    /// attempt waits for some milliseconds only, and gives way in between.
+    /// A session that waits for a reader's lock delays all later readers. So each attempt waits for some milliseconds
+    /// only, and pauses in between.
     ///
-    /// - Parameter isNeeded: called before, in the same transaction; false where the SQL need not be run.
+    /// - Parameter isNeeded: called before, in the same transaction; false to skip the SQL.
     /// - Throws: `PostgresError`
     static func run(
         schema: String, _ connection: PostgresConnection, isNeeded: (PostgresConnection) throws -> Bool
@@ -64,5 +64,19 @@ extension PostgresStore {
                 Thread.sleep(forTimeInterval: 0.25)
             }
         }
+    }
+}
+
+/// The lock under which tables are created: several daemons may prepare one store at once.
+enum SchemaLock {
+    /// Locks for the rest of the transaction, once no other session holds it.
+    ///
+    /// Whoever waits to change a table holds up all who come later, even to read it; so such waits are short.
+    static func take(_ connection: PostgresConnection) throws {
+        try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('tributary.tables', 0))")
+        // Waiting for an advisory lock does not make the session notice tables that others have created meanwhile: names
+        // that it has looked up in vain remain unknown. The lock on a table does.
+        try connection.execute("SELECT FROM pg_class LIMIT 0")
+        try connection.execute("SET LOCAL lock_timeout = '10s'")
     }
 }

@@ -4,11 +4,11 @@ import Foundation
 import Ledger
 import PostgresClient
 
-/// Transactions whose COMMIT nobody answered.
+/// Transactions whose COMMIT had no response.
 extension PostgresStore {
     /// Returns whether a run is in the store, once its transaction has ended.
     ///
-    /// - Throws: ``StoreError`` where nobody can tell within ``settlingTime``, or before the program ends.
+    /// - Throws: ``StoreError`` if that cannot be found out within ``settlingTime``, or before the program ends.
     func isRecorded(_ run: RecordedRun) throws -> Bool {
         connections.forgetIdle()
         let deadline = ContinuousClock.now + settlingTime
@@ -36,7 +36,7 @@ extension PostgresStore {
         }
     }
 
-    /// - Returns: nil where this server cannot tell yet, for the reason.
+    /// - Returns: nil if this server cannot tell yet, with the reason.
     private static func isRecorded(
         _ run: RecordedRun, _ reason: inout String, _ connection: PostgresConnection
     ) throws -> Bool? {

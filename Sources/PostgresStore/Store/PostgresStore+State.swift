@@ -4,7 +4,7 @@ import FeedStaging
 package import Ledger
 import PostgresClient
 
-/// Tributary's own tables, and what is read from the tables of feeds beside them.
+/// Tributary's own tables, and reads of feeds' tables that go with them.
 extension PostgresStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try ask { try body($0.ledger(leases)) }
@@ -52,27 +52,6 @@ extension PostgresStore: LedgerStore {
             }
         } catch let error as PostgresError {
             throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.text)")
-        }
-    }
-
-    /// Of several daemons, one delivers what a hook is told: it holds a lease on the hook's row.
-    package func holdHook(_ name: String) throws -> Bool {
-        try ask { connection in
-            try connection.execute(
-                """
-                UPDATE tributary_hook
-                SET holder = $2, held_until = \(leases.hookEnd)
-                WHERE name = $1 AND (holder = $2 OR holder IS NULL OR coalesce(held_until < clock_timestamp(), true))
-                """, [.text(name), .text(leases.holder)]
-            ).affectedRows > 0
-        }
-    }
-
-    package func releaseHook(_ name: String) throws {
-        try ask { connection in
-            _ = try connection.execute(
-                "UPDATE tributary_hook SET holder = NULL, held_until = NULL WHERE name = $1 AND holder = $2",
-                [.text(name), .text(leases.holder)])
         }
     }
 }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
+package import Ledger
 import PostgresClient
 
 /// The main store in a PostgreSQL database, which several daemons may share.
@@ -10,7 +10,7 @@ import PostgresClient
 /// Its methods block their thread: none is called from the cooperative pool. A connection is held for a commit or a
 /// short question, never while a feed is downloaded or parsed.
 package final class PostgresStore: Sendable, CustomStringConvertible {
-    /// The connection string, which goes to libpq as it is. It may hold a password: never shown.
+    /// The connection string for libpq, unchanged. It may contain a password, so it is never shown.
     let connectionString: String
     let connections: ConnectionPool
     /// The store's address for messages, without a password: `postgresql://user@host/database`.
@@ -19,7 +19,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let scratch: WorkFolder
     let tableDetails = TableDetailsCache()
     let requestIndex = RequestIndex()
-    let leases = Leases()
+    package let leases: Leases
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
@@ -30,7 +30,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leaseConnections: ConnectionPool
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration
-    /// The place of all that a plan does whose tables are yet to be made or changed; nil where the store is one to keep.
+    /// The place of all that a plan does whose tables are yet to be made or changed; nil if the store is one to keep.
     let planning: PlanSpace?
 
     /// The connections of a store for which nothing else is declared.
@@ -42,8 +42,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - limit: the most connections, apart from one that listens and one that renews leases.
-    ///   - settlingTime: the time in which a server that went away during a COMMIT is expected back.
+    ///   - limit: the most connections, except one that listens and one that renews leases.
+    ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(
         url: String, workFolder: String, schema: String? = nil, connections limit: Int = defaultConnections,
@@ -52,6 +52,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connectionString = url
         self.settlingTime = settlingTime
         planning = nil
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: limit)
         leaseConnections = ConnectionPool(url, limit: 1)
@@ -69,7 +70,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true where the database has tables of Tributary's.
+    /// Returns true if the database has tables of Tributary's.
     ///
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package static func exists(at url: String) throws -> Bool {
@@ -81,13 +82,14 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         return exists
     }
 
-    /// Opens an existing store as it is, for reading: creates nothing, and may be connected to a standby.
+    /// Opens an existing store for reading: creates nothing, and may connect to a standby.
     ///
-    /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.
+    /// - Throws: ``StoreError``, also if the database lacks Tributary's tables.
     package init(readingAt url: String, workFolder: String) throws {
         connectionString = url
         settlingTime = .zero
         planning = nil
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: Self.defaultConnections)
         leaseConnections = ConnectionPool(url, limit: 1)
@@ -101,7 +103,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
                     try OwnTables.exist(connection)
                         ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
                             + "them up to date"
-                        : "it has no tables of Tributary's; check the database's name and the role's search_path, or run "
+                        : "it has no tables of Tributary; check the database's name and the role's search_path, or run "
                             + "'tributary sync' or the daemon once, which creates them")
             }
         }
@@ -115,6 +117,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connectionString = url
         settlingTime = .zero
         planning = space
+        leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url, limit: Self.defaultConnections)
         leaseConnections = ConnectionPool(url, limit: 1)
@@ -132,7 +135,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes waits for locks that other sessions hold end within three seconds, because the program is to stop.
+    /// Ends waits for locks of other sessions within three seconds. Called when the program stops.
     package func stopWaiting() { lockWaits.end() }
 
     /// Closes every connection, and removes the scratch databases. The store must not be used afterwards.
@@ -147,7 +150,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// a server that does not answer.
     ///
     /// - Parameters:
-    ///   - readsRows: false where only definitions and Tributary's own tables are asked for.
+    ///   - readsRows: false if only definitions and Tributary's own tables are asked for.
     ///   - pool: nil for the store's connections.
     /// - Throws: ``StoreError``
     func ask<Value>(
@@ -200,13 +203,13 @@ extension PostgresStore {
         guard try row.bool(0) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the server is a standby, which only reads; connect to the primary (several hosts with "
+                "the server is a standby, which is read-only; connect to the primary (several hosts with "
                     + "target_session_attrs=read-write find it)")
         }
         guard try row.bool(1) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the session only reads; see default_transaction_read_only of the role, the database and the server")
+                "the session is read-only; see default_transaction_read_only of the role, the database and the server")
         }
         guard row.string(2) != nil else {
             throw StoreError.cannotOpen(

@@ -4,11 +4,11 @@ import PostgresClient
 struct RewrittenSQL {
     struct Token {
         var range: Range<Int>
-        /// The token as it is written.
+        /// The token as written.
         var text: String
         var isQuoted: Bool
 
-        /// The name that the token stands for: folded to lower case, unless it is quoted.
+        /// The name of the token: folded to lower case, unless it is quoted.
         var name: String {
             guard isQuoted, text.hasPrefix("\""), text.utf8.count >= 2 else { return text.lowercased() }
             return String(text.dropFirst().dropLast()).replacing("\"\"", with: "\"")

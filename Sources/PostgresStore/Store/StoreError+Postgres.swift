@@ -11,7 +11,7 @@ extension PostgresError {
 }
 
 extension StoreError {
-    /// - Parameter store: the store's address; nil where the connection string cannot be read.
+    /// - Parameter store: the store's address; nil if the connection string cannot be read.
     static func cannotOpen(_ store: String?, _ why: String) -> StoreError {
         StoreError(.unavailable, "the store \(store.map { $0 + " " } ?? "")cannot be opened: \(why)")
     }
@@ -39,11 +39,5 @@ extension StoreError {
             self.init(
                 error.kind == .value ? .constraint : .database, "the store \(store) cannot be written: \(error.text)")
         }
-    }
-
-    static func leaseEnded(_ source: String) -> StoreError {
-        StoreError(
-            .unavailable,
-            "the right to run '\(source)' could not be renewed in time, so that another daemon may run it now")
     }
 }

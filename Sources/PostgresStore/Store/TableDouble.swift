@@ -7,7 +7,7 @@ import PostgresClient
 struct TableDouble {
     let original: TableDetails
     let schema: String
-    /// False where it was made for a script, and nobody has changed it yet.
+    /// False if it was made for a script that has not changed it.
     var isKept: Bool
     /// The double's own name, which hides the original's.
     var double: String { original.name }
@@ -21,7 +21,7 @@ struct TableDouble {
         try connection.execute("CREATE TABLE \(sql) (LIKE \(original.sql) INCLUDING ALL)")
     }
 
-    /// - Throws: ``StoreError`` where a script has dropped it.
+    /// - Throws: ``StoreError`` if a script has dropped it.
     func details(_ connection: PostgresConnection) throws -> TableDetails {
         guard let details = try Catalog(connection).table(double) else {
             throw StoreError(.schema, "the schema drops the table '\(original.name)', which a mapping writes")
@@ -62,7 +62,7 @@ struct RelationGuard {
             try connection.execute("SELECT c.oid::bigint FROM pg_catalog.pg_class c").compactMap { try $0.int64(0) })
     }
 
-    /// Returns the name of something that was there before and is locked now.
+    /// Returns the name of an object that existed before and is locked now.
     func changed(_ connection: PostgresConnection) throws -> String? {
         try connection.execute(
             """

@@ -69,7 +69,7 @@ final class TableTurns: Sendable {
         for waiter in granted { waiter.grant() }
     }
 
-    /// Grants every turn that nobody who came before stands in the way of.
+    /// Grants every turn without an earlier conflicting one.
     private static func grant(_ state: inout State) -> [Waiter] {
         var before = state.granted
         var new: [Waiter] = []
@@ -86,14 +86,14 @@ final class TableTurns: Sendable {
     }
 }
 
-/// The turn of one commit. It ends when nobody has it any more, at the latest.
+/// The turn of one commit. It ends at the latest with its last owner.
 final class TableTurn: Sendable {
     private let turns: TableTurns
     private let waiter: TableTurns.Waiter
 
-    /// Takes a place behind all commits of this process that came before.
+    /// Queues behind all earlier commits of this process.
     ///
-    /// - Parameter isShared: true for a commit that others who share their turns need not wait for.
+    /// - Parameter isShared: true for a commit that can share the turn with other shared ones.
     init(_ turns: TableTurns, _ tables: some Sequence<String>, isShared: Bool = false) {
         self.turns = turns
         waiter = TableTurns.Waiter(Set(tables), isShared: isShared)
@@ -102,7 +102,7 @@ final class TableTurn: Sendable {
 
     deinit { end() }
 
-    /// True where no commit that came before uses any of the tables any more.
+    /// True if no commit that came before uses any of the tables any more.
     var isGranted: Bool { waiter.isGranted }
 
     /// Returns the tables that the turn is not for.

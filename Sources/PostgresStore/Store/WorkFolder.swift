@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import Locking
 
-/// The folder of one store's scratch files, among those of other processes. A locked file in it shows that its process
-/// lives, even one that is stopped, so that nobody else removes it.
+/// The folder of one store's scratch files, among those of other processes. A locked file in it shows that its
+/// process lives, even if the process is suspended, so that no other process removes it.
 final class WorkFolder: Sendable {
     /// The folder of all such folders on this machine.
     let parent: String
@@ -75,7 +75,7 @@ final class WorkFolder: Sendable {
         try body()
     }
 
-    /// - Returns: the locked file's descriptor; nil where another process has locked it, and is not waited for.
+    /// - Returns: the locked file's descriptor; nil if another process has locked it, and is not waited for.
     private static func lock(_ path: String, waits: Bool) throws -> Int32? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -1,5 +1,5 @@
-/// What is asked of the catalog. All of it is about the table `c`, a row of `pg_class`, in the schema `n`, and finds
-/// its rows by an index.
+/// Queries of the catalog. All of them are about the table `c`, a row of `pg_class`, in the schema `n`, and find its
+/// rows by an index.
 extension Catalog {
     /// The foreign keys that refer to the table. The catalog has no index on `confrelid`, but a constraint depends on the
     /// columns to which it refers.
@@ -28,8 +28,8 @@ extension Catalog {
                 FROM \(referringKeys))), 0)
         """
 
-    /// True where more than a statement itself decides what it does to the table: triggers, rules, policies, or tables that
-    /// inherit it.
+    /// True if more than the statement itself decides its effect on the table: triggers, rules, policies, or tables
+    /// that inherit it.
     static let hasOwnRules = """
         c.relrowsecurity OR c.relhasrules OR c.relhassubclass OR c.relhastriggers AND EXISTS (
             SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)

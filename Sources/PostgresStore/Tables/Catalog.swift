@@ -1,7 +1,7 @@
 import Foundation
 import PostgresClient
 
-/// Reads the definitions of tables from PostgreSQL's catalog, as it is at this moment.
+/// Reads the present definitions of tables from PostgreSQL's catalog.
 struct Catalog {
     let connection: PostgresConnection
 
@@ -14,7 +14,7 @@ struct Catalog {
     /// - Throws: ``StoreError`` for a schema that the search path has.
     func table(_ name: String) throws -> TableDetails? { try tables(named: [name])[name] }
 
-    /// Returns those of the tables that exist, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     ///
     /// - Throws: ``StoreError`` for a name with a schema that the search path has.
     func tables(named names: [String]) throws -> [String: TableDetails] {
@@ -41,7 +41,7 @@ struct Catalog {
         }
     }
 
-    /// Returns those of the tables that exist, in whatever schema.
+    /// Returns the existing tables, in any schema.
     func tables(_ ids: [UInt32]) throws -> [TableDetails] {
         try ids.isEmpty ? [] : tables(where: "c.oid = ANY ($1::oid[])", [Self.array(ids)])
     }

@@ -23,21 +23,21 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
     /// The value is computed from other columns (GENERATED … AS).
     var isComputed: Bool
     var identity: Identity?
-    /// True where the default is the next number of a sequence, as for `serial`.
+    /// True if the default is the next number of a sequence, as for `serial`.
     var isSerial: Bool
     /// The collation, as SQL names it; nil for types without one.
     var collation: String?
-    /// False where the collation holds texts of different bytes for equal.
+    /// False if the collation holds texts of different bytes for equal.
     var isDeterministic: Bool
-    /// True where values compare only as texts: the type has no equality that tells all values apart.
+    /// True if values compare only as texts, because the type has no equality that distinguishes all values.
     var comparesAsText: Bool
 
     var sql: String { name.postgresIdentifier }
 
-    /// True where no value can be written.
+    /// True if no value can be written.
     var isGenerated: Bool { isComputed || identity == .always }
 
-    /// True where the store makes a number if none is given.
+    /// True if the store makes a number if none is given.
     var makesNumbers: Bool { isInteger && (identity != nil || isSerial) }
 
     var isInteger: Bool { ["int2", "int4", "int8"].contains(typeName) }
@@ -60,8 +60,8 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
         }
     }
 
-    /// How values that are given as text compare: what PostgreSQL holds equal is equal here, as far as that can be told.
-    /// Nondeterministic collations, and the many texts of one date, compare byte by byte.
+    /// How values given as text compare: equal in PostgreSQL is equal here, as far as possible. Nondeterministic
+    /// collations, and the many texts of one date, compare byte by byte.
     var comparison: ColumnComparison {
         if isInteger || typeName == "numeric" { return ColumnComparison(affinity: .numeric) }
         if isFloat { return ColumnComparison(affinity: .real) }

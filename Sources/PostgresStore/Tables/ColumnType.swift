@@ -1,6 +1,6 @@
 import FeedModel
 
-/// The type that a mapping gives to a column, and what of PostgreSQL's belongs to it.
+/// The type that a mapping gives to a column, with its properties in PostgreSQL.
 enum ColumnType: String {
     case text, integer, real, decimal, boolean, date, datetime, blob
 
@@ -28,7 +28,7 @@ enum ColumnType: String {
         }
     }
 
-    /// Returns true where an existing column keeps the values.
+    /// Returns true if an existing column keeps the values.
     func fits(_ column: ColumnDetails) -> Bool {
         let isText = column.category == "S"
         let isNumber = column.category == "N"

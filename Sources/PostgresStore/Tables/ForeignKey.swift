@@ -1,4 +1,4 @@
-/// A foreign key of the store: the tables and columns on both of its sides, and what a parent's change does to its
+/// A foreign key of the store: the tables and columns on both sides, and the effect of a parent's change on its
 /// children.
 struct ForeignKey: Sendable, Decodable {
     /// What becomes of the children, by the letters of `pg_constraint`.
@@ -24,6 +24,6 @@ struct ForeignKey: Sendable, Decodable {
     var onUpdate: Action
     var isDeferrable: Bool
 
-    /// True if a parent cannot go before its child has left, unless the child goes along.
+    /// True if a parent can only be deleted after or together with its child.
     var holdsParents: Bool { onDelete != .noAction || !isDeferrable }
 }

@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import PostgresClient
 
-/// The tables that a merge meets, as they are within the merge's transaction.
+/// The tables of a merge, as defined within its transaction.
 ///
 /// A class because the merge's steps share it; one merge uses it, on the thread of its connection.
 final class MergeTables {
@@ -11,7 +11,7 @@ final class MergeTables {
     private let cache: TableDetailsCache
     /// By object id.
     private var known: [UInt32: TableDetails] = [:]
-    /// By the names that were asked for; nil where there is no such table.
+    /// By the requested names; nil if the table does not exist.
     private var names: [String: UInt32?] = [:]
 
     init(_ connection: PostgresConnection, _ cache: TableDetailsCache) {
@@ -28,13 +28,13 @@ final class MergeTables {
         for table in found.values { known[table.oid] = table }
     }
 
-    /// Returns those of the tables that exist, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     func tables(named wanted: Set<String>) throws -> [String: TableDetails] {
         try load(wanted)
         return wanted.reduce(into: [:]) { tables, name in tables[name] = (names[name] ?? nil).flatMap { known[$0] } }
     }
 
-    /// Returns nil where there is no such table.
+    /// Returns nil if the table does not exist.
     func table(_ name: String) throws -> TableDetails? {
         try load([name])
         return (names[name] ?? nil).flatMap { known[$0] }
@@ -51,7 +51,7 @@ final class MergeTables {
         for table in try cache.details(of: new.sorted(), in: connection) { known[table.oid] = table }
     }
 
-    /// Reads those tables anew that have changed. One question, where none has.
+    /// Reads changed tables again, with a single query if none has changed.
     func renew() throws {
         let wanted = Array(names.keys)
         try cache.renew(known.keys.sorted(), connection)

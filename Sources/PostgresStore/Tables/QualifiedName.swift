@@ -6,7 +6,7 @@ struct QualifiedName {
     var schema: String
     var relation: String
 
-    /// - Returns: nil where the name is not of this form.
+    /// - Returns: nil if the name is not of this form.
     init?(_ name: String) {
         guard let dot = name.firstIndex(of: "."), dot != name.startIndex, name.index(after: dot) != name.endIndex else {
             return nil
@@ -15,9 +15,9 @@ struct QualifiedName {
         relation = String(name[name.index(after: dot)...])
     }
 
-    /// Returns a table that is to be created as SQL names it.
+    /// Returns the SQL name of a new table.
     ///
-    /// - Throws: ``StoreError`` where there is no such schema, or the search path has it.
+    /// - Throws: ``StoreError`` if the schema does not exist, or the search path has it.
     static func sql(ofNew definition: TableSchema, _ connection: PostgresConnection) throws -> String {
         guard let name = QualifiedName(definition.name) else { return definition.name.postgresIdentifier }
         let schemas = try connection.execute(
@@ -50,7 +50,7 @@ struct QualifiedName {
 /// The places of names in a list. A name is found in its own case first, and then in any, where only one is like it.
 struct NameIndex: Sendable {
     private var exact: [String: Int] = [:]
-    /// By the names in lower case; nil for those of which there are several.
+    /// By the names in lower case; nil for ambiguous ones.
     private var folded: [String: Int?] = [:]
 
     init(_ names: some Sequence<String>) {

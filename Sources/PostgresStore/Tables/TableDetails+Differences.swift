@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 
-/// A mapping's declaration of a table beside the table that there is.
+/// The differences between a mapping's declaration and the existing table.
 extension TableDetails {
     /// Returns a message for each thing that is not as declared.
     func differences(from definition: TableSchema) -> [String] {
@@ -23,7 +23,7 @@ extension TableDetails {
             + "and the store has it as \(found.type); change the mapping's type, or the column's: \(TableMigration.advice)"
     }
 
-    /// Returns true where a column of the table does not keep the values that a declaration gives it.
+    /// Returns true if a column of the table does not keep the values that a declaration gives it.
     func hasOtherType(than column: TableSchema.Column) -> Bool {
         guard let type = ColumnType(column), column.isDeclared, let found = self.column(column.name), !found.isGenerated
         else { return false }
@@ -54,7 +54,7 @@ extension TableDetails {
         ]
     }
 
-    /// Returns the reason for which a mapping's reference cannot be stored; nil where it can.
+    /// Returns the reason for which a mapping's reference cannot be stored; nil if it can.
     func problem(of reference: ReferenceDefinition) -> String? {
         for column in [reference.column] + reference.set where self.column(column) == nil {
             let known = columns.map(\.name).joined(separator: ", ")

@@ -41,10 +41,9 @@ struct TableDetails: Sendable, Decodable {
     let schema: String
     /// The name without the schema's.
     let relation: String
-    /// True where the name finds the table without its schema, which the search path has.
+    /// True if the name finds the table without its schema, which the search path has.
     let isVisible: Bool
-    /// The name by which declarations, the changelog and all else know the table: with its schema where it is not found
-    /// without.
+    /// The table's name in declarations and the changelog: with its schema if the search path does not find it.
     let name: String
     let kind: Kind
     /// True for a part of a partitioned table.
@@ -58,13 +57,13 @@ struct TableDetails: Sendable, Decodable {
     let foreignKeys: [ForeignKey]
     /// The foreign keys by which tables, also this one, refer to it.
     let referringKeys: [ForeignKey]
-    /// What staging knows of the table.
+    /// The properties of the table for staging.
     let info: TableInfo
 
     /// The name as SQL has it, with its schema.
     var sql: String { "\(schema.postgresIdentifier).\(relation.postgresIdentifier)" }
 
-    /// The name as a person would write it in SQL: with its schema only where it is not found without.
+    /// The name as a user would write it in SQL: with its schema only if the search path does not find it.
     var shortSQL: String { isVisible ? relation.postgresIdentifier : sql }
 
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
@@ -73,7 +72,7 @@ struct TableDetails: Sendable, Decodable {
     /// The most columns that a mapping may write: PostgreSQL's limit (limits.html), less those that staging adds.
     static let maximumColumns = 1590
 
-    /// Returns the reason for which rows with this many columns cannot be written to the table; nil where they can.
+    /// Returns the reason for which rows with this many columns cannot be written to the table; nil if they can.
     func problem(ofWriting count: Int) -> String? {
         if !kind.isTable {
             return

@@ -5,17 +5,17 @@ import GRDB
 import PostgresClient
 import Locking
 
-/// The definitions of the store's tables, kept as long as they are unchanged. Reading them anew for each run would take
-/// longer than many runs.
+/// The definitions of the store's tables, kept while they are unchanged. Reading them for each run would take longer
+/// than many runs.
 ///
-/// PostgreSQL has no version of its schema. Each table has a mark instead (``Catalog``), and one query compares the marks
-/// of all tables that are known here.
+/// PostgreSQL has no version of its schema. Each table has a mark instead (``Catalog``), and one query compares the
+/// marks of all known tables.
 final class TableDetailsCache: Sendable {
     fileprivate struct State {
         /// Grows with each change that has been noticed.
         var version = 0
         var tables: [UInt32: TableDetails] = [:]
-        /// The tables by the names that were asked for.
+        /// The tables by the requested names.
         var names: [String: UInt32] = [:]
         /// The requirements that the known tables have been found to meet.
         var suitable: Set<Requirement> = []
@@ -93,12 +93,12 @@ final class TableDetailsCache: Sendable {
         state.withLock { if $0.version == before { $0.suitable.insert(requirement) } }
     }
 
-    /// - Returns: nil where there is no such table.
+    /// - Returns: nil if the table does not exist.
     func details(of name: String, in connection: PostgresConnection) throws -> TableDetails? {
         try details(of: [name], in: connection)[name]
     }
 
-    /// Returns those of the tables that exist, by the names that were asked for.
+    /// Returns the existing tables among these names, by the requested name.
     func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
         var found = names.reduce(into: [String: TableDetails]()) { $0[$1] = known($1) }
         let missing = names.filter { found[$0] == nil }
@@ -116,7 +116,7 @@ final class TableDetailsCache: Sendable {
         return found
     }
 
-    /// Returns those of the tables that exist, in whatever schema.
+    /// Returns the existing tables, in any schema.
     func details(of ids: [UInt32], in connection: PostgresConnection) throws -> [TableDetails] {
         let (found, version) = state.withLock { state in (ids.compactMap { state.tables[$0] }, state.version) }
         let missing = Set(ids).subtracting(found.map(\.oid))
@@ -129,13 +129,13 @@ final class TableDetailsCache: Sendable {
         return found + read
     }
 
-    /// Returns those of the tables that exist, as they are at this moment.
+    /// Returns the existing tables with their present definitions.
     func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
         try renew(names.compactMap { known($0)?.oid }, connection)
         return try details(of: names, in: connection)
     }
 
-    /// Returns a database with empty tables of the store's names and columns, made by the body where there is none.
+    /// Returns a database with empty tables of the store's names and columns, made by the body if it does not exist.
     func compiler(_ make: () throws -> DatabaseQueue) throws -> DatabaseQueue {
         if let known = state.withLock(\.compiler) { return known }
         let version = state.withLock(\.version)
@@ -172,14 +172,14 @@ final class TableDetailsCache: Sendable {
     /// Returns a mark of the tables of each request's rows: the present columns of each table, and whether it has any
     /// row.
     ///
-    /// - Parameter details: the tables as they are at this moment, by the names that the requests have.
+    /// - Parameter details: the present tables, by the names in the requests.
     func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], in connection: PostgresConnection
     ) throws -> [String] {
         Self.marks(of: requests, details, filled: try filled(Array(details.values), in: connection))
     }
 
-    /// Does the same where it is known which tables have rows.
+    /// Does the same if the tables with rows are known.
     static func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], filled: Set<UInt32>
     ) -> [String] {
@@ -194,7 +194,7 @@ final class TableDetailsCache: Sendable {
     /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
     /// columns that it had, perhaps followed by others, and a row if it had any.
     ///
-    /// - Parameter mark: nil where none was made; then the tables must exist.
+    /// - Parameter mark: nil if none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in connection: PostgresConnection) throws -> Bool {
         let details = try reread(tables, in: connection)
         let needed = TableFingerprint.tablesWithRows(mark, of: tables) { name in

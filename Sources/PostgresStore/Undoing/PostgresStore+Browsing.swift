@@ -24,7 +24,7 @@ extension PostgresStore: BrowsingStore {
             let refused: Set<Substring> = ["22", "42"]
             let isRefused = error.state.map { refused.contains($0.classCode) && $0 != .insufficientPrivilege } == true
             if limit != nil, error.kind == .value || isRefused {
-                throw RowQuery.Problem("the store does not take the question: \(error.message)")
+                throw RowQuery.Problem("the store rejects the query: \(error.message)")
             }
             throw StoreError(reading: error, store: description)
         }

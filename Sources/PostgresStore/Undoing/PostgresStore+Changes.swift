@@ -8,13 +8,23 @@ import PostgresClient
 
 extension PostgresStore {
     package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
+        try readHistories { try RowChanges($0, $1).report(query, body) }
+    }
+
+    package func withImages(
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+    ) throws -> [ChangelogEntry] {
+        try readHistories { try RowChanges($0, $1, isTyped: true).withImages(changes, of: run, keys: keys) }
+    }
+
+    /// Reads all of it as it is at one moment.
+    private func readHistories<Value>(_ body: (PostgresHistories, Ledger) throws -> Value) throws -> Value {
         do {
-            try connections.withConnection { connection in
-                // All of it is read as it is at one moment.
+            return try connections.withConnection { connection in
                 try connection.inTransaction(.repeatableRead, isReadOnly: true) {
-                    let histories = PostgresHistories(
-                        connection: connection, tables: MergeTables(connection, tableDetails))
-                    try RowChanges(histories, connection.ledger()).report(query, body)
+                    try body(
+                        PostgresHistories(connection: connection, tables: MergeTables(connection, tableDetails)),
+                        connection.ledger())
                 }
             }
         } catch let error as PostgresError {
@@ -24,7 +34,7 @@ extension PostgresStore {
 
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
         try write { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }

@@ -27,7 +27,7 @@ extension PostgresStore {
 }
 
 extension StackTransaction {
-    /// Brings rows back to what they were, and records the run that has done so.
+    /// Restores rows, and records the run.
     func record(_ undo: Undo, seconds: () -> Double) throws -> (run: RecordedRun, report: RunReport) {
         let run = try ledger.runs.draw(undo.commit.report)
         let commit = try merge(undo, run).record(as: run, ledger, store.claims(connection), seconds: seconds)

@@ -67,7 +67,7 @@ struct PostgresUndoDriver: UndoDriver {
 }
 
 extension TableDetails {
-    /// The table as staging knows it, for rows whose numbers are to be what they were, whoever gave them.
+    /// The table for staging, for rows that keep their former numbers, whether the feed or the store gave them.
     fileprivate var writingIdentities: TableInfo {
         TableInfo(
             name: info.name, kind: info.kind,

@@ -17,13 +17,13 @@ struct SQLiteClaimedTables: ClaimedTables {
 }
 
 extension SQLiteStore {
-    /// Returns the claims of the requests, as they are in a transaction.
+    /// Returns the claims of the requests in a transaction.
     func claims(_ db: Database) -> CommitClaims {
         CommitClaims(requestIndex, SQLiteClaimedTables(tableInfos: tableInfos, db: db), renewedFrom: db.ledger)
     }
 }
 
 extension Database {
-    /// Returns the id of the changelog's last row; 0 where there is none.
+    /// Returns the id of the changelog's last row; 0 without one.
     func lastChange() throws -> Int64 { try ledger.changelog.lastID() }
 }

@@ -25,8 +25,8 @@ extension SQLiteStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [commit] db in
-                try db.ledger.write(commit)
+            try await writeInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [self, commit] db in
+                try ledger(db).write(commit)
             }
             return commit.report
         }
@@ -69,7 +69,7 @@ extension SQLiteStore {
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
-            let run = try db.ledger.runs.draw(commit.report)
+            let run = try ledger(db).runs.draw(commit.report)
             let driver = SQLiteMergeDriver(
                 db, memory, stack, run: run.id, defersForeignKeys: defersForeignKeys,
                 keepsHistory: commit.keepsHistory)
@@ -138,7 +138,7 @@ struct SQLiteCommitDriver: CommitDriver {
     let merging: SQLiteMergeDriver
 
     var driver: any MergeDriver { merging }
-    var ledger: Ledger { merging.db.ledger }
+    var ledger: Ledger { store.ledger(merging.db) }
     var claims: CommitClaims { store.claims(merging.db) }
 
     // The transaction has locked the store.

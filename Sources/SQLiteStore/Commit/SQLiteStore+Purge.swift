@@ -11,7 +11,7 @@ extension SQLiteStore {
         try pool.writeWithoutTransaction { db in
             try recording(purge.commit.report, db) { run, stack in
                 let driver = SQLiteMergeDriver(db, memory, stack, run: run.id)
-                report = try PurgeTransaction(purge, driver, db.ledger, claims(db)).execute(as: run)
+                report = try PurgeTransaction(purge, driver, ledger(db), claims(db)).execute(as: run)
                 try db.checkForeignKeys()
                 return isTrial ? .rollback : .commit
             }
@@ -38,7 +38,7 @@ extension SQLiteStore {
             memory.beginTransaction()
             try checkFile()
             try db.inTransaction(.immediate) {
-                let end = try body(try db.ledger.runs.draw(report), stack)
+                let end = try body(try ledger(db).runs.draw(report), stack)
                 try checkFile()
                 return end
             }

@@ -4,8 +4,8 @@ import GRDBSQLite
 extension Database {
     private static let digestFunction = "tributary_digest"
 
-    /// Adds the SQL function `tributary_digest(…)`. It returns one number for any values, which is the same for values of
-    /// the same types and bytes, in every process. It tells whether a row has changed; it is no protection against people.
+    /// Adds the SQL function `tributary_digest(…)`. It returns a number that is the same for values of the same types
+    /// and bytes, in every process. It detects changes of a row, but does not resist attacks.
     func addRowDigest() throws {
         let code = sqlite3_create_function_v2(
             sqliteConnection, Self.digestFunction, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, digestValues, nil, nil,

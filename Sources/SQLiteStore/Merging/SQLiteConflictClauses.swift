@@ -5,13 +5,13 @@ import GRDB
 import Merging
 import StoreSQL
 
-/// What a conflict clause of the table (`ON CONFLICT REPLACE`, `ON CONFLICT IGNORE`), or a user's trigger that calls
-/// `RAISE(IGNORE)`, makes of a statement.
+/// The effects of a table's conflict clause (`ON CONFLICT REPLACE`, `ON CONFLICT IGNORE`), or of a user's trigger
+/// that calls `RAISE(IGNORE)`.
 extension SQLiteMergeDriver {
     /// Deletes the rows of the store that a statement would replace, as SQLite would, and logs and counts them.
     ///
-    /// Which rows these are, the statement itself tells, in a savepoint that is rolled back. Only tables with a conflict
-    /// clause some of whose rows are in the way pay for it.
+    /// The statement itself shows these rows, in a savepoint that is rolled back. Only tables with a conflict clause
+    /// and conflicting rows pay for it.
     ///
     /// - Parameters:
     ///   - rows: the FROM clause of the rows that the statement writes, the staged ones as `s`, without an order.
@@ -49,8 +49,8 @@ extension SQLiteMergeDriver {
         try merge.deleteReplaced(list, by: table, count: count)
     }
 
-    /// Lists the rows of the store that have values of staged rows in columns that are unique; returns nil where there
-    /// are none.
+    /// Lists the rows of the store that have values of staged rows in columns that are unique; returns nil without
+    /// one.
     private func conflictingRows(
         with table: StagingTable, _ stored: any StoredTable, _ rows: String, in merge: MergeContext
     ) throws -> RowList? {

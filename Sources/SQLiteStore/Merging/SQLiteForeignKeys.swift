@@ -25,7 +25,7 @@ extension SQLiteMergeDriver {
         return db.changesCount
     }
 
-    /// Returns true if no row of a part can break a foreign key, nor mend one that another row has broken.
+    /// Returns true if no row of a part can violate a foreign key, or resolve a violation of another row.
     private func hasAllParents(_ part: StagedStack.Part, _ count: Int) throws -> Bool {
         // Read anew: another process may have changed the table since rows were staged.
         guard let table = try TableInfo(db, table: part.table.table.name, schema: "main"),
@@ -61,7 +61,7 @@ extension SQLiteMergeDriver {
 }
 
 extension StagedStack.Part {
-    /// The distinct values by which the rows refer through a foreign key of one column; nil where they are not known.
+    /// The distinct values by which the rows refer through a foreign key of one column; nil if they are not known.
     fileprivate func values(of key: TableInfo.ForeignKey) -> [DatabaseValue]? {
         guard key.columns.count == 1, case let column = key.columns[0].lowercased(),
             // An omitted column is not NULL where it has a default, and never NULL where it is the row id.

@@ -5,7 +5,7 @@ import GRDB
 import Merging
 import StoreSQL
 
-/// New rows. Which of them the table has then decides what is reported and written to the changelog: a trigger, or a
+/// New rows. The rows that the table has afterwards are reported and written to the changelog: a trigger, or a
 /// conflict clause of the table, may drop some.
 extension SQLiteMergeDriver {
     func insert(_ rows: Insertion, in merge: MergeContext) throws -> Int {
@@ -64,7 +64,7 @@ extension SQLiteMergeDriver {
         return inserted
     }
 
-    /// Inserts rows that only their row ids tell apart.
+    /// Inserts rows that only their row ids distinguish.
     private func insert(
         _ rows: Insertion, _ conflicts: UniqueConflicts, in merge: MergeContext, _ write: () throws -> Int
     ) throws -> Int {
@@ -86,9 +86,9 @@ extension SQLiteMergeDriver {
 
     // MARK: - Row ids
 
-    /// Returns a condition that a row of the table, `m`, is one of the next insertion.
+    /// Returns a condition that a row of the table, `m`, belongs to the next insertion.
     ///
-    /// - Parameter number: tells two insertions from one another that are under way at once.
+    /// - Parameter number: distinguishes two simultaneous insertions.
     func newRows(of table: StagingTable, rowID: String, number: Int = 0) throws -> SQLText {
         let last = try db.int64("SELECT max(\(rowID)) FROM \(table.qualifiedTable)")
         // Row ids that SQLite gives are above all others, until the largest is taken: then they are any that are free
@@ -99,7 +99,7 @@ extension SQLiteMergeDriver {
         return "m.\(rowID) NOT IN (SELECT id FROM \(known))"
     }
 
-    /// Notes the largest row id of each table whose new rows get one from SQLite, as it is before the commit.
+    /// Notes the largest row id before the commit, for each table whose new rows get one from SQLite.
     func noteLastRowIDs() throws {
         for part in stack.parts where part.counts.rows > 0 {
             let table = part.table
@@ -111,9 +111,9 @@ extension SQLiteMergeDriver {
         }
     }
 
-    /// Returns the row id above which the next insertion's row ids are to lie, because this commit has deleted the rows
-    /// with the largest ones. SQLite would give their row ids to the new rows, and whatever refers to a deleted row would
-    /// refer to a new one. Nil where SQLite's own row ids are above all that were there.
+    /// Returns the row id above which the next insertion's row ids are to lie, because this commit has deleted the
+    /// rows with the largest ones. SQLite would give their row ids to the new rows, and whatever refers to a deleted
+    /// row would refer to a new one. Nil if SQLite's own row ids are above all that were there.
     ///
     /// - Parameter count: the number of rows to insert.
     private func freedRowID(of table: StagingTable, count: Int) throws -> Int64? {

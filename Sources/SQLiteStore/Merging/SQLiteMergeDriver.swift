@@ -13,9 +13,9 @@ final class SQLiteMergeDriver: MergeDriver {
     let stack: StagedStack
     /// True if foreign keys are checked once at the end, rather than with each statement.
     let defersForeignKeys: Bool
-    /// The staging tables that say which row ids new rows are to have.
+    /// The staging tables that give row ids to new rows.
     let partsWithPlaces: Set<String>
-    /// Keeps what is replaced; nil where no history is kept.
+    /// Keeps before-images; nil without a history.
     private(set) lazy var beforeImages = keepsHistory ? BeforeImages(self) : nil
     let run: Int64
     var histories: any HistoryCatalog { SQLiteHistories(db: db, memory: memory) }
@@ -29,8 +29,8 @@ final class SQLiteMergeDriver: MergeDriver {
 
     /// - Parameters:
     ///   - run: the number of the run.
-    ///   - keepsHistory: true if what is replaced is kept in the tables' histories.
-    ///   - isExact: true if known rows are to become what they were, in their types as well: 1 and 1.0 are equal numbers.
+    ///   - keepsHistory: true to keep before-images in the tables' histories.
+    ///   - isExact: true to restore rows exactly, including their types: 1 and 1.0 are equal numbers.
     init(
         _ db: Database, _ memory: StagingMemory, _ stack: StagedStack, run: Int64, defersForeignKeys: Bool = true,
         keepsHistory: Bool = false, isExact: Bool = false, partsWithPlaces: Set<String> = []

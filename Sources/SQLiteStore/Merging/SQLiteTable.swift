@@ -19,7 +19,7 @@ struct SQLiteTable: StoredTable {
         }
     }
 
-    /// Reads a table without the foreign keys that refer to it; nil where there is none.
+    /// Reads a table without the foreign keys that refer to it; nil without one.
     init?(_ db: Database, named name: String) throws {
         guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
         try self.init(db, info, children: [])

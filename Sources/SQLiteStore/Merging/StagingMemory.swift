@@ -9,13 +9,13 @@ import Merging
 /// `@unchecked Sendable`: used only by the holder of the writing connection, which GRDB gives to one at a time.
 final class StagingMemory: @unchecked Sendable {
     static let databaseName = "memory"
-    /// The most shapes for which statements stay prepared. Beyond it, all are dropped and prepared anew.
+    /// The most shapes with prepared statements. Beyond it, all are dropped and prepared again.
     static let maximumShapes = 128
 
     private var names: [Key: String] = [:]
     /// Tables that were mirrored: they have prepared statements even without a staged row.
     private var mirrored: Set<String> = []
-    /// The merge's own tables: the existing ones, and those that the current transaction has made.
+    /// The merge's own tables: existing ones, and those of the current transaction.
     private var workTables: Set<String> = []
     private var newWorkTables: Set<String> = []
 
@@ -27,7 +27,7 @@ final class StagingMemory: @unchecked Sendable {
         var table: String
         var definition: String
         var identity: [String]
-        /// A number that tells staging tables of one definition apart within a stack.
+        /// A number that distinguishes staging tables of one definition within a stack.
         var ordinal: Int
     }
 
@@ -74,7 +74,7 @@ final class StagingMemory: @unchecked Sendable {
         return stack
     }
 
-    /// Returns a table of the main store, read anew when the schema has changed; nil where there is none.
+    /// Returns a table of the main store, read again after a change of the schema; nil if it does not exist.
     func table(_ name: String, _ db: Database) throws -> SQLiteTable? {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
         if schema?.version != version { schema = (version, try ForeignKeyGraph(db), [:]) }

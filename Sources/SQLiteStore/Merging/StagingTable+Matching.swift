@@ -33,7 +33,7 @@ extension StagingTable {
             """
     }
 
-    /// Returns the row's key in the form that the journal stores: the value of the only key column, or a JSON array of
+    /// Returns the row's key in the form that the changelog stores: the value of the only key column, or a JSON array of
     /// several.
     func changelogKey(_ alias: String) -> String { changelogKeySQL(identityColumns, alias) }
 }

@@ -13,9 +13,10 @@ extension SQLiteStore {
 
     /// Makes existing tables as declared, all of them or none.
     ///
-    /// - Returns: what was done.
-    /// - Throws: ``StoreError`` naming a value that the new type does not take, or rows that the new key does not tell
-    ///   apart; the store is then unchanged.
+    /// - Returns: the migrations.
+    /// - Throws: ``StoreError`` naming a value that the new type does not accept, or rows with the same new key; the
+    ///   store
+    ///   is then unchanged.
     package func migrate(to definitions: [TableSchema]) throws -> [TableMigration] {
         let lock = try RunLock(schemaOf: path)
         defer { lock?.unlock() }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 import GRDB
 
-/// A table that is made anew as it is declared, and gets the rows, indexes and triggers of the old one.
+/// A table that is created again as declared, with the rows, indexes and triggers of the old one.
 struct TableRebuild {
     let migration: TableMigration
     private let info: TableInfo
@@ -14,7 +14,7 @@ struct TableRebuild {
     private let rest: [String]
     private let new: String
 
-    /// - Returns: nil where the table is as declared, or does not exist.
+    /// - Returns: nil if the table is as declared, or does not exist.
     init?(_ definition: TableSchema, _ db: Database) throws {
         guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return nil }
         let changed = definition.columns.filter { info.hasOtherType(than: $0) }
@@ -57,7 +57,7 @@ struct TableRebuild {
             columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType
         }
         let isRowID = newKey.count == 1 && keyType?.uppercased() == "INTEGER"
-        // The journal names rows without a key by their row ids.
+        // The changelog names rows without a key by their row ids.
         let rowID = isRowID ? [] : info.rowID.map { [$0] } ?? []
         let names = info.columns.filter { !$0.isGenerated }.map(\.name)
         let words = words
@@ -84,9 +84,9 @@ struct TableRebuild {
                 + rest + ["PRAGMA foreign_key_check", "COMMIT"])
     }
 
-    /// Makes the table anew.
+    /// Creates the table again.
     ///
-    /// - Throws: ``StoreError`` naming a value or rows that are in the way.
+    /// - Throws: ``StoreError`` naming a value or rows that do not fit.
     func run(_ db: Database) throws {
         try check(db)
         let sequence =
@@ -202,7 +202,7 @@ struct TableRebuild {
 }
 
 extension TableInfo {
-    /// Returns true where a column of the table does not keep the values that a declaration gives it.
+    /// Returns true if a column of the table does not keep the values that a declaration gives it.
     func hasOtherType(than column: TableSchema.Column) -> Bool {
         guard let type = column.type, column.isDeclared, let found = self.column(column.name), !found.isGenerated
         else { return false }

@@ -1,11 +1,11 @@
-/// The text of a CREATE TABLE statement, of which single parts are replaced. All else stays as it was written: checks,
-/// defaults, collations, foreign keys, comments.
+/// The text of a CREATE TABLE statement whose parts can be replaced. The rest stays as written: checks, defaults,
+/// collations, foreign keys, comments.
 struct TableSQL {
     /// Up to the parenthesis before the first column.
     private var head: [Token]
     /// Columns and constraints.
     private var items: [[Token]]
-    /// From the parenthesis behind the last one.
+    /// From the parenthesis after the last one.
     private var tail: [Token]
 
     /// - Parameter sql: as SQLite keeps it in its schema.
@@ -38,7 +38,7 @@ struct TableSQL {
 
     /// Gives a column another type.
     ///
-    /// - Returns: false where the statement has no such column.
+    /// - Returns: false if the statement has no such column.
     mutating func setType(of column: String, to type: String) -> Bool {
         for index in items.indices where !Self.isConstraint(items[index]) {
             let item = items[index]
@@ -69,9 +69,9 @@ struct TableSQL {
         items.append([Token(text: " PRIMARY KEY (\(columns))")])
     }
 
-    /// Replaces the only UNIQUE constraint that is written behind the columns.
+    /// Replaces the only UNIQUE constraint after the columns.
     ///
-    /// - Returns: false where there is none, or several.
+    /// - Returns: false without one, or with several.
     mutating func replaceUnique(_ columns: String) -> Bool {
         let places = items.indices.filter { Self.kind(of: items[$0]) == "UNIQUE" }
         guard places.count == 1 else { return false }
@@ -88,7 +88,7 @@ struct TableSQL {
 
     private static func isConstraint(_ item: [Token]) -> Bool { kind(of: item) != nil }
 
-    /// Returns the first word of a table's constraint, behind its name; nil for a column.
+    /// Returns the first word of a table's constraint, after its name; nil for a column.
     private static func kind(of item: [Token]) -> String? {
         let tokens = item.filter { !$0.isSpace }
         guard let first = tokens.first, first.isWord else { return nil }

@@ -6,9 +6,9 @@ import GRDBSQLite
 import Ledger
 import XMLStream
 
-/// What a transaction writes of another store's content.
+/// The writes of a transaction that receives another store's content.
 extension SQLiteTransfer: TransferWriter {
-    /// Does nothing: nobody else writes to the file during the transaction.
+    /// Does nothing: no other program writes to the file during the transaction.
     func lock(_ tables: [TransferTable]) {}
 
     func write(
@@ -92,7 +92,7 @@ extension SQLiteTransfer: TransferWriter {
                 throw StoreError(
                     .constraint,
                     "table '\(table.name)': the row \(row.map { "with the rowid \($0) " } ?? "")refers to a row of table "
-                        + "'\(broken["parent"] as String)' that is not there, neither in the old store nor in the new one; "
+                        + "'\(broken["parent"] as String)' that exists neither in the old store nor in the new one; "
                         + "nothing was moved")
             }
         }

@@ -10,8 +10,8 @@ extension Database {
         return broken != 0
     }
 
-    /// Runs a statement without checking each of its rows. The statement must be known to break no foreign key.
-    /// Afterwards SQLite prepares every prepared statement anew.
+    /// Runs a statement without checking each of its rows. The statement must not violate a foreign key. Afterwards
+    /// SQLite prepares every prepared statement again.
     func withoutForeignKeyChecks(_ body: () throws -> Void) rethrows {
         tributary_enforce_foreign_keys(sqliteConnection, 0)
         defer { tributary_enforce_foreign_keys(sqliteConnection, 1) }

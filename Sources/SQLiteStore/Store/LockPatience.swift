@@ -1,13 +1,13 @@
 import Foundation
 import Locking
 
-/// The waiting time while another process holds the store's lock. It is two minutes, in which the largest stack is
-/// committed, or three seconds once the program has been told to stop.
+/// The waiting time for a lock of another process: two minutes, enough to commit the largest stack, or three seconds
+/// once the program has been asked to stop.
 final class LockPatience: Sendable {
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
 
-    /// A shorter limit for what the current thread does.
+    /// A shorter limit for the work of the current thread.
     @TaskLocal private static var ownLimit: Duration?
 
     private let deadline = Mutex<ContinuousClock.Instant?>(nil)

@@ -4,7 +4,7 @@ import GRDB
 
 /// Tributary's own tables in the main store. Users query them; Documentation/Tables.md documents them.
 enum OwnTables {
-    /// Refuses tables that a newer program has changed: what they mean now is not known here.
+    /// Refuses tables that a newer program has migrated, because their meaning is unknown.
     ///
     /// - Parameter failure: makes an error of the reason.
     static func checkAge(_ db: Database, _ failure: (String) -> StoreError) throws {
@@ -48,7 +48,7 @@ enum OwnTables {
         try check.get()
     }
 
-    /// False where the tables are there, and lack something.
+    /// False if the tables exist, but lack a migration.
     static func areUpToDate(_ db: Database) throws -> Bool {
         var migrator = DatabaseMigrator()
         register(in: &migrator)
@@ -57,7 +57,7 @@ enum OwnTables {
             || migrator.appliedIdentifiers(db).isDisjoint(with: migrator.migrations)
     }
 
-    /// What the names of all migrations begin with.
+    /// The prefix of all migrations' names.
     private static let prefix = "tributary."
 
     static func register(in migrator: inout DatabaseMigrator) {

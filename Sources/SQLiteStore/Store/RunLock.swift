@@ -17,7 +17,7 @@ final class RunLock: SourceClaim {
     private let position: off_t
 
     /// - Returns: nil while another run holds the lock.
-    /// - Throws: ``StoreError`` where the lock file cannot be used.
+    /// - Throws: ``StoreError`` if the lock file cannot be used.
     convenience init?(store: SQLiteStore, source: String) throws {
         try self.init(storePath: store.path, fingerprint: Fingerprint.hash(source))
     }
@@ -37,7 +37,7 @@ final class RunLock: SourceClaim {
         try self.init(storePath: storePath, Fingerprint.hash("\u{0}schema"), waits: true)
     }
 
-    /// - Returns: nil while somebody else delivers what the hook is told.
+    /// - Returns: nil while another process delivers the hook's events.
     convenience init?(hook name: String, storePath: String) throws {
         // No source can have this name.
         try self.init(storePath: storePath, Fingerprint.hash("\u{0}hook " + name), waits: false)
@@ -60,7 +60,7 @@ final class RunLock: SourceClaim {
         }
     }
 
-    /// Does nothing: the kernel takes a lock from nobody.
+    /// Does nothing: the kernel never revokes a lock.
     package func check() {}
 
     package func unlock() {

@@ -31,9 +31,9 @@ extension SQLiteStore {
             || ["-work/", "-bodies/"].contains { target.path.hasPrefix(own.path + $0) }
     }
 
-    /// Creates a file that is a complete copy of the store, or leaves an existing file as it is.
+    /// Creates a complete copy of the store, or leaves an existing file unchanged.
     ///
-    /// - Parameter replacing: true if a file of this name is replaced.
+    /// - Parameter replacing: true to replace an existing file.
     /// - Returns: the size of the copy in bytes.
     /// - Throws: ``StoreError`` naming the file.
     package func backUp(to path: String, replacing: Bool) throws -> Int {
@@ -62,7 +62,7 @@ extension SQLiteStore {
             throw failure("it is not a regular file")
         }
         if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: path + $0) }) {
-            throw failure("\(path)\(log) lies beside it, and would be taken for the copy's")
+            throw failure("\(path)\(log) is beside it, and would be taken for the copy's")
         }
         // Unlike `rename`, `link` never replaces a file (link(2)).
         guard (replacing ? rename(partial, path) : link(partial, path)) == 0 else {
@@ -73,7 +73,7 @@ extension SQLiteStore {
     }
 }
 
-/// Makes a file's name last beyond a power failure, where the file system lets its folder be synced.
+/// Makes a file's name survive a power failure, if the file system can sync its folder.
 func syncFolder(of path: String) {
     let folder = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
     guard folder >= 0 else { return }

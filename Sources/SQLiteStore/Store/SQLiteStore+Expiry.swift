@@ -1,6 +1,7 @@
 package import FeedModel
 import FeedStaging
 package import FeedStores
+import Foundation
 import GRDB
 import Merging
 
@@ -13,7 +14,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns what is known of a column by which rows expire; nil where there is none.
+    /// Returns the properties of a column by which rows expire; nil if it does not exist.
     ///
     /// - Parameter scope: the columns whose values are given.
     package func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn? {
@@ -49,6 +50,25 @@ extension SQLiteColumn {
 }
 
 extension TableInfo.Column {
-    /// True where dates are stored as text.
+    /// True if dates are stored as text.
     fileprivate var holdsDates: Bool { Affinity(declaredType: declaredType).holds("TEXT", declaredType: declaredType) }
+}
+
+/// What is asked of a store to tell how it is.
+extension SQLiteStore {
+    package func probe() throws {
+        try checkPlace()
+        try probing.check()
+    }
+
+    /// The bytes of the file and of its log.
+    package func size() throws -> Int64 {
+        var bytes: Int64 = 0
+        for path in [path, path + "-wal"] {
+            var status = stat()
+            if stat(path, &status) == 0 { bytes += Int64(status.st_size) }
+        }
+        return bytes
+    }
+
 }

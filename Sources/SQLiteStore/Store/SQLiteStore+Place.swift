@@ -2,10 +2,10 @@ import FeedModel
 package import FeedStores
 import GRDB
 
-/// What is done with a store's file as a whole, while nobody uses it.
+/// Operations on a store's file as a whole, while it is not in use.
 extension SQLiteStore {
-    /// Brings everything that a store has committed into its file. No log is left beside it, unless another program has
-    /// the store open.
+    /// Copies all commits of a store into its file. No log is left beside it, unless another program has the store
+    /// open.
     ///
     /// - Throws: ``StoreError``
     package static func bringIntoFile(_ path: String) throws {
@@ -19,11 +19,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Takes the right to run each source of a store, of whatever version, that is to be replaced.
+    /// Takes the lock of each source of a store, of any version, before it is replaced.
     ///
     /// - Parameter declared: sources that may run although the store does not know them.
-    /// - Returns: the rights, and true where the store is damaged, so that what it knows could not be read.
-    /// - Throws: ``StoreError`` where it cannot be opened for another reason, or naming the sources that run.
+    /// - Returns: the locks, and true if the store is damaged and its sources could not be read.
+    /// - Throws: ``StoreError`` if it cannot be opened for another reason, or naming the running sources.
     package static func claim(replaced path: String, declared: Set<String>) throws
         -> (claims: [any SourceClaim], isDamaged: Bool)
     {

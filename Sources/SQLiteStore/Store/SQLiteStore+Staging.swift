@@ -3,7 +3,7 @@ package import FeedStaging
 import Foundation
 package import GRDB
 
-/// Stored rows beside those that a run stages.
+/// Queries over stored and staged rows.
 extension SQLiteStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
@@ -51,7 +51,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-    /// Returns true where a query reads tables of the store: where its program opens a tree of the first database
+    /// Returns true if a query reads tables of the store: where its program opens a tree of the first database
     /// (https://www.sqlite.org/opcode.html), or a virtual table.
     fileprivate func readsStore(_ query: String) throws -> Bool {
         try Row.fetchAll(self, sql: "EXPLAIN \(query)").contains { step in

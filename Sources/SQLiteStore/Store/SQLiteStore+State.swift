@@ -5,18 +5,18 @@ import GRDB
 package import Ledger
 import Locking
 
-/// Tributary's own tables, and what is read from the tables of feeds beside them.
+/// Tributary's own tables, and reads of feeds' tables that go with them.
 extension SQLiteStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
-        try reading { try pool.read { try body($0.ledger) } }
+        try reading { try pool.read { try body(ledger($0)) } }
     }
 
     package func writeLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
-        try writing { try pool.write { try body($0.ledger) } }
+        try writing { try pool.write { try body(ledger($0)) } }
     }
 
     package func writeLedgerInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await writeInGroup { try body($0.ledger) }
+        try await writeInGroup { [self] in try body(ledger($0)) }
     }
 
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {

@@ -115,8 +115,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
-    /// table.
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if the table does
+    /// not exist.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         try pool.unsafeRead { db in
             guard let info = try tableInfos.info(of: table, in: db) else { return true }
@@ -141,7 +141,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    /// Returns the columns of a table, in lower case; empty if the table does not exist.
     package func columns(of table: String) throws -> Set<String> {
         try pool.unsafeRead { db in
             Set(try tableInfos.info(of: table, in: db)?.columns.map { $0.name.lowercased() } ?? [])
@@ -255,7 +255,7 @@ extension Database {
         return sql
     }
 
-    /// Returns the type of a table's primary key, with its collation, as it is or as it will be created.
+    /// Returns the present or future type of a table's primary key, with its collation.
     private func keyType(of table: String?, among all: [String: TableSchema]) throws -> String {
         if let definition = table.flatMap({ all[$0.lowercased()] }),
             try !tableExists(definition.name, in: "main")

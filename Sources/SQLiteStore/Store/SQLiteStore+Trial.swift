@@ -5,13 +5,14 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// Makes a file in which something can be tried: with the definitions of everything that a database holds, and the
-    /// rows of some of its tables. The database is only read.
+    /// Creates a file for a trial: with all definitions of a database, and the rows of some of its tables. The
+    /// database is only read.
     ///
     /// - Parameters:
     ///   - path: the path of the database.
-    ///   - tables: the tables whose rows are there. Those that foreign keys and triggers tie to them have theirs, too.
-    ///   - texts: SQL; the rows of all tables that it names are there.
+    ///   - tables: the tables to copy with their rows. Tables that foreign keys and triggers tie to them are
+    ///     included.
+    ///   - texts: SQL; the rows of all tables that it names are copied.
     ///   - file: the path of the new file, which only its user can read.
     /// - Throws: ``StoreError`` naming the database.
     package static func copyForTrial(
@@ -70,7 +71,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns true where a database has Tributary's tables, perhaps those of an earlier version.
+    /// Returns true if a database has Tributary's tables, perhaps those of an earlier version.
     ///
     /// - Throws: ``StoreError``
     package static func exists(at path: String) throws -> Bool {

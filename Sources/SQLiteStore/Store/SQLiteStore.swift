@@ -4,7 +4,7 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
-import Ledger
+package import Ledger
 import Locking
 import Merging
 
@@ -25,10 +25,12 @@ package final class SQLiteStore: MainStore {
     private let files: StoreFiles
     private let patience: LockPatience
     let writer: SQLiteWriter
-    /// The rights to deliver what hooks are told that this process has, by the hooks' names.
+    /// This process's rights to deliver events, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
 
     let probing: StoreProbe
+    /// The leases that each write checks; nil where the right to run a source is a lock on a file.
+    private let leases: Leases?
 
     /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
     package var reader: any DatabaseReader { pool }
@@ -39,14 +41,16 @@ package final class SQLiteStore: MainStore {
     ///   - schema: idempotent SQL, run each time the store is opened.
     ///   - workFolder: the folder of scratch files; nil for that beside the store.
     ///   - work: does writes elsewhere than on the writing connection's own queue.
+    ///   - leases: those of a simulated server's store, whose migrations add their columns.
     ///   - registerMigrations: adds the program's own migrations after Tributary's.
     /// - Throws: ``StoreError``.
     package init(
         path: String, schema: String? = nil, workFolder: String? = nil, work: SQLiteWork? = nil,
-        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
+        leases: Leases? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
         let patience = LockPatience(work)
         self.patience = patience
+        self.leases = leases
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.workFolder = workFolder ?? self.path + "-work"
         probing = StoreProbe(self.path)
@@ -85,7 +89,7 @@ package final class SQLiteStore: MainStore {
         } catch let error as DatabaseError {
             let advice =
                 switch error.resultCode {
-                case .SQLITE_NOTADB: "; it is no database of SQLite's, or an encrypted one"
+                case .SQLITE_NOTADB: "; it is not an SQLite database, or it is encrypted"
                 case .SQLITE_CANTOPEN: "; check that its folder exists, and that this user may write there"
                 default: error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""
                 }
@@ -134,10 +138,11 @@ package final class SQLiteStore: MainStore {
         }
     }
 
-    /// Opens an existing store as it is, for reading.
+    /// Opens an existing store for reading, without a migration.
     package init(readingAt path: String) throws {
         let patience = LockPatience()
         self.patience = patience
+        leases = nil
         self.path = path
         workFolder = path + "-work"
         probing = StoreProbe(path)
@@ -163,6 +168,9 @@ package final class SQLiteStore: MainStore {
         }
     }
 
+    /// Tributary's own tables, on one of the store's connections.
+    func ledger(_ db: Database) -> Ledger { Ledger(db, SQLiteLedgerDialect(), leases: leases) }
+
     /// Makes a small write, together with others that wait for the writing connection.
     ///
     /// - Throws: ``StoreError``.
@@ -177,10 +185,10 @@ package final class SQLiteStore: MainStore {
         }
     }
 
-    /// Checks that the files with which the store was opened are in their place. Readers do not notice if they are not:
-    /// they go on with the opened files.
+    /// Checks that the store's files have not been removed or replaced. Readers would not notice: they continue with
+    /// the opened files.
     ///
-    /// - Throws: ``StoreError`` naming the file that is gone, or has been replaced.
+    /// - Throws: ``StoreError`` naming the removed or replaced file.
     package func checkPlace() throws { try files.check() }
 
     /// Does the same as ``checkPlace()`` for the store's own file alone. Each commit calls it.
@@ -192,11 +200,11 @@ package final class SQLiteStore: MainStore {
         try pool.writeWithoutTransaction { try $0.emptyLog(patience: .zero) }
     }
 
-    /// Makes waits for another process's lock end within three seconds, because the program is to stop.
+    /// Ends waits for other processes' locks within three seconds. Called when the program stops.
     package func stopWaiting() { patience.end() }
 
-    /// Closes every connection. The store must not be used afterwards. The store's file then has all that was committed, and
-    /// the log is empty, as far as no reader needs the log and nobody else is writing.
+    /// Closes every connection. The store must not be used afterwards. The file then has all commits, and the log is
+    /// empty, unless a reader needs the log or another process is writing.
     package func close() throws {
         // SQLite would remove the log that lies beside the file that is there now.
         let isInPlace = (try? files.check()) != nil
@@ -295,11 +303,12 @@ extension Database {
 }
 
 extension Database {
-    /// Moves the log's changes into the database's file, and empties the log. Whoever opens the database when nobody else has
-    /// it open reads the whole log before the first query (walformat.html, "Recovery").
+    /// Copies the log's changes into the database's file, and empties the log. Otherwise the next program to open the
+    /// database alone would read the whole log before its first query (walformat.html, "Recovery").
     ///
-    /// - Parameter patience: how long to wait for readers of the log and for other writers. Where they take longer, the
-    ///   log stays, without what could be moved.
+    /// - Parameter patience: how long to wait for readers of the log and for other writers. If they take longer, the
+    ///   rest of
+    ///   the log stays.
     fileprivate func emptyLog(patience: Duration) throws {
         do {
             _ = try LockPatience.limited(to: patience) { try checkpoint(.truncate) }
@@ -307,7 +316,7 @@ extension Database {
         }
     }
 
-    /// Makes the closing of the connection leave the log as it is.
+    /// Keeps the log when the connection is closed.
     func leaveLog() { _ = tributary_leave_log(sqliteConnection) }
 }
 

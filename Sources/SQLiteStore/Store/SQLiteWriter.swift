@@ -46,7 +46,7 @@ final class SQLiteWriter: Sendable {
         work.add { [pool] in pool.writeWithoutTransaction(body) }
     }
 
-    /// Writes what waits once the writing connection is free, and then again what has come meanwhile.
+    /// Writes the waiting group once the writing connection is free, and then the writes that have arrived meanwhile.
     private func startGroup() {
         add { [self] db in
             let hasMore = groupCommit.commit(

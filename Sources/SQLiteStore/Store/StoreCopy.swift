@@ -2,14 +2,14 @@ import FeedModel
 import Foundation
 package import GRDB
 
-/// A copy of a store, as `backup` has written it, that is to become the store again.
+/// A copy of a store, written by `backup`, to be restored.
 package struct StoreCopy: Sendable {
     let path: String
 
-    /// Checks that a file is a whole copy of a store of Tributary's, and not of a later version.
+    /// Checks that a file is a complete copy of a store, and not of a later version.
     ///
     /// - Parameter registerMigrations: adds the program's own migrations after Tributary's.
-    /// - Throws: ``StoreError`` saying what it is instead.
+    /// - Throws: ``StoreError`` saying what the file is instead.
     package init(path: String, registerMigrations: (inout DatabaseMigrator) -> Void) throws {
         self.path = path
         var migrator = DatabaseMigrator()
@@ -23,11 +23,11 @@ package struct StoreCopy: Sendable {
             defer { try? queue.close() }
             try queue.read { [migrator] db in
                 guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
-                    throw failure("it is a database of SQLite's, and has no tables of Tributary's")
+                    throw failure("it is an SQLite database without Tributary's tables")
                 }
                 try OwnTables.checkAge(db, failure)
                 guard try !migrator.hasBeenSuperseded(db) else {
-                    throw failure("a later version of this program has written it; use that one")
+                    throw failure("a later version of this program has written it; use that version")
                 }
                 let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
                 guard problems == ["ok"] else {
@@ -37,17 +37,17 @@ package struct StoreCopy: Sendable {
         } catch let error as DatabaseError {
             throw failure(
                 error.resultCode == .SQLITE_NOTADB
-                    ? "it is no database of SQLite's" : error.message ?? error.description)
+                    ? "it is not an SQLite database" : error.message ?? error.description)
         }
     }
 
-    /// Puts the copy in the place of a store that nobody has open. The former store keeps its files under another name, from
-    /// the moment on at which the copy has its name.
+    /// Replaces a store that is not open by the copy. The old store's files get another name at the moment when the
+    /// copy gets the store's name.
     ///
     /// - Parameters:
-    ///   - store: the store's path, where a store may be or not.
-    ///   - aside: the new path of the former store.
-    /// - Throws: ``StoreError``; the store is then what it was.
+    ///   - store: the store's path. A store need not exist.
+    ///   - aside: the new path of the old store.
+    /// - Throws: ``StoreError``; the store is then unchanged.
     package func replace(store: String, aside: String) throws {
         let failure = { (why: String) in StoreError(.unavailable, "\(store) cannot be replaced: \(why)") }
         let new = store + ".restoring-\(ProcessInfo.processInfo.processIdentifier)"

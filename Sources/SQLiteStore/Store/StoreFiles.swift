@@ -1,8 +1,7 @@
 import FeedModel
 import Foundation
 
-/// The files with which a store was opened. If one of them is removed or replaced by another file, further writes reach
-/// nobody.
+/// The files of an open store. If one of them is removed or replaced by another file, further writes are lost.
 struct StoreFiles: Sendable {
     private struct File: Sendable {
         var path: String
@@ -13,7 +12,7 @@ struct StoreFiles: Sendable {
         var device: UInt64
         var number: UInt64
 
-        /// Returns nil where there is no such file, or where its status cannot be read.
+        /// Returns nil if the file does not exist, or its status cannot be read.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -26,16 +25,16 @@ struct StoreFiles: Sendable {
     private let companions: [File]
 
     /// - Parameters:
-    ///   - path: the store's path, as it is configured.
-    ///   - resolved: the path as SQLite opened it, without symbolic links. Beside it lie the write-ahead log and its
-    ///     index (wal.html, section 2.2), which stay as long as a connection is open.
+    ///   - path: the store's path, as configured.
+    ///   - resolved: the path as SQLite opened it, without symbolic links. Beside it are the write-ahead log and its
+    ///     index (wal.html, section 2.2), which exist while a connection is open.
     init(path: String, resolved: String) {
         store = File(path: path, identity: Identity(path))
         companions = [resolved + "-wal", resolved + "-shm"].map { File(path: $0, identity: Identity($0)) }
             .filter { $0.identity != nil }
     }
 
-    /// Checks that the store's own file is in its place.
+    /// Checks that the store's own file has not been removed or replaced.
     func checkStore() throws { try check(store) }
 
     /// Checks that all of the files are in their place.

@@ -7,10 +7,10 @@ import Locking
     import Glibc
 #endif
 
-/// Tries whether a store can be written, without writing to it.
+/// Checks whether a store can be written, without writing to it.
 ///
-/// It takes the lock of a writer on a connection of its own, gives it back, and writes some bytes beside the
-/// store to a file without a name: a disk that is full, or only reads, refuses them.
+/// It takes the write lock on a connection of its own, releases it, and writes some bytes beside the store to a file
+/// without a name. That fails on a disk that is full or read-only.
 final class StoreProbe: Sendable {
     private struct State {
         var queue: DatabaseQueue?
@@ -63,7 +63,7 @@ final class StoreProbe: Sendable {
         }
     }
 
-    /// - Parameter leavingLog: true where the store's files are not those that were opened.
+    /// - Parameter leavingLog: true if the store's files are not those that were opened.
     func close(leavingLog: Bool = false) throws {
         let queue = state.withLock { state in
             state.isClosed = true
@@ -117,9 +117,9 @@ final class StoreProbe: Sendable {
         let advice =
             switch errno {
             case ENOSPC, EDQUOT: "make room on its disk"
-            case EROFS: "its file system only reads; see the kernel's log"
+            case EROFS: "its file system is read-only; see the kernel's log"
             case EACCES, EPERM: "let this user write to its folder"
-            default: "see to its disk"
+            default: "check its disk"
             }
         return StoreError(.database, "the store \(path) cannot be written: \(why); \(advice)")
     }

@@ -3,7 +3,7 @@ import FeedStaging
 import GRDB
 
 extension TableInfo {
-    /// Reads the definition of a table in the database `schema`; nil where there is no such table.
+    /// Reads the definition of a table in the database `schema`; nil if the table does not exist.
     init?(_ db: Database, table: String, schema: String) throws {
         let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStaging
 
 extension TableInfo {
-    /// Returns messages about what is not as declared.
+    /// Returns messages about differences from the declaration.
     func differences(from definition: TableSchema) -> [String] {
         if let problem = problem(ofWriting: definition.columns.count) {
             return ["\(definition.place): \(problem)"]

@@ -3,8 +3,8 @@ import FeedStaging
 import GRDB
 import Locking
 
-/// The properties of the main store's tables, kept as long as its schema is unchanged. Reading them anew for each run
-/// would take longer than many runs.
+/// The properties of the main store's tables, kept while its schema is unchanged. Reading them for each run would
+/// take longer than many runs.
 final class TableInfoCache: Sendable {
     private struct State {
         var version = -1
@@ -26,7 +26,7 @@ final class TableInfoCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// The cached tables, by the names that were asked for.
+    /// The cached tables, by the requested names.
     var known: [String: TableInfo] { state.withLock { $0.tables } }
 
     /// Forgets the cache if the schema has changed, perhaps by another process, and returns the schema's version.
@@ -38,12 +38,12 @@ final class TableInfoCache: Sendable {
         return version
     }
 
-    /// Returns what the cache knows of one version of the schema; nil where it knows nothing of that, or another version.
+    /// Returns a cached value for one version of the schema; nil without one, or for another version.
     private func cached<Value>(_ version: Int, _ value: (State) -> Value?) -> Value? {
         state.withLock { $0.version == version ? value($0) : nil }
     }
 
-    /// Keeps what was found out, unless the schema has changed since.
+    /// Caches values, unless the schema has changed since.
     private func keep(_ version: Int, _ body: (inout State) -> Void) {
         state.withLock { if $0.version == version { body(&$0) } }
     }
@@ -63,7 +63,7 @@ final class TableInfoCache: Sendable {
         keep(before) { $0.suitable.insert(requirement) }
     }
 
-    /// - Returns: nil where there is no such table.
+    /// - Returns: nil if the table does not exist.
     func info(of table: String, in db: Database) throws -> TableInfo? {
         let version = try version(in: db)
         if let info = cached(version, { $0.tables[table] }) { return info }
@@ -101,14 +101,14 @@ final class TableInfoCache: Sendable {
     /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
     /// columns that it had, perhaps followed by others, and a row if it had any.
     ///
-    /// - Parameter mark: nil where none was made; then the tables must exist.
+    /// - Parameter mark: nil if none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
         let version = try version(in: db)
         let needed = try TableFingerprint.tablesWithRows(mark, of: tables) { try columnMarks(of: $0, version, db) }
         return try needed?.allSatisfy(db.hasRows) ?? false
     }
 
-    /// Returns the marks of a table's columns; empty where there is no such table.
+    /// Returns the marks of a table's columns; empty if the table does not exist.
     private func columnMarks(of table: String, _ version: Int, _ db: Database) throws -> [String] {
         if let marks = cached(version, { $0.columnMarks[table] }) { return marks }
         let marks = try info(of: table, in: db).map(TableFingerprint.columns) ?? []

@@ -15,9 +15,22 @@ extension SQLiteStore {
         }
     }
 
+    package func withImages(
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+    ) throws -> [ChangelogEntry] {
+        do {
+            return try pool.read { db in
+                try RowChanges(SQLiteHistories(db: db), db.ledger, isTyped: true).withImages(
+                    changes, of: run, keys: keys)
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.database, "changed rows cannot be read: \(error.message ?? error.description)")
+        }
+    }
+
     /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
     ///
-    /// - Returns: true where there may be more.
+    /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
         try pool.write { db in try SQLiteHistories(db: db).forgetRuns(before: date, db.ledger.retention) }

@@ -15,7 +15,7 @@ extension SQLiteStore {
     func undo(_ undo: Undo, seconds: () -> Double, on db: Database) throws -> RunReport {
         var commit = undo.commit
         try recording(commit.report, db) { run, stack in
-            commit = try merge(undo, run, stack, db).record(as: run, db.ledger, claims(db), seconds: seconds)
+            commit = try merge(undo, run, stack, db).record(as: run, ledger(db), claims(db), seconds: seconds)
             return .commit
         }
         requestIndex.apply(commit)
@@ -26,7 +26,7 @@ extension SQLiteStore {
         try pool.writeWithoutTransaction { db in
             var counts = MergeCounts()
             try recording(undo.commit.report, db) { run, stack in
-                counts = try merge(undo, run, stack, db).plan(as: run, db.ledger, onChange: onChange)
+                counts = try merge(undo, run, stack, db).plan(as: run, ledger(db), onChange: onChange)
                 return .rollback
             }
             return counts

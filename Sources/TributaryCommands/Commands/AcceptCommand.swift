@@ -10,11 +10,12 @@ struct AcceptCommand: ProgramCommand {
         commandName: "accept", abstract: "Commit the documents of blocked runs.",
         discussion: """
             A run that would delete or change more of a table's rows than 'max_deleted' and 'max_changed' allow is \
-            blocked, and its documents are kept. 'accept' lets them through: a running daemon commits them at once, else \
-            the next 'sync' does. Nothing is fetched for that, and nothing else is let through.
-            Its changes are shown before it asks, the largest differences first, and the commit makes these changes or none: \
-            where the store has changed since, the run is blocked again.
-            With --in-advance, the next commit of a source that is not blocked may delete and change any number of rows.
+            blocked, and its documents are kept. Accepted, they are committed by a running daemon at once, otherwise \
+            by the next 'sync'. Nothing is fetched.
+            Shows the changes before it asks, the largest differences first. The commit makes exactly these changes; \
+            if the store has changed since, the run is blocked again.
+            With --in-advance, the next commit of a source that is not blocked may delete and change any number of \
+            rows.
 
             Examples:
               tributary accept shop

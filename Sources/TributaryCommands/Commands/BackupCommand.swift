@@ -6,10 +6,10 @@ import TributaryEngine
 
 struct BackupCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy the store into a file, while others read and write it.",
+        commandName: "backup", abstract: "Copy the store to a file while other programs read and write it.",
         discussion: """
-            The copy is the store at one moment, by SQLite's backup interface. It appears when it is whole; a file of \
-            this name is left alone unless --replace is given.
+            The copy is a snapshot, made by SQLite's backup interface. The file appears when the copy is complete. \
+            An existing file is kept unless --replace is given.
 
             Example:
               tributary backup monday.sqlite

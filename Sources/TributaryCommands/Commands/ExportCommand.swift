@@ -8,10 +8,11 @@ import TributaryStores
 
 struct ExportCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write rows back as XML, in the shape of the request's mapping.",
+        commandName: "export", abstract: "Write a source's rows as XML, in the structure of the request's mapping.",
         discussion: """
-            The document goes to standard output. It is first imported into a store of its own in the temporary folder: where \
-            importing it would not give the same rows, nothing is written, and an error names the row, the column and why.
+            The document goes to standard output. It is first imported into an empty store in the temporary folder. \
+            If that does not give the same rows, nothing is written, and the error names the row, the column and the \
+            reason.
 
             Example:
               tributary export shop > shop.xml

@@ -6,8 +6,23 @@ import Foundation
 import TributaryEngine
 
 extension Failure {
-    /// Mistakes, each on lines of its own.
-    static func mistakes(_ messages: [String]) -> Failure { configuration(messages.joined(separator: "\n\(prefix)")) }
+    /// Writes the mistakes of a configuration to standard error.
+    ///
+    /// - Returns: the exit status.
+    private static func show(_ error: ConfigurationError) -> Int32 {
+        // A file that is not there, or is empty, has no place to show.
+        if error.problems.count == 1, let only = error.problems.first, only.line == nil, only.keyPath.isEmpty {
+            return end(Failure.configuration(only.description))
+        }
+        let terminal = Terminal(descriptor: STDERR_FILENO)
+        // Where nothing shows it, a line may be longer.
+        let columns = terminal.size?.columns ?? 120
+        let lines = error.problems.flatMap { MistakeText(problem: $0, columns: columns).lines(on: terminal) }
+        let file = error.problems.lazy.map(\.file).first { !$0.isEmpty }.map { " in \($0)" } ?? ""
+        let sum: TerminalLine = "\(prefix)\(Figures.count(error.problems.count, "mistake"))\(file)"
+        FileHandle.standardError.show((lines + [sum]).map { $0.text + "\n" }.joined())
+        return 78
+    }
 
     /// What each error on standard error begins with.
     private static var prefix: String { "\(RootCommand.configuration.commandName ?? "tributary"): " }
@@ -16,10 +31,10 @@ extension Failure {
     ///
     /// - Returns: the exit status.
     static func end(_ error: any Error) -> Int32 {
+        if let error = error as? ConfigurationError { return show(error) }
         let failure: Failure
         switch error {
         case let error as Failure: failure = error
-        case let error as ConfigurationError: failure = .mistakes(error.problems.map(\.description))
         case let error as StoreError: failure = .failed(error.description)
         // Whoever has read enough ends it so.
         case OutputError.unread: return 0
@@ -44,14 +59,24 @@ extension Failure {
         return failure.status.rawValue
     }
 
+    /// Returns the arguments of a line of usage: an option with its value, what is in brackets.
+    private static func words(_ line: Substring) -> [String] {
+        var words: [String] = []
+        var depth = 0
+        for part in line.split(separator: " ") {
+            let isValue = part.first == "<" && words.last?.hasPrefix("--") ?? false
+            if depth > 0 || isValue { words[words.count - 1] += " " + part } else { words.append(String(part)) }
+            depth += part.count { $0 == "[" } - part.count { $0 == "]" }
+        }
+        return words
+    }
+
     /// Returns a help text with its line of usage in lines of 80 columns, broken between arguments.
     private static func wrappingUsage(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard line.count > 80, line.uppercased().hasPrefix("USAGE: ") else { return String(line) }
             var lines = [""]
-            for word in line.replacing(" [", with: "\n[").replacing(" <", with: "\n<").replacing(" --", with: "\n--")
-                .split(separator: "\n")
-            {
+            for word in words(line) {
                 if lines[lines.count - 1].count + 1 + word.count > 80 {
                     lines.append("       " + word)
                 } else {

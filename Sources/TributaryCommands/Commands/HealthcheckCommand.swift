@@ -9,10 +9,10 @@ import NIOHTTP1
 /// Asks the running daemon whether it is well, as `/healthz` tells it.
 struct HealthcheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "healthcheck", abstract: "Ask the running daemon whether it is well.",
+        commandName: "healthcheck", abstract: "Ask the running daemon whether it is healthy.",
         discussion: """
-            For containers and supervisors. Exit status 0 if it is; 1, with the reason, if it is not or does not answer. It is \
-            asked where '[daemon] health' has it listen, else '[daemon] listen'.
+            For containers and supervisors. Asks at '[daemon] health', or else at '[daemon] listen'. Exit status: 0 \
+            healthy; 1 not healthy or no answer, with the reason.
 
             Example:
               tributary healthcheck

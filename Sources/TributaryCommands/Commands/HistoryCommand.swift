@@ -48,10 +48,11 @@ struct HistoryCommand: ProgramCommand {
         if json { return try Terminal.printJSON(["runs": runs.map(RunRecord.init)]) }
         let terminal = Terminal()
         let now = Date()
-        var table = TextTable([
-            ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INSERTED", .right),
-            ("UPDATED", .right), ("DELETED", .right), ("UNCHANGED", .right), ("BYTES", .right), ("TIME", .right),
-        ])
+        var table = TextTable(
+            [
+                ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INS", .right),
+                ("UPD", .right), ("DEL", .right), ("SAME", .right), ("BYTES", .right), ("TIME", .right),
+            ], flexible: 1, dispensable: 8)
         for run in runs {
             table.add([
                 .init(run.number.map(String.init) ?? ""), .init(run.source),
@@ -65,8 +66,9 @@ struct HistoryCommand: ProgramCommand {
         try Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             try Terminal.print(line)
-            for drift in run.drift { try Terminal.print("    " + terminal.colored(drift.text, .yellow)) }
-            if let error = run.error { try Terminal.print("    " + terminal.colored(error, .red)) }
+            let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
+            let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
+            for line in drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
         }
     }
 }

@@ -1,18 +1,15 @@
 import ArgumentParser
 import FeedDeclarations
-import FeedFetching
 import FeedInferring
 import FeedParsing
-import Foundation
-import TributaryEngine
 
 struct InferCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer", abstract: "Propose a mapping for a document in XML, JSON or CSV, or for an XML Schema.",
         discussion: """
             Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
-            record: what is a row, its key, its columns and their types, and the tables below it; of an OPML document, a \
-            source for each of its feeds. Add it to your \
+            record: what is a row, its key, its columns and their types, and the tables below it. For RSS, Atom, a sitemap and \
+            the ECB's rates it proposes the built-in parser; for an OPML document, a source for each of its feeds. Add it to your \
             sources.toml, change what you know better, and try it with `check` and `plan`.
 
             With --xsd, the schema says what the elements are: their types, which repeat, keys and references. A document \
@@ -54,6 +51,9 @@ struct InferCommand: ProgramCommand {
         })
     var format: BodyFormat?
 
+    @Flag(name: .long, help: "Propose a mapping where there is a built-in parser for the document, too.")
+    var mapping = false
+
     @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")
     var json = false
 
@@ -71,37 +71,16 @@ struct InferCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        do {
-            let proposal =
-                location == StandardInput.name
-                ? try await StandardInput.asFile { try await self.proposal(program, of: $0) }
-                : try await proposal(program, of: location)
-            if json {
-                try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
-            } else {
-                try Terminal.write(Array(proposal.toml.utf8))
-            }
-        } catch let error as OutputError {
-            throw error
-        } catch {
-            throw Failure.failed("\(location ?? xsd ?? ""): \(ErrorText.words(error))".withoutUserInfo)
+        let proposing = SourceProposal(
+            program: program, file: options.configurationFile, document: location, schema: xsd, root: root, name: name,
+            format: format, isMapping: mapping)
+        let proposal = try await proposing.make()
+        if json {
+            try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
+        } else {
+            // It is the whole file, or will be added to one that is there.
+            let head = proposing.isFirst ? FirstConfiguration.schemaLine + FirstConfiguration.schemaHint + "\n" : ""
+            try Terminal.write(Array((head + proposal.toml).utf8))
         }
-    }
-
-    private func proposal(_ program: Program, of document: String?) async throws -> MappingProposal {
-        let takenTables = program.parsers.tables
-        guard let document else {
-            return try await Inference(of: xsd ?? "").proposalOfSchema(
-                root: root, name: name, takenTables: takenTables)
-        }
-        let parser = "SyndicationParser"
-        // What standard input brings is at an address that has to be filled in.
-        let isInput = location == StandardInput.name
-        return try await Inference(
-            of: document, format: format ?? (xsd == nil ? nil : .xml),
-            address: isInput ? "https://example.com/\(name ?? "feed")" : nil
-        ).proposal(
-            name: isInput ? name ?? "feed" : name, takenTables: takenTables,
-            syndicationParser: program.parsers.names.contains(parser) ? parser : nil, schema: xsd)
     }
 }

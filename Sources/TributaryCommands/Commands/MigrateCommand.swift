@@ -8,12 +8,12 @@ import TributaryStores
 
 struct MigrateCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Make a source's tables as they are declared, and keep their rows.",
+        commandName: "migrate", abstract: "Change a source's tables to their declaration, and keep the rows.",
         discussion: """
-            A column whose declared type has changed, or another key, stops the source's runs: its table is another one. \
-            This shows the SQL that changes the table, and with --yes does it, in one transaction. A value that does not \
-            convert, or rows with the same new key, are named, and nothing is changed. A running daemon may go on: \
-            no run of the source starts meanwhile, and it refreshes the source afterwards.
+            If the declared type of a column or the key of a table has changed, the source's runs fail until its \
+            tables are migrated. Shows the SQL that changes the tables, asks, and runs it in one transaction. If a \
+            value does not convert, or rows have the same new key, the error names them and nothing is changed. A \
+            running daemon may go on; it refreshes the source afterwards.
 
             Example:
               tributary migrate shop

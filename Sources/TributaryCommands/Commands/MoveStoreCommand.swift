@@ -9,11 +9,11 @@ import TributaryStores
 struct MoveStoreCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "move-store",
-        abstract: "Copy what the sources own into another store, with validators, due times and history.",
+        abstract: "Copy the sources' rows, validators, due times and runs to another store.",
         discussion: """
-            From the store of the file into an SQLite file or a PostgreSQL database. All of it arrives, and is compared \
-            with what was read, or nothing. Nothing is fetched, and neither the old store nor the file is changed. \
-            Daemons must be stopped first.
+            The other store is an SQLite file or a PostgreSQL database. The copy is compared with the original; on \
+            an error nothing is copied. Nothing is fetched. Neither the old store nor sources.toml is changed. Stop \
+            the daemons first.
 
             Example:
               tributary move-store --to 'postgresql:///feeds'

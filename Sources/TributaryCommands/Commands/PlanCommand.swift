@@ -9,8 +9,8 @@ struct PlanCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan", abstract: "Show what a refresh of a source will change, and commit nothing.",
         discussion: """
-            Fetches and parses as `sync` does and takes the merge back. Where tables would be created first, it works on a copy \
-            of the store. Exit status: 0 without a difference, 2 with one, 1 where the run would be discarded.
+            Fetches and parses as `sync` does, shows the changes of a commit, and takes them back. Exit status: 0 \
+            without a difference, 2 with one, 1 where the run will be discarded.
 
             Examples:
               tributary plan shop
@@ -43,7 +43,8 @@ struct PlanCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
-        let plan = PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
+        let plan = PlanRun(
+            configuration: configuration, source: declaration, limit: limit, json: json, showsNext: body.isEmpty)
         let differs: Bool
         if body.contains(where: { $0.hasSuffix("=" + StandardInput.name) }) {
             differs = try await StandardInput.asFile { try await run(plan, program, input: $0) }

@@ -16,6 +16,8 @@ struct PlanRun {
     /// The changes to show of a table and kind; 0 for all.
     let limit: Int
     let json: Bool
+    /// True to end with what to type next.
+    var showsNext = false
 
     /// - Parameter plan: makes the plan, and calls what it is given with each change.
     /// - Returns: true where there is a difference, or a run would be blocked.
@@ -43,14 +45,30 @@ struct PlanRun {
             throw error
         } catch {
             throw Failure.failed(
-                "\(source.name): the run would be discarded: \(configuration.redactor.redact("\(error)"))")
+                "\(source.name): the run will be discarded: \(configuration.redactor.redact("\(error)"))")
         }
         let finished = report.withLock { $0 }
         if json {
             try Terminal.printJSON(PlanOutput(source: source.name, plan: made, report: finished))
         } else {
             for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
+            if showsNext, let next = try next(made) { try Terminal.print(TerminalLine(next)) }
         }
         return made.differs || made.blocked != nil
+    }
+
+    /// Returns what commits the changes; nil where there are none.
+    private func next(_ plan: StackPlan) throws -> String? {
+        let name = source.name
+        guard plan.differs || plan.blocked != nil else { return nil }
+        let state = try StoreReader(configuration).state(of: name) ?? SourceState(source: name)
+        if state.isPaused { return "Next: `tributary resume \(name)` ends the pause; a run then commits this." }
+        if plan.blocked != nil {
+            return state.isBlocked
+                ? "Next: `tributary accept \(name)` commits the run that is blocked."
+                : "Next: `tributary sync \(name) --force` keeps this as a blocked run, which `tributary accept \(name)` commits."
+        }
+        let isDue = state.nextDue.map { $0 <= Date() } ?? true
+        return "Next: `tributary sync \(name)\(isDue ? "" : " --force")` commits this."
     }
 }

@@ -8,11 +8,11 @@ import TributaryStores
 
 struct PurgeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "purge", abstract: "Delete what only this source has written, and all that is remembered of it.",
+        commandName: "purge", abstract: "Delete the rows that only this source wrote, and its state.",
         discussion: """
-            Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, its validators, its due \
-            time and its kept bodies, and records that as a run. Rows that other sources have written, too, stay. Shows \
-            what it would delete first, and asks; without a terminal it needs --yes.
+            Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, its \
+            validators, its due time and its kept bodies, and records that as a run. Rows that other sources have \
+            also written stay.
 
             Example:
               tributary purge shop

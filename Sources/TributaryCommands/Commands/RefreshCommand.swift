@@ -5,7 +5,7 @@ import TributaryEngine
 
 struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Tell the running daemons to refresh sources now.",
+        commandName: "refresh", abstract: "Make the running daemons refresh sources now.",
         discussion: """
             Returns at once; `status` and `history` show the result.
 

@@ -7,12 +7,12 @@ import TributaryEngine
 
 struct ReplayCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "replay", abstract: "Read the last kept bodies of a source once more, without the network.",
+        commandName: "replay", abstract: "Read a source's kept bodies again, without the network.",
         discussion: """
-            Parses the bodies that 'keep_bodies' has kept with the source's present declaration, and commits the differences. \
-            Nothing is fetched. The due time and the validators stay as they are. With --all, the older bodies are read \
-            first, except for mirrors: rows that have left the feed since are corrected, too. Exit status: 0 done; \
-            1 it was discarded; with --plan 2 for a difference.
+            Parses the bodies that 'keep_bodies' has kept with the current declaration, and commits the differences. \
+            Nothing is fetched; the due time and the validators do not change. With --all, the older bodies are read \
+            first, except for mirrors: rows that have left the feed since are corrected, too. Exit status: 0 done; 1 \
+            discarded; 2 with --plan or --dry-run, a difference.
 
             Example:
               tributary replay shop --plan
@@ -60,7 +60,7 @@ struct ReplayCommand: ProgramCommand {
         if json {
             try Terminal.printJSON(report)
         } else {
-            try Terminal.print(SyncCommand.line(report, nameWidth: source.count, on: Terminal()))
+            for line in RunLines.lines(report, nameWidth: source.count, on: Terminal()) { try Terminal.print(line) }
         }
         guard report.outcome.isGood else { throw ExitCode(1) }
     }

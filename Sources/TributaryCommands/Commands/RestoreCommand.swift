@@ -9,10 +9,10 @@ import TributaryStores
 
 struct RestoreCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a copy that 'backup' has made in the place of the store.",
+        commandName: "restore", abstract: "Replace the store with a copy made by 'backup'.",
         discussion: """
-            Checks first that the copy is complete, and a store of this version or an earlier one. Stop daemons and runs \
-            first. The present store is kept under a name that is printed, and can be restored too.
+            First checks that the copy is complete, and of this version or an earlier one. Stop daemons and runs \
+            first. The former store is kept under a name that is printed, and can be restored, too.
 
             Example:
               tributary restore monday.sqlite

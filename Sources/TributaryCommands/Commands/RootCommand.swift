@@ -15,7 +15,9 @@ struct RootCommand: ParsableCommand {
                 """,
             version: "tributary \(TributaryVersion.full)",
             groupedSubcommands: [
-                CommandGroup(name: "Start", subcommands: [InferCommand.self, CheckCommand.self, PlanCommand.self]),
+                CommandGroup(
+                    name: "Start",
+                    subcommands: [InitCommand.self, InferCommand.self, CheckCommand.self, PlanCommand.self]),
                 CommandGroup(
                     name: "Run",
                     subcommands: [

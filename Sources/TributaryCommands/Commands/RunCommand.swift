@@ -13,8 +13,9 @@ struct RunCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the daemon in the foreground.",
         discussion: """
-            Several may run on one store in PostgreSQL, and share its sources. SIGTERM and SIGINT stop it; SIGHUP \
-            reloads the configuration; SIGUSR1 refreshes every source now. Under systemd it notifies readiness, reloads and its watchdog.
+            Several daemons may share one store in PostgreSQL and its sources. SIGTERM and SIGINT stop it; SIGHUP \
+            reloads the configuration; SIGUSR1 refreshes every source. Under systemd it is Type=notify with a \
+            watchdog.
 
             Example:
               tributary run --log-level warning

@@ -1,10 +1,8 @@
 import ArgumentParser
 import FeedDeclarations
 import FeedModel
-import FeedStores
 import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct StatusCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -14,6 +12,7 @@ struct StatusCommand: ProgramCommand {
               tributary status
               tributary status shop --json
               tributary status --failing --exit-code
+              tributary status --watch 5
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -30,8 +29,21 @@ struct StatusCommand: ProgramCommand {
     @Flag(name: .long, help: "End with exit status 1 if a source is blocked, paused, failing, gone or stale.")
     var exitCode = false
 
+    @Option(
+        name: .long, defaultAsFlag: 2, parsing: .next,
+        help: ArgumentHelp(
+            "Show it in the whole window, again every few seconds; q quits, f and a show only problems or all, arrows scroll.",
+            valueName: "seconds"))
+    var watch: Int?
+
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
+
+    func validate() throws {
+        guard let watch else { return }
+        guard (1...86_400).contains(watch) else { throw ValidationError("--watch takes 1 to 86400 seconds") }
+        guard !json, !exitCode else { throw ValidationError("--watch is for people; leave out --json and --exit-code") }
+    }
 
     func run(_ program: Program) async throws {
         var configuration = try program.configuration(options, only: sources)
@@ -40,87 +52,21 @@ struct StatusCommand: ProgramCommand {
             configuration = try program.configuration(options)
         }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
-        let now = Date()
-        let status = try configuration.withExistingStore {
-            try StoreStatus(configuration, only: sources, in: $0, now: now)
+        let look = StatusLook(configuration: configuration, sources: sources)
+        if let watch {
+            guard isatty(STDIN_FILENO) != 0, Terminal().isInteractive else {
+                throw Failure.usage("--watch needs a terminal that understands control sequences")
+            }
+            return try await StatusWatch(look: look, interval: watch, onlyFailing: failing).run()
         }
-        // Of a store on a server, the daemons are in the store.
-        let isDaemonRunning = status.daemons.map { !$0.records.isEmpty } ?? DaemonFolder(configuration)?.isDaemonRunning
+        let text = try look.read()
+        let status = text.status
         if json {
-            try Terminal.printJSON(
-                status.output(onlyProblems: failing, isDaemonRunning: isDaemonRunning ?? false))
+            try Terminal.printJSON(status.output(onlyProblems: failing, isDaemonRunning: text.isDaemonRunning))
         } else {
-            try show(status, now: now, isDaemonRunning: isDaemonRunning ?? false)
+            let selection: StatusText.Selection = failing ? .failing : all || !sources.isEmpty ? .all : .few
+            for line in text.lines(selection, on: Terminal()) { try Terminal.print(line) }
         }
         if exitCode, status.sources.contains(where: \.isProblem) { throw ExitCode(1) }
-    }
-
-    /// The most sources without a problem that are shown unasked; of more, only their number.
-    private static let mostShown = 20
-
-    /// Shows problems first.
-    private func show(_ status: StoreStatus, now: Date, isDaemonRunning: Bool) throws {
-        let problems = status.sources.filter(\.isProblem)
-        let rest = status.sources.filter { !$0.isProblem }
-        let isRestShown = !failing && (all || !sources.isEmpty || rest.count <= Self.mostShown)
-        let shown = isRestShown ? problems + rest : problems
-        let terminal = Terminal()
-        var table = TextTable(
-            [
-                ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
-                ("FAILURES", .right),
-            ] + (status.daemons == nil ? [] : [("DAEMON", .left)]))
-        for source in shown {
-            let state = source.state
-            func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
-            let condition = source.condition
-            let due =
-                switch condition {
-                case .off, .gone, .undeclared: "never"
-                case .paused where state.isStopped: "after resume"
-                default: RelativeTime.text(max(state.nextDue ?? now, now), now: now)
-                }
-            table.add(
-                [
-                    .init(state.source), .init(condition.rawValue, Figures.color(condition)), time(state.lastRun),
-                    time(state.lastCommit), .init(due),
-                    .init(String(state.failures)),
-                ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
-        }
-        let lines = table.lines(on: terminal)
-        if isRestShown || !shown.isEmpty { try Terminal.print(lines[0]) }
-        for (line, state) in zip(lines.dropFirst(), shown.map(\.state)) {
-            try Terminal.print(line)
-            if let note = state.note { try Terminal.print("    " + terminal.colored(note, .yellow)) }
-            if let error = state.error { try Terminal.print("    " + terminal.colored(error, .red)) }
-        }
-        if !isRestShown {
-            let noun = problems.isEmpty ? "source" : "other source"
-            try Terminal.print(
-                "\(Figures.count(rest.count, noun)) without a problem\(failing ? "" : "; --all shows \(rest.count == 1 ? "it" : "them")")"
-            )
-        }
-        if failing { return }
-        for source in status.undeclared {
-            try Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source.state.source), .yellow))
-        }
-        try show(status.hooks, on: terminal, now: now)
-        if let daemons = status.daemons, isDaemonRunning { try Terminal.print("Daemons: \(daemons.summary(now: now))") }
-        if !isDaemonRunning {
-            try Terminal.print(
-                terminal.colored("No daemon runs: due sources wait for `run` or `sync`.", .yellow))
-        }
-    }
-
-    private func show(_ hooks: [HookStatus], on terminal: Terminal, now: Date) throws {
-        guard !hooks.isEmpty else { return }
-        var table = TextTable(HookStatus.headings)
-        for hook in hooks { table.add(hook.cells(now: now)) }
-        let lines = table.lines(on: terminal)
-        try Terminal.print("\n\(lines[0])")
-        for (line, hook) in zip(lines.dropFirst(), hooks) {
-            try Terminal.print(line)
-            if let error = hook.state?.error { try Terminal.print("    " + terminal.colored(error, .red)) }
-        }
     }
 }

@@ -20,6 +20,10 @@ struct StoreReader {
         try configuration.withExistingStore { try $0?.recordedRun(number) }
     }
 
+    func state(of source: String) throws -> SourceState? {
+        try configuration.withExistingStore { try $0?.sourceStates()[source] }
+    }
+
     /// Returns the states of a source's requests, by their keys.
     func requests(of source: String) throws -> [String: RequestState] {
         try configuration.withExistingStore { try $0?.states(of: source).requests ?? [:] }

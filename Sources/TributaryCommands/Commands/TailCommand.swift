@@ -2,14 +2,16 @@ import ArgumentParser
 import FeedDeclarations
 import FeedStores
 import Foundation
+import TributaryEngine
 import TributaryStores
 
 struct TailCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Show the changelog: each changed row, and the end of each commit.",
         discussion: """
-            Rows have ids. Give the last one that you have read as '--after', and nothing is missed: a line says so where rows \
-            after it are forgotten. '--follow' goes on until SIGINT or SIGTERM, or until the output is closed.
+            Each row of the changelog has an id. With '--after' and the last id that you have read, you miss \
+            nothing; a line says so if rows behind it have been deleted. '--follow' goes on until SIGINT or SIGTERM, \
+            or until the output is closed.
 
             Example:
               tributary tail shop --follow
@@ -29,7 +31,14 @@ struct TailCommand: ProgramCommand {
     @Flag(name: .long, help: "Print a JSON object a line.")
     var json = false
 
+    @Flag(name: .long, help: "Print each row as it was before and as it is after.")
+    var values = false
+
+    @Flag(name: .long, help: "With --json: print each row, with its values, as Debezium writes it.")
+    var debezium = false
+
     func validate() throws {
+        if debezium, !json { throw ValidationError("--debezium needs --json") }
         if let after, after < 0 { throw ValidationError("--after must not be below 0") }
     }
 
@@ -40,7 +49,10 @@ struct TailCommand: ProgramCommand {
             throw Failure.failed("there is no store yet: \(configuration.localPath)")
         }
         defer { try? store.close() }
-        let tail = JournalTail(store, sources: Set(sources), after: after, follows: follow, isJSON: json)
+        let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)
+        let tail = ChangelogTail(
+            store, sources: Set(sources), after: after, follows: follow, isJSON: json,
+            images: values || debezium ? images : nil)
         try await untilSignalled {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -9,11 +9,11 @@ import TributaryStores
 
 struct UndoCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "undo", abstract: "Bring a source's rows back to what they were after one of its runs.",
+        commandName: "undo", abstract: "Restore a source's rows as they were after one of its runs.",
         discussion: """
-            Needs keep_history = true. Without --to, takes back the last run that has changed rows; once more, the one before. \
-            Rows that something else has changed since are named, and nothing is done. The source is then paused: its feed \
-            is taken again once it differs from the one that was undone, or after 'resume'.
+            Needs keep_history = true. Without --to, undoes the last run that changed rows; a second undo undoes the \
+            one before. If something else has changed the rows since, the error names them and nothing is changed. \
+            The source is then paused until its feed differs from the undone version, or until 'resume'.
 
             Examples:
               tributary undo shop --dry-run
@@ -98,7 +98,7 @@ struct UndoCommand: ProgramCommand {
             try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
         } else {
             for line in report.changes(on: Terminal()) { try Terminal.print(line) }
-            if !differs { try Terminal.print("nothing would change") }
+            if !differs { try Terminal.print("nothing will change") }
         }
         return differs ? changes : nil
     }

@@ -10,13 +10,14 @@ extension PlanReport {
         if !plan.differs {
             lines.append(
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
-                    ? "no difference: every request answered 304"
-                    : "no difference: \(Figures.count(plan.counts.unchanged, "row")) as before")
+                    ? "nothing will change: every request answered 304"
+                    : "nothing will change: \(Figures.count(plan.counts.unchanged, "row")) as before")
         }
-        if let blocked = plan.blocked { lines.append("a run would be blocked: \(blocked)") }
-        if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
+        if let blocked = plan.blocked { lines.append("a run will be blocked: \(blocked)") }
+        if plan.skipped > 0 { lines.append("\(Figures.count(plan.skipped, "record")) will be skipped") }
         for note in plan.notes { lines.append("\(note)") }
-        lines += Self.section("Elements and attributes that are not mapped:", plan.elements)
+        lines += RunLines.requests(plan.requests)
+        lines += Self.section("Not mapped:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)
         return lines
     }
@@ -32,7 +33,8 @@ extension PlanReport {
             let all = table.counts.deleted + table.counts.updated + table.counts.inserted
             if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }
             lines.append(
-                "  \(table.counts.inserted) inserted, \(table.counts.updated) updated, \(table.counts.deleted) deleted")
+                "  will insert \(table.counts.inserted), update \(table.counts.updated), delete \(table.counts.deleted)"
+            )
             return lines
         }
     }

@@ -14,6 +14,8 @@ final class ProgressDisplay: Sendable {
         var drawnLines = 0
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
+        /// True once a signal has come: what still ends is cancelled.
+        var isStopping = false
         /// What a line could not be written for; the runs go on.
         var failure: OutputError?
 
@@ -40,8 +42,8 @@ final class ProgressDisplay: Sendable {
             if state.began[progress.source]?.request != progress.requestNumber {
                 state.began[progress.source] = (progress.requestNumber, .now)
             }
-            guard ContinuousClock.now - state.lastDrawn > .milliseconds(80) else { return }
-            redraw(&state)
+            guard ContinuousClock.now - state.lastDrawn > .milliseconds(80), !state.isStopping else { return }
+            write(clearing(&state) + bars(&state), &state)
         }
     }
 
@@ -53,39 +55,55 @@ final class ProgressDisplay: Sendable {
         if case .refused(let code) = state.withLock({ $0.failure }) { throw OutputError.refused(code) }
     }
 
-    func finish(_ report: RunReport, line: TerminalLine) {
+    /// Clears what a terminal shows of Ctrl-C, and the bars, of which no more are drawn.
+    func stop() {
+        guard terminal.isInteractive else { return }
+        state.withLock { state in
+            state.isStopping = true
+            write("\r\u{1B}[K" + clearing(&state), &state)
+        }
+    }
+
+    func finish(_ report: RunReport, lines: [TerminalLine]) {
         state.withLock { state in
             state.running[report.source] = nil
             state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
-            clear(&state)
-            state.write { try Terminal.print(line) }
-            if terminal.isInteractive { redraw(&state) }
+            let text = lines.map { $0.text + "\n" }.joined()
+            write(clearing(&state) + text + (terminal.isInteractive ? bars(&state) : ""), &state)
         }
     }
 
-    private func redraw(_ state: inout State) {
-        clear(&state)
+    /// Writes a text at once, so that no terminal shows half of it.
+    private func write(_ text: String, _ state: inout State) {
+        if !text.isEmpty { state.write { try Terminal.write(Array(text.utf8)) } }
+    }
+
+    /// Returns the bars of what is running, no more than the window has lines for.
+    private func bars(_ state: inout State) -> String {
+        guard !state.isStopping, let size = terminal.size else { return "" }
         let running = state.order.compactMap { state.running[$0] }
-        let width = min(running.map(\.source.displayWidth).max() ?? 0, terminal.width / 3)
-        let lines = running.map { progress in
+        // Bars that have left the window could not be cleared; and what clears all of it would fill the terminal's history.
+        let room = size.lines - 2
+        let shown = running.count <= room ? running[...] : running.prefix(max(room - 1, 0))
+        let width = min(shown.map(\.source.displayWidth).max() ?? 0, size.columns / 3)
+        var lines = shown.map { progress in
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
-            return bar(progress, after: seconds, sourceWidth: width)
+            return bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
         }
-        for line in lines { state.write { try Terminal.print(TerminalLine(line)) } }
+        if shown.count < running.count, room > 0 { lines.append("… \(running.count - shown.count) more") }
         state.drawnLines = lines.count
         state.lastDrawn = .now
+        return lines.map { TerminalLine($0).text + "\n" }.joined()
     }
 
-    /// Moves the cursor up over the bars, and clears everything from there.
-    private func clear(_ state: inout State) {
-        guard state.drawnLines > 0 else { return }
-        let escape = "\u{1B}[\(state.drawnLines)A\u{1B}[J"
-        state.write { try Terminal.write(Array(escape.utf8)) }
-        state.drawnLines = 0
+    /// Returns what moves the cursor up over the bars, and clears everything from there.
+    private func clearing(_ state: inout State) -> String {
+        defer { state.drawnLines = 0 }
+        return state.drawnLines > 0 ? "\u{1B}[\(state.drawnLines)A\u{1B}[J" : ""
     }
 
-    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int) -> String {
+    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
         let width = 24
         let bar: String
         if let total = progress.totalBytes, total > 0 {
@@ -101,7 +119,7 @@ final class ProgressDisplay: Sendable {
             "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
             + pace(progress, after: seconds)
             + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(Figures.count(progress.rows, "row"))"
-        return text.prefix(columns: terminal.width - 1)
+        return text.prefix(columns: columns - 1)
     }
 
     /// Returns the speed of a download and, if its size is known, the time that is left at that speed.

@@ -9,7 +9,7 @@ struct PurgeOutput: Encodable {
         var deleted: Int
         /// Rows that other sources have written, too.
         var shared: Int
-        /// Rows of which the journal does not tell who wrote them.
+        /// Rows of which the changelog does not tell who wrote them.
         var unknown: Int
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedModel
 import Foundation
 import Locking
 import TributaryEngine
@@ -17,7 +18,10 @@ struct Terminal: Sendable {
     /// True if standard output is a terminal that understands escape sequences.
     let isInteractive: Bool
 
+    private let descriptor: Int32
+
     init(descriptor: Int32 = STDOUT_FILENO, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.descriptor = descriptor
         isInteractive = isatty(descriptor) != 0 && environment["TERM"] != "dumb"
         usesColor =
             switch Self.colorChoice.withLock(\.self) {
@@ -42,17 +46,58 @@ struct Terminal: Sendable {
         usesColor ? TerminalLine(text).colored(color) : TerminalLine(text)
     }
 
-    /// The width of the terminal's window, in columns.
-    var width: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+    /// Returns the lines of a text that is broken at blanks where it is wider than the terminal; a single line where there is
+    /// no terminal.
+    func wrapped(_ text: String, _ color: Color? = nil, indent: Int = 0) -> [TerminalLine] {
+        let columns = size.map { max($0.columns - indent, 20) } ?? .max
+        var lines = [""]
+        for word in text.escapedForTerminal().split(separator: " ", omittingEmptySubsequences: false) {
+            let joined = lines[lines.count - 1] + (lines[lines.count - 1].isEmpty ? "" : " ") + word
+            if joined.displayWidth > columns, !lines[lines.count - 1].isEmpty {
+                lines.append(String(word))
+            } else {
+                lines[lines.count - 1] = joined
+            }
+        }
+        let space = TerminalLine(String(repeating: " ", count: indent))
+        return lines.map { line in space + (color.map { colored(line, $0) } ?? TerminalLine(line)) }
     }
 
-    /// Writes a line for people.
+    /// The columns and lines of the terminal's window; nil where there is no terminal.
+    var size: (columns: Int, lines: Int)? {
+        var size = winsize()
+        guard isatty(descriptor) != 0 else { return nil }
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
+        return (isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80, isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24)
+    }
+
+    /// How much a command prints for people: `--quiet` and `--verbose`.
+    enum Verbosity { case quiet, normal, verbose }
+
+    /// What the command line says, for the process.
+    static let verbosity = Mutex(Verbosity.normal)
+
+    static var isQuiet: Bool { verbosity.withLock { $0 == .quiet } }
+    static var isVerbose: Bool { verbosity.withLock { $0 == .verbose } }
+
+    /// True where a person can read a question and answer it.
+    static var isPersonThere: Bool { isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0 }
+
+    /// Asks a person.
+    ///
+    /// - Returns: the answer without white space around it; nil where standard input has ended.
+    /// - Throws: ``OutputError``.
+    static func ask(_ question: TerminalLine) throws -> String? {
+        try write(Array((question.text + " ").utf8))
+        return readLine()?.trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Writes a line for people, unless the command is quiet.
     ///
     /// - Throws: ``OutputError``.
-    static func print(_ line: TerminalLine) throws { try write(Array((line.text + "\n").utf8)) }
+    static func print(_ line: TerminalLine) throws {
+        if !isQuiet { try write(Array((line.text + "\n").utf8)) }
+    }
 
     /// Writes a value as a line of JSON, exactly.
     ///

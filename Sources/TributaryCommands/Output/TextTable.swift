@@ -7,11 +7,15 @@ struct TextTable {
     }
 
     private let headings: [(title: String, alignment: Alignment)]
+    /// The column whose texts are cut where the table is wider than the terminal.
+    private let flexible: Int?
+    /// A column that is left out where the table is still wider.
+    private let dispensable: Int?
     private var rows: [[Cell]] = []
 
     struct Cell: ExpressibleByStringInterpolation {
         /// Escaped, as its width is that of what is shown.
-        fileprivate let text: String
+        fileprivate var text: String
         fileprivate let color: Terminal.Color?
 
         init(_ text: String, _ color: Terminal.Color? = nil) {
@@ -20,23 +24,44 @@ struct TextTable {
         }
 
         init(stringLiteral value: String) { self.init(value) }
+
+        /// Returns the cell in at most so many columns.
+        fileprivate func cut(to columns: Int) -> Cell {
+            guard text.displayWidth > columns else { return self }
+            var cell = self
+            cell.text = text.prefix(columns: columns - 1) + "…"
+            return cell
+        }
     }
 
-    init(_ headings: [(title: String, alignment: Alignment)]) { self.headings = headings }
+    init(_ headings: [(title: String, alignment: Alignment)], flexible: Int? = nil, dispensable: Int? = nil) {
+        self.headings = headings
+        self.flexible = flexible
+        self.dispensable = dispensable
+    }
 
     mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
     func lines(on terminal: Terminal) -> [TerminalLine] {
-        let titles = headings.map { Cell($0.title) }
-        let widths = headings.indices.map { column in ([titles] + rows).map { $0[column].text.displayWidth }.max() ?? 0
+        var cells = [headings.map { Cell($0.title) }] + rows
+        var columns = Array(headings.indices)
+        func widths() -> [Int] { columns.map { column in cells.map { $0[column].text.displayWidth }.max() ?? 0 } }
+        func excess() -> Int { widths().reduce(0) { $0 + $1 + 2 } - 2 - (terminal.size?.columns ?? .max) }
+        for step in 0..<2 where excess() > 0 {
+            // First what can be cut, down to the shortest that says anything; then what can be left out.
+            if step == 1 { columns.removeAll { $0 == dispensable } }
+            guard excess() > 0, let flexible, let place = columns.firstIndex(of: flexible) else { continue }
+            let width = max(widths()[place] - excess(), 8)
+            for row in cells.indices { cells[row][flexible] = cells[row][flexible].cut(to: width) }
         }
-        return ([titles] + rows).map { row in
-            row.indices.reduce("") { (line: TerminalLine, column) in
-                let cell = row[column]
-                let padding = String(repeating: " ", count: widths[column] - cell.text.displayWidth)
+        let found = widths()
+        return cells.map { row in
+            zip(columns, found).reduce("") { (line: TerminalLine, column) in
+                let cell = row[column.0]
+                let padding = String(repeating: " ", count: column.1 - cell.text.displayWidth)
                 let text = cell.color.map { terminal.colored(cell.text, $0) } ?? TerminalLine(cell.text)
-                let space = column == 0 ? "" : "  "
-                return headings[column].alignment == .left
+                let space = column.0 == columns.first ? "" : "  "
+                return headings[column.0].alignment == .left
                     ? "\(line)\(space)\(text)\(padding)" : "\(line)\(space)\(padding)\(text)"
             }.trimmed
         }

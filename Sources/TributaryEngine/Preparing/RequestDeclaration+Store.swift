@@ -157,7 +157,7 @@ extension RequestDeclaration {
                     if try store.refers(column.name, of: table.table, to: other) { return nil }
                     return
                         "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                        + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
+                        + "'\(column.name)' to '\(other)': the database will not check that the row exists"
                 }
             }
     }
@@ -220,5 +220,26 @@ extension RequestMapping {
         tables.lazy.flatMap(\.columns).compactMap(\.reference).first {
             $0.missing == .create && $0.table.lowercased() == table.lowercased()
         }.map { [$0.column] }
+    }
+}
+
+extension StoreHistory {
+    /// Returns changes of a run with their rows before and after.
+    ///
+    /// - Parameter source: the run's; nil where it is no longer declared.
+    func withImages(
+        _ changes: [ChangelogEntry], of run: ChangelogRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
+    ) throws -> [ChangelogEntry] {
+        try withImages(
+            changes, of: run.position.run, keys: source?.keys(of: Set(changes.map(\.table)), parsers) ?? [:])
+    }
+}
+
+extension SourceDeclaration {
+    /// Returns the columns by which the source tells the rows of tables apart, by the tables' names in lower case.
+    fileprivate func keys(of tables: Set<String>, _ parsers: ParserRegistry) -> [String: [String]] {
+        tables.reduce(into: [:]) { keys, table in
+            keys[table.lowercased()] = requests.lazy.compactMap { $0.key(of: table, parsers: parsers) }.first
+        }
     }
 }

@@ -30,7 +30,7 @@ extension SourceDeclaration {
         for writer in writers.sorted(by: { $0.name < $1.name }) {
             guard let claim = try store.claim(writer.name) else {
                 throw StoreError(
-                    .conflict, "the source '\(writer.name)' runs at this moment; try again when its run has ended")
+                    .conflict, "the source '\(writer.name)' is running; try again when its run has ended")
             }
             claims.append(claim)
         }

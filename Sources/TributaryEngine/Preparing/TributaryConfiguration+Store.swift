@@ -1,8 +1,9 @@
 import FeedConfiguration
-import FeedDeclarations
+public import FeedDeclarations
 import FeedModel
-package import FeedParsing
+public import FeedParsing
 package import FeedStores
+public import Foundation
 package import Logging
 
 extension TributaryConfiguration {
@@ -39,5 +40,19 @@ extension TributaryConfiguration {
                     .init(file: file, keyPath: "store.schema_after", message: "\(schemaAfterPath ?? ""): \(error)")
                 ])
         }
+    }
+}
+
+extension TributaryConfiguration {
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - parsers: the registered parsers, any of which a request may name.
+    ///   - environment: the values that replace `${NAME}`.
+    /// - Throws: ``ConfigurationError`` with every mistake in the file.
+    public init(
+        file: String, parsers: ParserRegistry, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        try self.init(file: file, parsers: parsers as any BodyParsing, environment: environment)
     }
 }

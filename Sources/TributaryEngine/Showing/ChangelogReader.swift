@@ -1,4 +1,6 @@
-import FeedModel
+package import FeedDeclarations
+package import FeedModel
+package import FeedParsing
 package import FeedStores
 
 /// Reads the changelog as lines: the rows of each commit in the order of their ids, then the commit's end. Commits come in
@@ -10,11 +12,25 @@ package struct ChangelogReader: Sendable {
         package let description: String
     }
 
-    private static let (runsAtOnce, rowsAtOnce) = (200, 5_000)
+    /// What is read beside the changes: their rows.
+    package struct Images: Sendable {
+        package var format: ChangeFormat
+        package var configuration: TributaryConfiguration
+        package var parsers: ParserRegistry
+
+        package init(_ format: ChangeFormat, _ configuration: TributaryConfiguration, _ parsers: ParserRegistry) {
+            self.format = format
+            self.configuration = configuration
+            self.parsers = parsers
+        }
+    }
+
+    private static let (runsAtOnce, rowsAtOnce, imagesAtOnce) = (200, 5_000, 500)
 
     private let store: any MainStore
     private let sources: Set<String>
     private let after: Int64?
+    private let images: Images?
     private var hasBegun = false
     private var position = RunPosition.start
     /// The last row of all that was read.
@@ -23,14 +39,16 @@ package struct ChangelogReader: Sendable {
     /// passed over.
     private var known: Int64 = 0
     /// Those that are read next.
-    private var runs: ArraySlice<JournalRun> = []
+    private var runs: ArraySlice<ChangelogRun> = []
     /// The last row that was read of the first of these, and whether any was.
     private var row: (last: Int64, isRead: Bool) = (0, false)
 
     /// - Parameters:
     ///   - sources: empty for all.
     ///   - after: the id of the last row that the caller has read.
-    package init(_ store: any MainStore, sources: Set<String>, after: Int64?) {
+    ///   - images: nil for the keys of rows alone.
+    package init(_ store: any MainStore, sources: Set<String>, after: Int64?, images: Images? = nil) {
+        self.images = images
         self.store = store
         self.sources = sources
         self.after = after
@@ -63,7 +81,7 @@ package struct ChangelogReader: Sendable {
     ///
     /// - Returns: a line where rows behind it are forgotten.
     private mutating func begin(_ after: Int64) throws -> TailLine? {
-        guard let bounds = try store.journalBounds() else {
+        guard let bounds = try store.changelogBounds() else {
             if after > 0 { throw Self.ahead(after, last: 0) }
             return nil
         }
@@ -84,14 +102,19 @@ package struct ChangelogReader: Sendable {
     }
 
     /// Returns the next rows of a run, or its end, with which it is done; nothing for one without rows.
-    private mutating func lines(of run: JournalRun) throws -> [TailLine] {
+    private mutating func lines(of run: ChangelogRun) throws -> [TailLine] {
         let end = run.changes?.upperBound ?? 0
         let isWanted = sources.isEmpty || sources.contains(run.report.source)
         if isWanted, end > max(row.last, known) {
-            let changes = try store.changes(of: run, after: row.last, limit: Self.rowsAtOnce)
+            var changes = try store.changes(
+                of: run, after: row.last, limit: images == nil ? Self.rowsAtOnce : Self.imagesAtOnce)
             if let last = changes.last {
                 row = (last.id, true)
-                return changes.map { TailLine(.change($0), of: run) }
+                if let images {
+                    changes = try store.withImages(
+                        changes, of: run, images.configuration[source: run.report.source], images.parsers)
+                }
+                return changes.map { TailLine(.change($0), of: run, format: images?.format ?? .key) }
             }
         }
         defer { row = (0, false) }

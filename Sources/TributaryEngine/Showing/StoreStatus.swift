@@ -26,10 +26,10 @@ package struct StoreStatus: Sendable {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
-        let turns = HostTurns(configuration, states: stored, now: now)
+        let notes = HostPaceNotes(configuration, states: stored, now: now)
         sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
             var state = stored[source.name] ?? SourceState(source: source.name)
-            if let turn = turns.note(on: source) {
+            if let turn = notes.note(on: source) {
                 state.note = [state.note, turn].compactMap(\.self).joined(separator: "; ")
             }
             return SourceStatus(source, state, among: daemons, now: now)

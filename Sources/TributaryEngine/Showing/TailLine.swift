@@ -4,11 +4,11 @@ import Foundation
 /// A line of `tail`.
 package struct TailLine: Encodable, Sendable {
     package enum Content: Sendable {
-        /// A row of the journal.
-        case change(JournalChange)
+        /// A row of the changelog.
+        case change(ChangelogEntry)
         /// The end of a commit, after its rows.
         case commit(last: Int64)
-        /// Rows that are not in the journal any more, before the first that is.
+        /// Rows that are not in the changelog any more, before the first that is.
         case forgotten(after: Int64, first: Int64)
         /// Runs were forgotten while the lines before were written.
         case runsForgotten(after: Int64)
@@ -17,11 +17,14 @@ package struct TailLine: Encodable, Sendable {
     }
 
     package var content: Content
-    package var run: JournalRun?
+    package var run: ChangelogRun?
+    /// The form of a row.
+    package var format: ChangeFormat
 
-    package init(_ content: Content, of run: JournalRun? = nil) {
+    package init(_ content: Content, of run: ChangelogRun? = nil, format: ChangeFormat = .key) {
         self.content = content
         self.run = run
+        self.format = format
     }
 
     private enum Key: String, CodingKey {
@@ -30,6 +33,11 @@ package struct TailLine: Encodable, Sendable {
     }
 
     package func encode(to encoder: any Encoder) throws {
+        if case .change(let change) = content, format == .debezium, let run {
+            return try DebeziumChange(
+                change, source: run.report.source, run: run.position.run, time: run.finishedAt
+            ).encode(to: encoder)
+        }
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(kind, forKey: .line)
         if let run {
@@ -82,6 +90,7 @@ package struct TailLine: Encodable, Sendable {
         switch content {
         case .change(let change):
             "\(change.id)  \(run?.report.source ?? "")  \(change.operation)  \(change.table)  \(change.key.shown)"
+                + (change.images.map { "  \($0.shown)" } ?? "")
         case .commit(let last):
             if let run {
                 "-- \(run.report.source): run \(run.position.run), up to row \(last): \(Figures.changes(run.report)), "
@@ -90,6 +99,18 @@ package struct TailLine: Encodable, Sendable {
                 ""
             }
         case .forgotten, .runsForgotten, .heldUp: "-- \(message)"
+        }
+    }
+}
+
+extension RowImages {
+    /// The values for people: those that differ, or all of the only row.
+    fileprivate var shown: String {
+        func values(_ row: [Value]) -> [(column: String, value: StoredValue)] { row.map { ($0.column, $0.value) } }
+        return switch (before, after) {
+        case (let before?, let after?): PlanReport.changes(values(before), values(after))
+        case (let row?, nil), (nil, let row?): PlanReport.text(values(row))
+        case (nil, nil): "(not known)"
         }
     }
 }

@@ -138,7 +138,7 @@ private actor TrialRun {
         request.provenance?.advice = "only public addresses are tried; allow_private = true in [defaults] allows others"
         environment.http.begin([request])
         defer { environment.http.end([request]) }
-        let exchange = try await Inference.fetch(request, environment.http)
+        let exchange = try await Inference.fetch(request, try request.prepare(), environment.http)
         let decoder = try BodyDecoder(
             contentEncoding: exchange.response[header: "Content-Encoding"], limit: Trial.mostBytes)
         var bytes = Data()
@@ -166,15 +166,15 @@ private actor TrialRun {
         guard toml == nil else { return [:] }
         var (address, name): (String, String?) = ("https://example.com/feed", "feed")
         if case .address(let given) = subject { (address, name) = (given, nil) }
-        let parser = "SyndicationParser"
+        let registry = environment.registry
         let proposal = try await Inference(of: document, format: format, address: address).proposal(
-            name: name, takenTables: environment.registry.tables,
-            syndicationParser: environment.registry.names.contains(parser) ? parser : nil)
+            Inference.Surroundings(
+                name: name, takenTables: registry.tables,
+                parsers: Dictionary(registry.names.map { ($0, registry.tables(of: .parser($0))) }) { first, _ in first }
+            ))
         trial.toml = proposal.toml
-        if proposal.reasons.isEmpty {
-            trial.notes = [
-                "This is a list of feeds, and each is a source. Try the address of one of them to see its rows."
-            ]
+        if proposal.isList {
+            trial.notes = ["This is a list of feeds, and each is a source. Try the address of one to see its rows."]
         }
         return Dictionary(proposal.reasons.map { ($0.table, $0.text) }) { first, _ in first }
     }
@@ -189,7 +189,7 @@ private actor TrialRun {
         environment.configuration = configuration
         environment.store = store
         environment.slots = Slots(limit: 1)
-        environment.board = RunBoard()
+        environment.activeRuns = ActiveRuns()
         environment.metrics = .none
         environment.onProgress = { _ in }
         environment.ownership = nil

@@ -46,7 +46,7 @@ extension API {
                 of: request, .serviceUnavailable, "Too many follow the events already.", [.retryAfter: "60"])
         }
         let stream = EventStream(
-            board: service.board, store: store, sources: Set(names), start: start, place: place)
+            activeRuns: service.activeRuns, store: store, sources: Set(names), start: start, place: place)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in

@@ -3,9 +3,6 @@ import Foundation
 import Hummingbird
 import TributaryEngine
 
-/// Makes rows of a document: by a declaration, or by one that is inferred.
-typealias TryOut = @Sendable (_ subject: Trial.Subject, _ toml: String?) async throws -> Trial
-
 /// What a document would become, for programs.
 extension API {
     var trialOperations: [APIOperation] {

@@ -10,7 +10,7 @@ import TributaryEngine
 /// Tells a program of each run that is recorded, by server-sent events (HTML Standard, 9.2). An event's id is the run's
 /// place: whoever gives it back misses none, also none of another process's.
 struct EventStream: Sendable {
-    let board: RunBoard
+    let activeRuns: ActiveRuns
     let store: StoreQueue
     /// Empty for all.
     let sources: Set<String>
@@ -27,7 +27,7 @@ struct EventStream: Sendable {
     /// Writes until the reader is gone or the daemon is to stop.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
-        let changes = board.changes().map { Tick.change }
+        let changes = activeRuns.changes().map { Tick.change }
         let times = AsyncTimerSequence(interval: Self.patience, clock: .continuous).map { _ in Tick.time }
         var position = start
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
@@ -41,7 +41,7 @@ struct EventStream: Sendable {
     @concurrent
     private func send(after position: inout RunPosition, to writer: inout any ResponseBodyWriter) async throws {
         while true {
-            let page: (runs: [JournalRun], hasForgotten: Bool)
+            let page: (runs: [ChangelogRun], hasForgotten: Bool)
             do {
                 page = try await store.read { [position] in try $0.page(after: position, limit: Self.mostRuns) }
             } catch is StoreError {

@@ -24,7 +24,7 @@ struct ChangeView {
     var operation: String
     /// What an update has changed, as far as it fits into a line.
     var brief: [Column] = []
-    /// Empty where only the journal tells of the row.
+    /// Empty where only the changelog tells of the row.
     var columns: [Column]
     var hasColumns: Bool
     var isUnknown: Bool
@@ -68,7 +68,7 @@ struct ChangeView {
                 new: change.operation == .delete ? nil : values(change.new)), id: id)
     }
 
-    init(_ change: JournalChange, id: String) {
+    init(_ change: ChangelogEntry, id: String) {
         self.id = id
         table = change.table
         key = Self.text(change.key)

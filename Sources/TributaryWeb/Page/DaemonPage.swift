@@ -18,7 +18,7 @@ struct DaemonPage {
     private let templates: Templates
 
     init(
-        table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [String: Date],
+        table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [Origin: Date],
         running: Set<String>, templates: Templates, now: Date
     ) {
         self.templates = templates

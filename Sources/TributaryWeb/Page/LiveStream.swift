@@ -26,7 +26,7 @@ struct LiveStream: Sendable {
     /// Writes until the browser is gone or the daemon is to stop.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
-        let changes = pages.service.board.changes().map { Tick.change }
+        let changes = pages.service.activeRuns.changes().map { Tick.change }
         let times = AsyncTimerSequence(interval: Self.patience, clock: .continuous).map { _ in Tick.time }
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         var former = first

@@ -61,7 +61,7 @@ struct Pages: Sendable {
         case .sources(let query):
             let list = SourceList(
                 query: query, table: try await table(configuration, since: time),
-                running: Set(service.board.entries.keys), templates: templates)
+                running: Set(service.activeRuns.entries.keys), templates: templates)
             let shown = list.shownSources
             let recent = try await store.read { store in
                 try store.recentRuns(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400)
@@ -70,10 +70,11 @@ struct Pages: Sendable {
         case .daemon:
             return DaemonPage(
                 table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
-                pauses: service.hostPauses, running: Set(service.board.entries.keys), templates: templates, now: Date()
+                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), templates: templates,
+                now: Date()
             ).page()
         case .source(let name, let options):
-            let running = service.board[source: name]
+            let running = service.activeRuns[source: name]
             return try await store.read { [templates, texts, showsRows] store in
                 try SourcePage(
                     name, options, in: store, configuration, running: running, texts: texts, showsRows: showsRows,

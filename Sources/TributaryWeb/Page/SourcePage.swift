@@ -34,7 +34,7 @@ struct SourcePage {
     let blockedRun: Int64?
     /// The counts of what that run would change; nil where they are not known.
     let blockedCounts: MergeCounts?
-    let running: RunBoard.Entry?
+    let running: ActiveRuns.Entry?
     let redactor: Redactor
     /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes.
     let lastChange: (run: RunReport, changes: RunChanges)?
@@ -51,7 +51,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: RunBoard.Entry?, texts: SourceTexts, showsRows: Bool, templates: Templates, now: Date
+        running: ActiveRuns.Entry?, texts: SourceTexts, showsRows: Bool, templates: Templates, now: Date
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)

@@ -100,7 +100,7 @@ extension SourcePage {
 
         init(_ page: SourcePage) {
             let names = Set(page.requests.values.flatMap(\.tables)).sorted()
-            tables = names.map { Table(name: $0, address: page.showsRows ? RowAddress.path($0) : nil) }
+            tables = names.map { Table(name: $0, address: page.showsRows ? "/tables/" + $0.percentEncoded : nil) }
             hasTables = !names.isEmpty
             rows = page.rows.map { "\($0.grouped) row\($0 == 1 ? "" : "s")" }
             run = page.lastChange.map { RunRowView($0.run) }

@@ -5,6 +5,9 @@ import Hummingbird
 import NIOCore
 import TributaryEngine
 
+/// Makes rows of a document: by a declaration, or by one that is inferred.
+typealias TryOut = @Sendable (_ subject: Trial.Subject, _ toml: String?) async throws -> Trial
+
 /// The page on which a document's rows are looked at before its source is declared.
 struct TryPage: Sendable {
     static let path = "/try"

@@ -19,7 +19,7 @@ extension DecodingSession {
         throw refusal("is not \(Value.xmlDescription)", at: place, in: node, for: field)
     }
 
-    /// Returns nil where there is no place, and where there is no text unless a string is wanted.
+    /// Returns nil if there is no place, and where there is no text unless a string is wanted.
     @inline(__always)
     func optionalValue<Value: XMLConvertible>(
         _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout

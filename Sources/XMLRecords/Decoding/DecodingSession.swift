@@ -38,9 +38,9 @@ final class DecodingSession {
         return layout
     }
 
-    /// Returns the path for a text that is asked for while decoding.
+    /// Returns the path for a text, parsed once.
     ///
-    /// - Parameter record: the type that asks, whose prefixes are used.
+    /// - Parameter record: the type that uses the path, with its prefixes.
     func path(_ text: String, of record: any XMLRecord.Type) throws -> FieldPath {
         let key = PathKey(text: text, record: ObjectIdentifier(record))
         if let path = paths[key] { return path }

@@ -62,17 +62,17 @@ final class ElementNames {
 
 /// A name by its numbers in a session: as it is written, and by its namespace.
 struct ElementName: BitwiseCopyable, Hashable {
-    /// The number of the name with its prefix; negative in a path whose prefix stands for a namespace.
+    /// The number of the name with its prefix; negative in a path whose prefix is bound to a namespace.
     let written: Int32
-    /// The number of the local name with its namespace; negative where there is none.
+    /// The number of the local name with its namespace; negative without one.
     let expanded: Int32
 
     /// A path's test that any name passes.
     static let any = ElementName(written: -4, expanded: -5)
 
     /// - Parameters:
-    ///   - written: nil where only the namespace counts.
-    ///   - expanded: nil where there is no namespace.
+    ///   - written: nil if only the namespace counts.
+    ///   - expanded: nil without a namespace.
     init(written: Int32?, expanded: Int32?) {
         self.init(written: written ?? -2, expanded: expanded ?? -3)
     }

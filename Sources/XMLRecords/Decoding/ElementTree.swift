@@ -2,7 +2,7 @@ import XMLStream
 
 /// One element and all that is in it, in flat arrays that are used again for the next element.
 final class ElementTree {
-    /// A value instead of a node's or an attribute's number: there is none.
+    /// The number of no node and no attribute.
     static let none: Int32 = -1
     /// The most bytes of names and texts in one record. A feed's record has a few thousand; this is a whole document.
     static let byteLimit = 256 << 20
@@ -53,7 +53,7 @@ final class ElementTree {
 
     // MARK: - Building
 
-    /// Adds the element that a handler is being told of to the open one.
+    /// Adds the stream's current element to the open one.
     func beginElement(in stream: XMLStreamParser) throws {
         let first = Int32(attributes.count)
         let list = stream.attributesOfElement

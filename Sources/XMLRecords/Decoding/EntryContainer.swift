@@ -9,7 +9,7 @@ struct EntryContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// - Parameters:
     ///   - nodes: the range in which the session noted the entries. Of several with the same key, the first counts.
-    ///   - attribute: the attribute that holds their keys; nil where their names are the keys.
+    ///   - attribute: the attribute that holds their keys; nil if their names are the keys.
     init(session: DecodingSession, node: Int32, field: FieldLayout, nodes range: Range<Int>, attribute: ElementName?) {
         self.session = session
         self.node = node

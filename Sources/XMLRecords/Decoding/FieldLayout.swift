@@ -3,13 +3,13 @@ import XMLStream
 /// A session's knowledge of one coding key of a type.
 final class FieldLayout {
     let key: String
-    /// The path of the value. Nil where its place is known already: a list's elements and a dictionary's values.
+    /// The path of the value. Nil if its place is known already: a list's elements and a dictionary's values.
     let path: FieldPath?
     /// The index among the fields of its type.
     let index: Int
     let transform: XMLTransform?
     let dateFormat: DateFormat?
-    /// The slot in which a container notes the first child that the path begins with; nil where it notes none.
+    /// The slot in which a container notes the first child that the path begins with; nil if it notes none.
     let slot: Int?
     @exclusivity(unchecked) private var lastLayout: TypeLayout?
     private var elementLayout: FieldLayout?

@@ -59,7 +59,7 @@ struct FieldPath {
 
     /// Creates the path of a key for which its type names none.
     ///
-    /// - Parameter isAttribute: true if the key may mean an attribute of its name; false where that is another key's.
+    /// - Parameter isAttribute: true if the key may mean an attribute of its name; false if that is another key's.
     init(key: String, isAttribute: Bool, names: ElementNames, namespaces: [String: String]) {
         let path = FieldPath(.ofKey(key), text: key, names: names, namespaces: namespaces)
         text = key
@@ -69,7 +69,7 @@ struct FieldPath {
         form = if isAttribute, case .child(let name) = path.form { .attributeOrChild(name) } else { path.form }
     }
 
-    /// The path of the elements that hold a list's elements; nil where the record itself holds them.
+    /// The path of the elements that hold a list's elements; nil if the record itself holds them.
     var wrapper: FieldPath? { steps.count > 1 ? FieldPath(text: text, steps: Array(steps.dropLast())) : nil }
 
     private init(text: String, steps: [Step]) {

@@ -4,9 +4,9 @@ import XMLStream
 package struct RecordPath: Sendable {
     private struct Step: Sendable {
         let written: String
-        /// The name by its namespace, where it has one; nil where the name is the document's.
+        /// The name by its namespace, where it has one; nil if the name is the document's.
         var expanded: (local: String, namespace: String)?
-        /// True where a name written so is meant, whatever its namespace.
+        /// True if a name written so is meant, whatever its namespace.
         var isWritten = true
 
         func matches(_ name: XMLName) -> Bool {

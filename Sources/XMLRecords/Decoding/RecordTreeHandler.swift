@@ -5,7 +5,7 @@ package import XMLStream
 package final class RecordTreeHandler: XMLStreamHandler {
     private let session: DecodingSession
     private let path: RecordPath?
-    /// By the number of a name in the document: true where it is the name of the records.
+    /// True if the name is that of the records, by the number of the name in the document.
     private var isName: [Bool?] = []
     private let receive: (EndedRecord) throws -> Void
 

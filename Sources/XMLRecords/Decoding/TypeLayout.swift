@@ -34,17 +34,17 @@ final class TypeLayout {
     /// The namespaces of the prefixes in the type's names.
     private let namespaces: [String: String]
 
-    /// The fields in the order in which they were first asked for. Later requests come in the same order.
+    /// The fields in the order of their first use. Later uses have the same order.
     @exclusivity(unchecked) private(set) var fields: [FieldLayout] = []
     private var fieldsByKey: [String: FieldLayout] = [:]
     @exclusivity(unchecked) private(set) var slotCount = 0
     /// The slots by the numbers of names, both as they are written and by their namespace.
     @exclusivity(unchecked) private var slotOfName = FlatArray<Int32>()
     private var nameOfSlot: [ElementName] = []
-    /// True where some slot's name is known by its namespace.
+    /// True if some slot's name is known by its namespace.
     @exclusivity(unchecked) private(set) var bindsNames = false
 
-    /// - Throws: ``XMLRecordError`` where a path or a date format of the type is invalid.
+    /// - Throws: ``XMLRecordError`` if a path or a date format of the type is invalid.
     init(_ type: Any.Type, names: ElementNames) throws {
         self.type = type
         id = ObjectIdentifier(type)
@@ -116,7 +116,7 @@ final class TypeLayout {
         return slotCount - 1
     }
 
-    /// Returns the slot of the first child of this name; nil where no key's path begins with it.
+    /// Returns the slot of the first child of this name; nil if no key's path begins with it.
     ///
     /// - Parameter name: the number of a name as it is written, or by its namespace.
     @inline(__always)

@@ -16,7 +16,7 @@ public struct XMLElementView {
     /// The element's own text without white space at either end.
     public var text: String { String(decoding: session.tree.text(of: node), as: UTF8.self) }
 
-    /// Returns the text at a path: `element["@kind"]`, `element["info/name"]`; nil where nothing is there.
+    /// Returns the text at a path: `element["@kind"]`, `element["info/name"]`; nil without a match.
     ///
     /// - Precondition: the path is valid in ``XMLRecord/xmlPaths``.
     public subscript(path: String) -> String? {

@@ -18,7 +18,7 @@ extension XMLPath {
 }
 
 extension DateFormat {
-    /// Returns the format of a record's dates; nil where it declares none.
+    /// Returns the format of a record's dates; nil if it declares none.
     ///
     /// - Throws: ``XMLRecordError`` that names the type whose format is invalid.
     static func format(of record: any XMLRecord.Type) throws -> DateFormat? {

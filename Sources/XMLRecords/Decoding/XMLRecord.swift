@@ -26,7 +26,7 @@
 ///   such as `tags/tag`. Without elements it is empty.
 /// - A `[String: Value]` takes the children of the element at its path, with their names as keys. With a path that ends
 ///   in `entry[@key]`, it takes the elements of that name, with that attribute as the key.
-/// - An optional is nil where the attribute or element is missing or empty. But an optional string is `""` where it is
+/// - An optional is nil if the attribute or element is missing or empty. But an optional string is `""` where it is
 ///   empty, and an empty wrapper is an empty list.
 /// - Where one value is wanted and there are several elements, the first counts.
 /// - An enumeration is read by its raw value. One with associated values is the child element named after the case. A

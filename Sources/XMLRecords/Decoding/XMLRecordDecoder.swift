@@ -39,8 +39,7 @@ public struct XMLRecordDecoder: Sendable {
 
     /// Decodes every element at a path, in document order, except those that the type does not accept.
     ///
-    /// - Parameter element: a path: `food`, `menu/food` or `/menu/food`. Where it is nil,
-    ///   the type's own element is used.
+    /// - Parameter element: a path: `food`, `menu/food` or `/menu/food`; nil for the type's own element.
     public func decodeAll<Record: XMLRecord>(
         _ type: Record.Type = Record.self, element: String? = nil, from xml: String
     ) throws -> [Record] {

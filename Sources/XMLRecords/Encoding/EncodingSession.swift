@@ -72,7 +72,7 @@ final class EncodingSession {
         }
     }
 
-    /// - Throws: ``XMLRecordError`` where a text has a character that XML cannot hold.
+    /// - Throws: ``XMLRecordError`` if a text has a character that XML cannot hold.
     func check(_ text: String, for field: OutputField, in element: OutputElement) throws {
         guard let character = XMLText.forbidden(in: text) else { return }
         let code = String(character.value, radix: 16, uppercase: true)

@@ -4,7 +4,7 @@ struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// The element that holds the entries.
     let element: OutputElement
     let field: OutputField
-    /// The attribute for the entries' keys; nil where the keys are the entries' names.
+    /// The attribute for the entries' keys; nil if the keys are the entries' names.
     let attribute: String?
 
     var codingPath: [any CodingKey] { [] }

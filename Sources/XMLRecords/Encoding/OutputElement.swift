@@ -1,6 +1,6 @@
 import XMLStream
 
-/// An element under construction, with what a value has encoded so far.
+/// An element under construction, with everything that a value has encoded so far.
 final class OutputElement {
     struct Attribute {
         let name: String

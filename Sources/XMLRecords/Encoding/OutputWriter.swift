@@ -26,7 +26,7 @@ struct OutputWriter {
     }
 
     /// - Parameters:
-    ///   - isInline: true where white space would become part of a text.
+    ///   - isInline: true if white space would become part of a text.
     ///   - scope: the namespaces that prefixes are bound to.
     private mutating func write(
         _ element: OutputElement, depth: Int, isInline: Bool, scope: [String: String]

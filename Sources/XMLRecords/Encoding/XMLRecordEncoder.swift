@@ -19,8 +19,8 @@ public struct XMLRecordEncoder: Sendable {
 
     /// Encodes a value as an element: well-formed XML without a declaration, which must be stored as UTF-8.
     ///
-    /// - Parameter element: the element's name; where it is nil, ``XMLRecord/xmlElement`` or else the type's name.
-    /// - Throws: ``XMLRecordError`` with the key where a value cannot be written: a control character, a name that XML
+    /// - Parameter element: the element's name; if it is nil, ``XMLRecord/xmlElement`` or else the type's name.
+    /// - Throws: ``XMLRecordError`` with the key if a value cannot be written: a control character, a name that XML
     ///   does not allow, a list in an attribute. Also any error of the value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value, element: String? = nil) throws -> String {
         let session = EncodingSession(userInfo: userInfo)

@@ -16,7 +16,7 @@ package struct DateFormat: Sendable, Hashable {
     package let pattern: String
     let fields: [Field]
 
-    /// A letter of a pattern that stands for no part of a date.
+    /// A letter of a pattern that is not a part of a date.
     package struct UnknownLetter: Error, CustomStringConvertible {
         /// The letter, with its `%`; only the `%` at a pattern's end.
         package let letter: String
@@ -28,11 +28,11 @@ package struct DateFormat: Sendable, Hashable {
                     + "%p (AM or PM), %A, %a (day of the week), %z (offset), %s (seconds since 1970), %F, %T and %%"
                 : "y (year), M (month), d (day), H, h (hour), m (minute), s (second), S (fraction), a (AM or PM), "
                     + "E (day of the week) and Z (offset); other letters go between apostrophes, as in yyyy-MM-dd'T'HH:mm"
-            return "'\(letter)' stands for no part of a date; known are \(known)"
+            return "'\(letter)' is not a letter of a date; the letters are \(known)"
         }
     }
 
-    /// Returns nil where a letter has no meaning, or nothing gives the year.
+    /// Returns nil if a letter has no meaning, or nothing gives the year.
     package init?(_ pattern: String) {
         guard let format = try? DateFormat(writing: pattern),
             format.fields.contains(where: { [.year, .shortYear, .epoch].contains($0) })
@@ -46,7 +46,7 @@ package struct DateFormat: Sendable, Hashable {
         self.pattern = pattern
     }
 
-    /// True where nothing of a date is in the pattern.
+    /// True if nothing of a date is in the pattern.
     package var isConstant: Bool {
         fields.allSatisfy { if case .literal = $0 { true } else { false } }
     }
@@ -128,7 +128,7 @@ package struct DateFormat: Sendable, Hashable {
 
     // MARK: - Reading
 
-    /// Returns the point in time, or nil where the text is not of this form.
+    /// Returns the point in time, or nil if the text is not of this form.
     ///
     /// - Parameter ignoresZone: true to take the time as if it were UTC, which gives the day that was written.
     package func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
@@ -142,7 +142,7 @@ package struct DateFormat: Sendable, Hashable {
         read(text, ignoresZone: ignoresZone).flatMap { Lexical.isWritable($0.date) ? $0 : nil }
     }
 
-    /// True where a text of this form may name a zone.
+    /// True if a text of this form may name a zone.
     package var mayHaveZone: Bool {
         fields.contains { field in
             switch field {

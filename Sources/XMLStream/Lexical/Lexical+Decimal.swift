@@ -4,7 +4,7 @@ private struct DecimalDigits: Equatable {
     var count = 0
     var exponent = 0
 
-    /// Returns nil where there are more than 19 digits.
+    /// Returns nil if there are more than 19 digits.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         // Zeros that count only if another digit follows.
         var zeros = 0
@@ -30,7 +30,7 @@ private struct DecimalDigits: Equatable {
         exponent += zeros
     }
 
-    /// Returns the decimal as a 64-bit integer; nil where it is not one.
+    /// Returns the decimal as a 64-bit integer; nil if it is not one.
     func integer(isNegative: Bool) -> Int64? {
         guard exponent >= 0, exponent < 19 else { return nil }
         var value = digits
@@ -45,7 +45,7 @@ private struct DecimalDigits: Equatable {
 }
 
 extension Lexical {
-    /// A number that stands for exactly one decimal.
+    /// A number with the value of exactly one decimal.
     package enum ExactNumber: Equatable {
         case integer(Int64)
         case real(Double)
@@ -53,10 +53,10 @@ extension Lexical {
 
     /// The most digits with which every decimal has a binary double of its own (DBL_DIG).
     private static let digitsOfDouble = 15
-    /// The digits needed to tell every double from its neighbours (DBL_DECIMAL_DIG).
+    /// The number of digits that distinguish all doubles (DBL_DECIMAL_DIG).
     private static let digitsBetweenDoubles = 17
 
-    /// Returns the number for a decimal. Written again, it has the same digits except for zeros at the ends. Nil where
+    /// Returns the number for a decimal. Written again, it has the same digits except for zeros at the ends. Nil if
     /// the decimal has more digits than a 64-bit integer or a double keeps.
     ///
     /// - Parameter text: a decimal that ``isDecimal(_:exponent:)`` accepts, without an exponent.

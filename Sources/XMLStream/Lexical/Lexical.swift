@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Converts the text of elements and attributes to values: the lexical forms of XML Schema (part 2) and the dates found
-/// in feeds. Each function takes trimmed UTF-8 and returns nil where the text is not of its form.
+/// Converts the text of elements and attributes to values: the lexical forms of XML Schema (part 2) and the dates
+/// found in feeds. Each function takes trimmed UTF-8 and returns nil if the text is not of its form.
 package enum Lexical {
-    /// Reads an optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil if the value does not fit.
     package static func int(_ text: UnsafeBufferPointer<UInt8>) -> Int? { integer(text, as: Int.self) }
 
-    /// Reads an optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil if the value does not fit.
     @inlinable
     package static func integer<Integer: FixedWidthInteger>(
         _ text: UnsafeBufferPointer<UInt8>, as type: Integer.Type = Integer.self
@@ -142,4 +142,20 @@ package enum Lexical {
         }
         return rest.isEmpty
     }
+}
+
+/// White space as XML 1.0 defines it (section 2.3, production 3).
+@inline(__always)
+package func isXMLSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+}
+
+/// Returns the bytes without white space at either end.
+@inline(__always)
+package func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+    var start = 0
+    var end = bytes.count
+    while start < end, isXMLSpace(bytes[start]) { start += 1 }
+    while end > start, isXMLSpace(bytes[end - 1]) { end -= 1 }
+    return UnsafeBufferPointer(rebasing: bytes[start..<end])
 }

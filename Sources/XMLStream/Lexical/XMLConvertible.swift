@@ -6,7 +6,7 @@ public import Foundation
 /// base 64) and URLs conform already. Enumerations with such raw values can be bound as they are.
 public protocol XMLConvertible {
     /// - Parameter xmlText: UTF-8 without white space at either end, valid only during the call.
-    /// - Returns: nil where the text does not convert.
+    /// - Returns: nil if the text does not convert.
     init?(xmlText: UnsafeBufferPointer<UInt8>)
 
     /// The description of the expected value in messages: "an integer".
@@ -14,7 +14,7 @@ public protocol XMLConvertible {
 }
 
 extension XMLConvertible {
-    /// Converts a string in the same way as the text of an element; nil where it does not convert.
+    /// Converts a string in the same way as the text of an element; nil if it does not convert.
     public init?(xmlText: String) {
         var text = xmlText
         guard let value = text.withUTF8({ Self(xmlText: trimmed($0)) }) else { return nil }

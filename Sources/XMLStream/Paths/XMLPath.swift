@@ -38,7 +38,7 @@ package struct XMLPath: Sendable, Hashable {
         package var attribute: NameTest
         package var condition: Condition
 
-        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false where there is no such attribute.
+        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false without the attribute.
         package func accepts(_ value: String?) -> Bool {
             guard let value else { return false }
             switch condition {
@@ -68,7 +68,7 @@ package struct XMLPath: Sendable, Hashable {
         case attribute(NameTest)
     }
 
-    /// True where the steps begin at the document's root.
+    /// True if the steps begin at the document's root.
     package var isAbsolute = false
     /// The number of levels upwards at which the path begins.
     package var ups = 0

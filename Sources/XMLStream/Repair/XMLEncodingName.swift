@@ -1,7 +1,7 @@
-/// What an encoding does to the bytes of ASCII, as far as the beginning of a document shows it.
+/// The effect of an encoding on the bytes of ASCII, as far as the beginning of a document shows it.
 enum XMLEncodingName {
     case utf8
-    /// A byte of ASCII that is markup stands for itself wherever it comes.
+    /// A byte of ASCII markup is that markup wherever it occurs.
     case asciiCompatible
     case other
 
@@ -10,9 +10,9 @@ enum XMLEncodingName {
 
     /// - Parameters:
     ///   - start: the first bytes of the document.
-    ///   - isWhole: true where no more bytes follow.
+    ///   - isWhole: true if no more bytes follow.
     ///   - charset: the encoding that the transport declares. It counts more than the document's own declaration.
-    /// - Returns: nil where more bytes must come.
+    /// - Returns: nil if more bytes must come.
     static func find(in start: [UInt8], isWhole: Bool, charset: String?) -> XMLEncodingName? {
         guard start.count >= 4 || isWhole else { return nil }
         switch ByteOrderMark(start) {

@@ -5,7 +5,7 @@ extension XMLRepair {
 
     // MARK: - Tags
 
-    /// Takes a byte after `<`, and decides what that opens.
+    /// Takes a byte after `<`, and decides which construct it opens.
     func open(_ byte: UInt8) {
         let isName = held.count == 1 ? nil : held[1]
         switch (isName, byte) {
@@ -40,7 +40,7 @@ extension XMLRepair {
         refuse(last)
     }
 
-    /// Passes on what is held, which opens something.
+    /// Passes on the held bytes, which open a construct.
     private func close(into next: State) {
         output += held
         held = []
@@ -48,7 +48,7 @@ extension XMLRepair {
         state = next
     }
 
-    /// Takes the `<` that is held for a character of the text, and goes on with what follows it.
+    /// Takes the held `<` as a character of the text, and continues after it.
     private func refuse(_ byte: UInt8) {
         let rest = held.dropFirst()
         held = []
@@ -83,7 +83,7 @@ extension XMLRepair {
         }
     }
 
-    /// Takes a byte of the document type declaration, in which nothing is mended.
+    /// Takes a byte of the document type declaration. Nothing in it is repaired.
     func declare(_ byte: UInt8, _ quote: UInt8, _ depth: Int) {
         output.append(byte)
         if quote != 0 {
@@ -161,7 +161,7 @@ extension XMLRepair {
         case html(Int)
     }
 
-    /// Returns what a reference stands for; nil where it is none that XML or HTML knows.
+    /// Returns the meaning of a reference; nil if neither XML nor HTML defines it.
     private static func meaning(of name: ArraySlice<UInt8>) -> Meaning? {
         guard name.first == UInt8(ascii: "#") else {
             for known in ["amp", "lt", "gt", "quot", "apos"] where name.elementsEqual(known.utf8) { return .known }

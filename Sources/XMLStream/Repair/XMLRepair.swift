@@ -1,10 +1,10 @@
-/// Mends what publishers get wrong in XML, as a filter of its bytes before a parser reads them: in pieces of any size, with a
-/// memory that does not depend on the document.
+/// Repairs common errors in XML, as a filter of its bytes in front of a parser: in pieces of any size, with a memory
+/// that does not depend on the document.
 ///
-/// Only encodings in which the bytes of ASCII stand for themselves are mended; others, UTF-16 above all, pass as they are. Nothing
-/// is added at the end: a document that breaks off still does.
+/// Only encodings that extend ASCII are repaired; others, such as UTF-16, pass unchanged. Nothing is added at the
+/// end: a document that breaks off still does.
 package final class XMLRepair {
-    /// What is mended.
+    /// A kind of error to repair.
     package enum Fault: String, Sendable, CaseIterable {
         /// Characters that XML forbids, and references to them.
         case characters
@@ -14,17 +14,17 @@ package final class XMLRepair {
         case ampersands
     }
 
-    /// How often something was mended.
+    /// The number of repairs of each kind.
     package typealias Counts = [Fault: Int]
 
     enum State: Equatable {
         case text
-        /// After `<`: what is held decides whether it opens a tag.
+        /// After `<`: the held bytes decide whether it opens a tag.
         case opening
-        /// Within a start or end tag, beside attributes' values.
+        /// Within a start or end tag, outside of attribute values.
         case tag
         case value(quote: UInt8)
-        /// Until this text; what was there before begins it. With a depth, within the document type declaration.
+        /// Until this text. With a depth, within the document type declaration.
         case section(end: [UInt8], depth: Int? = nil)
         case declaration(quote: UInt8, depth: Int)
     }
@@ -36,11 +36,11 @@ package final class XMLRepair {
     var state = State.text
     /// The bytes that wait for those after them: a reference, the beginning of a tag, a character of several bytes.
     var held: [UInt8] = []
-    /// True while what is held may be a reference.
+    /// True while the held bytes may be a reference.
     var isReference = false
     /// How many bytes of the text that ends a section have come.
     var matched = 0
-    /// True where the document declares entities of its own: named ones are then its own affair.
+    /// True if the document declares entities of its own: named ones are then its own affair.
     var declaresEntities = false
     /// The last four bytes of the document type declaration outside of quotes, the last one lowest.
     var recent: UInt32 = 0
@@ -58,7 +58,7 @@ package final class XMLRepair {
 
     // MARK: - Reading
 
-    /// Reads the next bytes, and passes on what is known to be right.
+    /// Reads the next bytes, and passes on those that are known to be right.
     package func read(
         _ bytes: UnsafeRawBufferPointer, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -73,7 +73,7 @@ package final class XMLRepair {
         if !output.isEmpty { try output.withUnsafeBytes(consume) }
     }
 
-    /// Ends the document, and passes on what is left of it, as it is.
+    /// Ends the document, and passes on the held bytes unchanged.
     package func finish(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         output.removeAll(keepingCapacity: true)
         try begin(isWhole: true)

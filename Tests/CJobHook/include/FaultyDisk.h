@@ -46,4 +46,8 @@ enum {
 /// Returns 0, or SQLite's code of the error.
 int tributary_take_disk(int (*_Nonnull decide)(const tributary_disk_call *_Nonnull call));
 
+/// Has SQLite ask a function for the time, in milliseconds since 1970, or have the machine's own where that is negative. For
+/// databases whose disk is taken.
+void tributary_take_clock(long long (*_Nonnull now)(void));
+
 #endif

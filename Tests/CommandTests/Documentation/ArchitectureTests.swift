@@ -23,16 +23,36 @@ import Testing
         }
     }
 
-    /// The paragraph on an unchanged run gives a number of types, and names those that decide.
-    @Test func theTypesOfAnUnchangedRunExist() throws {
+    /// The paragraph on an unchanged run lists its types, and gives their number and that of the files that declare them.
+    @Test func theTypesOfAnUnchangedRunAreCounted() throws {
         let paragraphs = try Page().lines.split(separator: "").map { $0.joined(separator: " ") }
-        let paragraph = try #require(paragraphs.first { $0.contains(/names \d+ types of this repository/) })
+        let numbers = /(\d+) types in (\d+) files/
+        let paragraph = try #require(paragraphs.first { $0.contains(numbers) })
         let named = paragraph.matches(of: /`([A-Z][A-Za-z0-9]+)`/).map { String($0.1) }
-        let total = try #require(paragraph.firstMatch(of: /names (\d+) types/).flatMap { Int($0.1) })
-        #expect(named.count <= total)
         #expect(Set(named).count == named.count)
-        let declared = try Self.declarations(in: MarkdownFile.root.appendingPathComponent("Sources"))
-        for name in named { #expect(declared.contains(name), "\(name) is not declared in Sources") }
+        let files = try Self.filesOfTypes()
+        var declaring: Set<String> = []
+        for name in named {
+            #expect(files[name]?.count == 1, "\(name) is declared in \(files[name] ?? [])")
+            declaring.formUnion(files[name] ?? [])
+        }
+        let given = try #require(paragraph.firstMatch(of: numbers))
+        #expect(given.1 == "\(named.count)" && given.2 == "\(declaring.count)")
+    }
+
+    /// Returns the files that declare a type at their top level, by the type's name.
+    private static func filesOfTypes() throws -> [String: Set<String>] {
+        let folder = MarkdownFile.root.appendingPathComponent("Sources")
+        let declaration = /^(?:[a-z]+ )*(?:struct|class|actor|enum|protocol|typealias) ([A-Z][A-Za-z0-9]+)/
+        var files: [String: Set<String>] = [:]
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            for line in text.split(separator: "\n") {
+                guard let match = line.prefixMatch(of: declaration) else { continue }
+                files[String(match.1), default: []].insert(file)
+            }
+        }
+        return files
     }
 
     /// Returns the names of the types that the files of a folder declare.

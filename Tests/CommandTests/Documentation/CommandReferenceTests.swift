@@ -31,7 +31,7 @@ import Testing
         /// The names of its options, without those of every command.
         var options: Set<String> {
             let names = (arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
-            return Set(names).subtracting(["config", "help", "version"])
+            return Set(names).subtracting(["config", "color", "quiet", "verbose", "help", "version"])
         }
 
         var hasArguments: Bool { (arguments ?? []).contains { $0.kind == "positional" } }

@@ -3,21 +3,6 @@ import Testing
 
 /// The folders of a target know each other one way: where files of one name types of another, that one names none of theirs.
 @Suite struct FolderTests {
-    /// The pairs that still know each other both ways.
-    private static let open: Set<String> = [
-        "FeedFetching <-> FeedFetching/Connections", "FeedFetching <-> FeedFetching/Hosts",
-        "TributaryEngine/Health <-> TributaryEngine/Scheduling",
-        "TributaryEngine/Keeping <-> TributaryEngine/Running",
-        "TributaryEngine/Keeping <-> TributaryEngine/Scheduling",
-        "TributaryEngine/Measuring <-> TributaryEngine/Running",
-        "TributaryEngine/Measuring <-> TributaryEngine/Scheduling",
-        "TributaryEngine/Running <-> TributaryEngine/Scheduling",
-        "TributaryEngine/Running <-> TributaryEngine/Sharing",
-        "TributaryEngine/Scheduling <-> TributaryEngine/Sharing",
-        "TributaryEngine/Scheduling <-> TributaryEngine/Telling",
-        "TributaryEngine/Showing <-> TributaryEngine/Telling",
-    ]
-
     private struct Edge: Hashable {
         var from: String
         var to: String
@@ -42,8 +27,7 @@ import Testing
         }
         for (edge, example) in examples where edge.from < edge.to {
             guard let back = examples[Edge(from: edge.to, to: edge.from)] else { continue }
-            let pair = "\(edge.from) <-> \(edge.to)"
-            #expect(Self.open.contains(pair), "\(pair): \(example); \(back)")
+            Issue.record("\(edge.from) and \(edge.to): \(example); \(back)")
         }
     }
 

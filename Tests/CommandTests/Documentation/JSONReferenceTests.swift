@@ -22,6 +22,8 @@ import Testing
     private func session(_ fixture: DocumentedStore) async throws -> [String: JSONFields] {
         var session = Session(fixture: fixture)
         try await session.run("check")
+        let wrong = try fixture.folder.write("[sources.s]\nenabeld = true\n", to: "wrong.toml")
+        try await session.run("check", "--config", wrong, exits: 78)
         try fixture.serve("<shop a='1'><product id='17' price='1'/><product id='18' price='2'/><more/></shop>")
         try await session.run("plan", "shop", exits: 2)
         try await session.run("sync", "shop", "--force")

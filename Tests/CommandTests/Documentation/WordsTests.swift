@@ -15,7 +15,7 @@ import Testing
     private static let retired = [
         Retired(pattern: "held back|(is|are|was|were) held", instead: "blocked, paused"),
         Retired(pattern: "(tributary |/api/)release", instead: "resume"),
-        Retired(pattern: "`(fresh|held|release)", instead: "not_due, blocked or paused, resume"),
+        Retired(pattern: "`release|`held` (run|source|event)s?", instead: "resume, blocked or paused"),
         Retired(pattern: "journal(s|led|ed)?", instead: "changelog"),
         Retired(pattern: "twins?", instead: "duplicates"),
         Retired(pattern: "fuse", instead: "change limit"),
@@ -32,6 +32,19 @@ import Testing
         Retired(pattern: "anew", instead: "again, in full"),
         Retired(pattern: "from what to what", instead: "old and new values"),
         Retired(pattern: "how each source stands", instead: "the state of each source"),
+        Retired(pattern: "has (a|no) meaning (only|for)", instead: "requires, has no effect on"),
+        Retired(pattern: "mend(s|ed|ing)?", instead: "repair, correct, fix"),
+        Retired(pattern: "what (becomes|stands|comes) of", instead: "the treatment, the result"),
+        Retired(pattern: "(is|are) looked at", instead: "checked, read"),
+        Retired(pattern: "all is well", instead: "the condition is true, the check succeeds"),
+        Retired(pattern: "comes to", instead: "is, amounts to"),
+        Retired(pattern: "stands still", instead: "hangs"),
+        Retired(pattern: "as it stands", instead: "unchanged, as written"),
+        Retired(pattern: "nobody (listens|asked|answered)", instead: "nothing listens, without a request, no response"),
+        Retired(pattern: "(for good|is declared), which is asked", instead: "permanently, is used"),
+        Retired(pattern: "(is|are) told apart", instead: "distinguished"),
+        Retired(pattern: "wants? it", instead: "requires, expects"),
+        Retired(pattern: "cannot be asked", instead: "cannot be used"),
     ]
 
     @Test func pagesDoNotHaveThem() throws {

@@ -75,7 +75,7 @@ import Testing
                 let runs = ["s0", "s1"].map { "tributary_runs_total{outcome=\"committed\",source=\"\($0)\"}" }
                 let answer = try await web.get("/metrics", "runs") { answer in
                     runs.allSatisfy { answer.value($0) == 1 } && answer.value("tributary_healthy{check=\"store\"}") == 1
-                        && answer.value("tributary_sources{state=\"good\"}") == 2
+                        && answer.value("tributary_sources{state=\"ok\"}") == 2
                 }
                 #expect(answer.status == 200 && answer.type == "text/plain; version=0.0.4; charset=utf-8")
                 #expect(answer.value("process_resident_memory_bytes") ?? 0 > 1e6)

@@ -168,15 +168,15 @@ struct PageGuardTests {
         ("listen = \"0177.1:8090\"", "'0177.1:8090' is not an IP address"),
         ("listen = \"127.0.0.1:+80\"", "'127.0.0.1:+80' is not an IP address"),
         ("listen = \"example.com:80\"", "'example.com:80' is not an IP address"),
-        ("listen = \"0.0.0.0:8090\"", "declare the 'token' that they must know"),
-        ("listen = \"[::]:8090\"", "declare the 'token' that they must know"),
-        ("listen = \"127.0.0.1:8090\"\ntoken = \"short\"", "fewer than 16 characters can be guessed"),
+        ("listen = \"0.0.0.0:8090\"", "declare a 'token'"),
+        ("listen = \"[::]:8090\"", "declare a 'token'"),
+        ("listen = \"127.0.0.1:8090\"\ntoken = \"short\"", "at least 16 characters"),
         (
             "listen = \"127.0.0.1:8090\"\ntoken = \"0123456789abcdef\"\nread_token = \"0123456789abcdef\"",
-            "it is the same as 'token'"
+            "is the same as 'token'"
         ),
-        ("listen = \"127.0.0.1:8090\"\nread_token = \"0123456789abcdef\"", "declare 'token' too"),
-        ("token = \"0123456789abcdef\"", "there is no 'listen' whose token this could be"),
+        ("listen = \"127.0.0.1:8090\"\nread_token = \"0123456789abcdef\"", "requires 'token'"),
+        ("token = \"0123456789abcdef\"", "requires 'listen'"),
         ("listen = \"127.0.0.1:99999\"", "is not an IP address and a port"),
     ])
     func mistakesAreNamed(_ declaration: String, _ message: String) async throws {

@@ -148,7 +148,7 @@ import Testing
             #expect(try await fixture.page.get("/api/review?run=1").status == 404)
             #expect(try await fixture.page.get("/api/review?run=\(run)&limit=1&limit=2").status == 400)
             let other = try await fixture.page.post("/sources/rates/accept?run=1")
-            #expect(other.status == 409 && other.body.contains("does not wait to be accepted any more"))
+            #expect(other.status == 409 && other.body.contains("no longer waits to be accepted"))
             let sound = try await fixture.page.post("/api/accept?source=news")
             #expect(sound.status == 409 && sound.body.contains("source 'news' is not blocked"))
             let advance = try await fixture.page.post("/api/accept?source=rates&in_advance=true")

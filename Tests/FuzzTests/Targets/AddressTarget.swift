@@ -29,7 +29,7 @@ final class AddressTarget: FuzzTarget {
         asked.url = InterpolatedText(address)
         var isTaken = false
         _ = try refusal {
-            let target = try HTTPTarget(asked)
+            let target = HTTPTarget(try asked.prepare())
             _ = target.origin
             for status in [301, 303, 308] {
                 isTaken =

@@ -19,7 +19,7 @@ final class ConfigurationTarget: FuzzTarget {
             for source in configuration.sources {
                 for request in source.requests {
                     _ = request.validity(parserVersion: 1)
-                    _ = try accepts { _ = try HTTPTarget(request) }
+                    _ = try accepts { _ = try request.prepare() }
                     _ = try accepts {
                         guard let paging = request.paging else { return }
                         _ = paging.firstPage(of: request)

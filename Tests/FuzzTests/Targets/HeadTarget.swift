@@ -33,12 +33,12 @@ final class HeadTarget: FuzzTarget {
             etag: response[header: "ETag"], lastModified: response[header: "Last-Modified"])
         try check(Freshness.end(of: response, at: Self.now), days: 366, "fresh")
         try check(RetryAfter.end(of: response, at: Self.now), days: 7, "left alone")
-        var advice = PollAdvice()
-        advice.note(response, origin: "http://feeds.test:80", at: Self.now)
+        var hints = PollHints()
+        hints.note(response, origin: Origin(scheme: "http", host: "feeds.test", port: 80), at: Self.now)
         for outcome in [RunOutcome.committed, .unchanged, .discarded, .blocked, .cancelled] {
             let state = DueTime.state(
                 after: outcome, error: nil, source: source, last: SourceState(source: "s"), startedAt: Self.now,
-                now: Self.now, advice: advice, jitter: 0.5)
+                now: Self.now, hints: hints, jitter: 0.5)
             if status != 410 { try check(state.nextDue, days: 366, "not due") }
         }
         let handler = XMLStreamHandler()

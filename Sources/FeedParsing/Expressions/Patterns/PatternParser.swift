@@ -17,8 +17,8 @@ struct PatternParser {
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
-    /// Returns the pattern's parts. None is within another but ``PatternNode/empty`` that makes no instruction, so that the
-    /// number of instructions bounds what is compiled.
+    /// Returns the pattern's parts. Only ``PatternNode/empty`` parts produce no instruction, so the number of
+    /// instructions bounds the compiled program.
     mutating func parse() throws(PatternError) -> PatternNode {
         let node = try choice()
         guard position == scalars.count else { throw PatternError("')' without '('") }
@@ -145,7 +145,7 @@ struct PatternParser {
         var most = least
         if take(",") { most = number() }
         guard take("}"), let least else {
-            throw PatternError("'{' is no count such as {2} or {2,5}; write '\\{' for the character")
+            throw PatternError("'{' is not a count such as {2} or {2,5}; write '\\{' for the character")
         }
         guard least <= Self.mostRepetitions, most ?? 0 <= Self.mostRepetitions, most.map({ $0 >= least }) ?? true else {
             throw PatternError("a count goes from the smaller to the larger number, up to \(Self.mostRepetitions)")

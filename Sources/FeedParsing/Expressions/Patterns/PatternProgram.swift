@@ -5,7 +5,7 @@ struct PatternProgram {
         case any(includesLineEnd: Bool)
         case set(Int)
         case assertion(PatternNode.Assertion)
-        /// Goes on at the first place, or else at the second.
+        /// Continues at the first place, or else at the second.
         case split(Int, Int)
         case jump(Int)
         /// Notes the position in the text.
@@ -19,9 +19,9 @@ struct PatternProgram {
     private(set) var instructions: [Instruction] = []
     private(set) var sets: [ScalarSet] = []
     let groups: Int
-    /// True for each byte with which a match may begin; nil where it may be empty.
+    /// True for each byte with which a match may begin; nil if it may be empty.
     private(set) var firstBytes: [Bool]?
-    /// Room for the search that is under way.
+    /// Room for the search that is in progress.
     private(set) var threads = PatternThreads([], width: 0)
 
     init(_ pattern: String) throws(PatternError) {

@@ -14,7 +14,7 @@ struct PatternReplacement {
     /// The greatest number of a group that is named.
     private var lastGroup = 0
 
-    /// - Throws: ``PatternError`` where it names a group that the pattern does not have.
+    /// - Throws: ``PatternError`` if it names a group that the pattern does not have.
     init(_ template: UnsafeBufferPointer<UInt8>, groups: Int) throws(PatternError) {
         var literal: [UInt8] = []
         var index = 0
@@ -47,9 +47,9 @@ struct PatternReplacement {
         if !literal.isEmpty { parts.append(.text(literal)) }
     }
 
-    /// Returns the text with every match replaced; nil where there is none.
+    /// Returns the text with every match replaced; nil without a match.
     ///
-    /// - Throws: ``PatternError`` where the search takes too long, or the result is longer than a value may be.
+    /// - Throws: ``PatternError`` if the search takes too long, or the result is longer than a value may be.
     func replace(
         in text: UnsafeBufferPointer<UInt8>, _ program: PatternProgram, stepLimit: Int = PatternSearch.stepLimit
     ) throws(PatternError) -> [UInt8]? {

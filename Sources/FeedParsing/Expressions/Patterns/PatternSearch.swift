@@ -1,9 +1,8 @@
 /// A search for a pattern in one text.
 ///
-/// It follows all ways to match at once, character by character (K. Thompson, 1968; R. Pike's sam): of those that are at the
-/// same instruction, only the one that comes first counts. So its time is bounded by the length of the text times that of
-/// the pattern, whatever both are, and its memory by that of the pattern, where engines that go back take time that doubles
-/// with each further character.
+/// It follows all ways to match at once, character by character (K. Thompson, 1968; R. Pike's sam). Of several ways
+/// at the same instruction, only the first counts. The time is therefore bounded by the length of the text times that
+/// of the pattern, and the memory by the length of the pattern. Backtracking engines may take exponential time.
 struct PatternSearch {
     /// The most steps of one call, some tenths of a second.
     static let stepLimit = 1 << 25
@@ -12,7 +11,7 @@ struct PatternSearch {
     private let text: UnsafeBufferPointer<UInt8>
     private let stepLimit: Int
     private var steps = 0
-    /// The places that are kept of each way: two for the match, and two for each group that is asked for.
+    /// The positions that each way keeps: two for the match, and two for each requested group.
     private let width: Int
     private let threads: PatternThreads
     private var present: PatternThreads.List
@@ -21,7 +20,8 @@ struct PatternSearch {
     private var comingCount = 0
     private var now: UInt64
 
-    /// - Parameter groups: the groups whose places are wanted, by the greatest number; nil where only the answer is wanted.
+    /// - Parameter groups: the groups whose places are wanted, by the greatest number; nil if only the answer is
+    ///   wanted.
     init(
         _ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>, groups: Int?, stepLimit: Int = stepLimit
     ) {
@@ -40,9 +40,9 @@ struct PatternSearch {
         return start >= 0 && end >= start ? start..<end : nil
     }
 
-    /// Counts what is done for a match beside the search itself.
+    /// Counts work for a match in addition to the search itself.
     ///
-    /// - Throws: ``PatternError`` where the call takes too long.
+    /// - Throws: ``PatternError`` if the call takes too long.
     mutating func spend(_ count: Int) throws(PatternError) {
         steps += count
         guard steps <= stepLimit else {
@@ -52,7 +52,7 @@ struct PatternSearch {
 
     /// Finds the first match at or after a position.
     ///
-    /// - Throws: ``PatternError`` where the search takes too long.
+    /// - Throws: ``PatternError`` if the search takes too long.
     mutating func find(from start: Int) throws(PatternError) -> Bool {
         defer { threads.now = now }
         var position = start
@@ -84,7 +84,7 @@ struct PatternSearch {
 
     /// Takes all ways over the character at a position.
     ///
-    /// - Returns: true where one of them has come to its end.
+    /// - Returns: true if one of them has come to its end.
     private mutating func step(at position: Int) throws(PatternError) -> Bool {
         swap(&present, &coming)
         (presentCount, comingCount) = (comingCount, 0)
@@ -116,7 +116,7 @@ struct PatternSearch {
         return false
     }
 
-    /// Goes on from an instruction to all those that look at the next character, in the order in which they count.
+    /// Continues from an instruction to all that read the next character, in the order of their priority.
     private mutating func follow(_ instruction: Int32, _ position: Int) {
         let (steps, reached, jobs, current) = (threads.steps, threads.reached, threads.jobs, threads.current)
         var count = 0

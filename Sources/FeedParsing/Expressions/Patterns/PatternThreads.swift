@@ -1,5 +1,5 @@
-/// Room for the search with one program, made once: its instructions, and the ways to match that are under way, in the order
-/// in which they count. Plain memory, as a search looks at it for each character.
+/// Room for the search with one program, made once: its instructions, and the ways to match that are in progress, in
+/// the order in which they count. Plain memory, as a search looks at it for each character.
 ///
 /// Used by one search at a time.
 final class PatternThreads {
@@ -10,15 +10,15 @@ final class PatternThreads {
         }
 
         var kind: Kind
-        /// A scalar, the number of a set, a slot, or the instruction to go on at.
+        /// A scalar, the number of a set, a slot, or the next instruction.
         var first: Int32 = 0
-        /// Where a split goes on else.
+        /// The second instruction of a split.
         var second: Int32 = 0
         /// The ASCII characters of a set.
         var ascii: (low: UInt64, high: UInt64) = (0, 0)
     }
 
-    /// An instruction to follow, or, where it is below 0, a place to bring back once what it was changed for is done.
+    /// An instruction to follow, or, if it is below 0, a position to restore afterwards.
     struct Job {
         var instruction: Int32
         var slot: Int32 = 0
@@ -28,7 +28,7 @@ final class PatternThreads {
     /// The ways at one character.
     struct List {
         var instructions: UnsafeMutablePointer<Int32>
-        /// The places of each way's match and groups, behind each other.
+        /// The positions of each way's match and groups, one way after another.
         var places: UnsafeMutablePointer<Int32>
     }
 
@@ -43,7 +43,7 @@ final class PatternThreads {
     private(set) var lists: (List, List)
     /// The places of the way that is followed.
     let current: UnsafeMutablePointer<Int32>
-    /// The places of the match; -1 for those that took no part.
+    /// The positions of the match; -1 for groups that took no part.
     let match: UnsafeMutablePointer<Int32>
 
     /// - Parameter width: the most places that are kept for each way.

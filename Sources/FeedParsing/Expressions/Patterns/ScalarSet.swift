@@ -18,13 +18,13 @@ struct ScalarSet {
         }
     }
 
-    /// In their order and apart from each other, once the set is complete.
+    /// In order and without overlaps, once the set is complete.
     private var ranges: [ClosedRange<UInt32>] = []
     private var classes: [(kind: Class, isNegated: Bool)] = []
     var isNegated = false
-    /// True where upper and lower case are the same.
+    /// True if upper and lower case are the same.
     var foldsCase = false
-    /// The answers for ASCII, which are most of those asked for.
+    /// The members in ASCII, the most frequent characters.
     private(set) var ascii: (low: UInt64, high: UInt64) = (0, 0)
 
     mutating func insert(_ range: ClosedRange<UInt32>) { ranges.append(range) }

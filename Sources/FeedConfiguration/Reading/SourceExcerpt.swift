@@ -1,0 +1,69 @@
+/// A line of a configuration with the part of it that is wrong.
+public struct SourceExcerpt: Sendable, Equatable {
+    /// The line, or a part of a long one.
+    public var text: String
+    /// The column at which the text begins, counted from 1 in Unicode's characters (scalars).
+    public var firstColumn: Int
+    /// The wrong part, in scalars from the start of the text.
+    public var marked: Range<Int>
+
+    /// The column at which the wrong part begins, and the one behind it.
+    public var columns: Range<Int> { marked.lowerBound + firstColumn..<marked.upperBound + firstColumn }
+
+    /// The bytes that are looked at on either side of a mistake.
+    private static let reach = 1_000
+
+    /// - Parameters:
+    ///   - range: the offsets of the wrong bytes. Of several lines, the first one is shown.
+    ///   - isSecret: true where they are a value that must not be shown.
+    init(_ bytes: [UInt8], _ range: Range<Int>, isSecret: Bool = false) {
+        let start = bytes[..<range.lowerBound].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        var end = bytes[range.lowerBound...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        if end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        func scalars(_ range: Range<Int>) -> Int { bytes[range].count { $0 & 0xC0 != 0x80 } }
+        // Of a long line, what stands before may be the end of a secret whose name is cut off.
+        let first = range.lowerBound - start > Self.reach ? range.lowerBound : start
+        let last = min(end, max(range.lowerBound, min(range.upperBound, end)) + Self.reach)
+        let before = scalars(first..<range.lowerBound)
+        let count = max(1, scalars(range.lowerBound..<max(range.lowerBound, min(range.upperBound, last))))
+        var text = String(decoding: bytes[first..<last], as: UTF8.self)
+        if isSecret {
+            let scalars = Array(text.unicodeScalars)
+            text = String(
+                String.UnicodeScalarView(
+                    scalars.enumerated().map { (before..<(before + count)).contains($0) ? "*" : $1 }))
+        }
+        self.text = Self.masked(text)
+        firstColumn = scalars(start..<first) + 1
+        marked = before..<(before + count)
+    }
+
+    /// True for the name of a key whose value must not be shown.
+    static func isSecret(_ name: String) -> Bool { name.lowercased().firstMatch(of: secretName) != nil }
+
+    nonisolated(unsafe) private static let secretName =
+        #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
+    nonisolated(unsafe) private static let assignment =
+        #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?)/#
+    nonisolated(unsafe) private static let userInfo = #/:\/\/[^\/\s"'@]+@/#
+
+    /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`
+    /// are none.
+    private static func masked(_ text: String) -> String {
+        var scalars = Array(text.unicodeScalars)
+        func hide(_ range: Range<String.Index>) {
+            let start = text.unicodeScalars.distance(from: text.startIndex, to: range.lowerBound)
+            let count = text.unicodeScalars.distance(from: range.lowerBound, to: range.upperBound)
+            for index in start..<(start + count) { scalars[index] = "*" }
+        }
+        for match in text.matches(of: assignment) where isSecret(String(match.1)) {
+            let value = match.2.dropFirst()
+            let inner = value.last == match.2.first ? value.dropLast() : value
+            if !inner.hasPrefix("${"), !inner.isEmpty { hide(inner.startIndex..<inner.endIndex) }
+        }
+        for match in text.matches(of: userInfo) where !match.0.contains("${") {
+            hide(text.index(match.range.lowerBound, offsetBy: 3)..<text.index(before: match.range.upperBound))
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,98 @@
+import FeedModel
+package import Foundation
+
+/// What is sent for a request: its address, its headers and its body, without references that are still to be resolved.
+///
+/// A request without references is prepared once, when the configuration is read; one with references when their values are
+/// known.
+package struct PreparedRequest: Sendable, Equatable {
+    package struct Header: Sendable, Equatable {
+        package var name: String
+        package var value: String
+    }
+
+    package static let userAgent = "Tributary/\(TributaryVersion.version) (+\(TributaryVersion.home))"
+
+    /// The declared address, with the text that messages show.
+    package let url: InterpolatedText
+    /// The address, with the parameters that belong into its query.
+    package let address: URL
+    package let origin: Origin
+    /// The files of a `file:` address; nil for any other.
+    package let file: FileAddress?
+    package let method: String
+    /// Without validators and authorization, in the order in which they are sent.
+    package let headers: [Header]
+    package let body: String?
+    package let authentication: Authentication?
+    package let transport: Transport
+    package let timeout: Duration
+    /// What named the address; nil for a declared one.
+    package let provenance: AddressProvenance?
+    /// True where responses may lead to addresses that are not public.
+    package let allowsPrivate: Bool
+    /// True where a folder may have no file.
+    package let allowsEmpty: Bool
+    package let documents: MemberPattern?
+
+    /// Prepares a request. Its parameters go into the query, or form-encoded into the body if the method has one and the
+    /// request declares none.
+    ///
+    /// - Throws: ``WebAddress/Problem`` where the request has no valid address, for instance before a response has given the
+    ///   values of its references.
+    package init(_ request: RequestDeclaration) throws(WebAddress.Problem) {
+        url = request.url
+        method = request.method
+        authentication = request.authentication
+        transport = request.transport
+        timeout = request.timeout
+        provenance = request.provenance
+        allowsPrivate = request.allowsPrivate
+        allowsEmpty = request.allowsEmpty
+        documents = request.documents
+        file = FileAddress.isFile(url.value) ? try FileAddress(url.value) : nil
+        var body = request.body?.text.value
+        var headers = request.headers.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value.value) }
+        let base = try request.address()
+        guard var components = URLComponents(url: base, resolvingAgainstBaseURL: true) else { throw Self.noURL }
+        if !request.parameters.isEmpty {
+            let pairs = Self.form(request.parameters.mapValues(\.value))
+            if body == nil, ["POST", "PUT", "PATCH"].contains(method) {
+                body = pairs
+                if !request.hasHeader("Content-Type") {
+                    let form = Header(name: "Content-Type", value: "application/x-www-form-urlencoded")
+                    headers.insert(form, at: headers.firstIndex { $0.name > form.name } ?? headers.endIndex)
+                }
+            } else {
+                let query = components.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
+                components.percentEncodedQuery = query + pairs
+            }
+        }
+        components.fragment = nil
+        guard let address = components.url else { throw Self.noURL }
+        for (name, value) in [("User-Agent", Self.userAgent), ("Accept-Encoding", "gzip, deflate")]
+        where !request.hasHeader(name) {
+            headers.append(Header(name: name, value: value))
+        }
+        self.address = address
+        origin = address.origin
+        self.headers = headers
+        self.body = body
+    }
+
+    private static var noURL: WebAddress.Problem { WebAddress.Problem(description: "it is not a URL") }
+
+    /// Returns the address without user and password, to be shown. Its other secrets are still to be removed.
+    ///
+    /// - Parameter hasQuery: false where the query may be a secret that nobody has declared.
+    package func shown(withQuery hasQuery: Bool) -> String {
+        let text = address.absoluteString.withoutUserInfo
+        return hasQuery ? text : String(text.prefix { $0 != "?" })
+    }
+
+    /// Returns names and values encoded as a query or a form.
+    package static func form(_ fields: [String: String]) -> String {
+        fields.sorted { $0.key < $1.key }.map { "\($0.key.percentEncoded)=\($0.value.percentEncoded)" }.joined(
+            separator: "&")
+    }
+}

@@ -1,0 +1,70 @@
+import FeedDeclarations
+import NIOCore
+import Locking
+
+/// Correlates requests with the connections that send them, which async-http-client does not name. A request carries the
+/// number of its entry in a header, which the connection's handler removes before anything is sent.
+final class RequestCorrelation: Sendable {
+    /// A request on its way to a connection.
+    final class Entry: Sendable {
+        let number: Int
+        private let progress: ExchangeProgress?
+        /// The origin that is asked, and who named it; nil where its address may be any.
+        private let origin: Origin
+        private let provenance: AddressProvenance?
+        private let sent = Mutex((isSent: false, address: IPAddress?.none))
+
+        fileprivate init(
+            _ number: Int, _ progress: ExchangeProgress?, _ origin: Origin, _ provenance: AddressProvenance?
+        ) {
+            self.number = number
+            self.progress = progress
+            self.origin = origin
+            self.provenance = provenance
+        }
+
+        /// True once a connection has begun to send the request.
+        var isSent: Bool { sent.withLock { $0.isSent } }
+
+        /// The address to which it was sent; nil before that, and for what is not of the Internet.
+        var address: IPAddress? { sent.withLock { $0.address } }
+
+        fileprivate func send(to address: IPAddress?) throws(AddressGuard.Refusal) {
+            if let provenance, let address, !provenance.admits(address) {
+                throw AddressGuard.Refusal(provenance, to: origin, address)
+            }
+            sent.withLock { $0 = (true, address) }
+            progress?.isSent()
+        }
+    }
+
+    static let header = "tributary-correlation"
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        var last = 0
+    }
+
+    private let state = Mutex(State())
+
+    func add(for progress: ExchangeProgress?, to origin: Origin, provenance: AddressProvenance?) -> Entry {
+        state.withLock { state in
+            state.last &+= 1
+            let entry = Entry(state.last, progress, origin, provenance)
+            state.entries[entry.number] = entry
+            return entry
+        }
+    }
+
+    /// Removes the entry of a request that was answered or never will be.
+    func remove(_ entry: Entry) { state.withLock { $0.entries[entry.number] = nil } }
+
+    /// Notes that a connection is about to send the request with this number.
+    ///
+    /// - Throws: ``AddressGuard/Refusal`` where the request must not go to the connection's address. Nothing of it has been
+    ///   sent then, and nothing may be.
+    func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
+        guard let number = Int(number), let entry = state.withLock({ $0.entries[number] }) else { return }
+        try entry.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
+    }
+}

@@ -1,0 +1,65 @@
+package import FeedModel
+package import Foundation
+import NIOHTTP1
+import XMLStream
+
+/// Dates of header fields (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    static func parse(_ text: String) -> Date? {
+        var text = text.trimmingCharacters(in: .whitespaces)
+        return text.withUTF8 { Lexical.date($0) }
+    }
+}
+
+/// Whole seconds of header fields (RFC 9111, section 1.2.2).
+enum HTTPSeconds {
+    /// Returns the seconds; nil if the text is not a number. Keeps a fraction, which some servers write, and cuts the
+    /// value to a century.
+    static func parse(_ text: String) -> Double? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
+            let seconds = Double(text)
+        else { return nil }
+        return min(seconds, longest)
+    }
+
+    private static let longest: Double = 36_525 * 86_400
+}
+
+/// Lists of header fields (RFC 9110, section 5.6.1).
+enum HTTPList {
+    /// Returns the text between commas that are in no quoted string.
+    static func elements(of text: String) -> [Substring] {
+        var isQuoted = false
+        var isEscaped = false
+        return text.split { character in
+            defer { isEscaped = isQuoted && character == "\\" && !isEscaped }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            return character == "," && !isQuoted
+        }
+    }
+}
+
+package enum HTTPReason {
+    /// Returns the standard phrase of a status, such as `Not Found`.
+    package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
+}
+
+/// The wait that a server asks for with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4).
+package enum RetryAfter {
+    /// The longest wait that is honoured; a longer one is cut to it.
+    package static let longest = Duration.seconds(7 * 86_400)
+
+    /// Returns the end of the wait; nil if the server gives none, or one that cannot be read.
+    package static func end(of response: FeedResponse, at now: Date) -> Date? {
+        response[header: "Retry-After"].flatMap { end(of: $0, at: now) }
+    }
+
+    /// - Parameter header: the value of the header.
+    static func end(of header: String, at now: Date) -> Date? {
+        let text = header.trimmingCharacters(in: .whitespaces)
+        let seconds = HTTPSeconds.parse(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
+        guard let seconds, seconds > 0 else { return nil }
+        return now + min(seconds, longest.seconds)
+    }
+}

@@ -1,0 +1,40 @@
+package import FeedDeclarations
+
+extension RequestDeclaration {
+    /// Removes what was declared for the source's own hosts, for a host that a response has named.
+    ///
+    /// - Throws: ``FetchError`` if it would then be a different request.
+    package mutating func dropSecrets() throws {
+        guard body == nil, method == "GET" || method == "HEAD" else {
+            throw FetchError(
+                .redirect, "\(url) leads to a host that the source does not name; a \(method) is not sent there")
+        }
+        headers = headers.leavingOrigin()
+        parameters = [:]
+        authentication = nil
+    }
+
+    /// Returns what is sent for the request.
+    ///
+    /// - Throws: ``FetchError`` if the request has no valid address, as while it refers to a response not yet received.
+    package func prepare() throws(FetchError) -> PreparedRequest {
+        if let prepared { return prepared }
+        do {
+            return try PreparedRequest(self)
+        } catch {
+            throw FetchError(.address, "\(url) cannot be used: \(error)")
+        }
+    }
+
+    /// Returns the origin of the request's address.
+    ///
+    /// - Throws: ``FetchError`` if the request has no valid address.
+    package func origin() throws(FetchError) -> Origin {
+        if let prepared { return prepared.origin }
+        do {
+            return try address().origin
+        } catch {
+            throw FetchError(.address, "\(url) cannot be used: \(error)")
+        }
+    }
+}

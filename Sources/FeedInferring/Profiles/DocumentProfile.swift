@@ -1,0 +1,70 @@
+package import XMLStream
+
+/// The structure of an XML document: the tree of its distinct element paths, with the count of each and the forms of
+/// its values.
+///
+/// It is made while an ``XMLStreamParser`` reads the document. Memory is needed for the paths and for the hashes of
+/// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
+/// is.
+package final class DocumentProfile: XMLStreamHandler {
+    /// The most paths. No document with a schema has so many; names that are data (`<id1234>`) make more.
+    static let maximumPaths = 20_000
+
+    /// Nil until the root element has begun.
+    package private(set) var root: ElementProfile?
+    /// The number of elements read so far.
+    package private(set) var elements = 0
+    private var open: [ElementProfile] = []
+    private var paths = 0
+
+    package override init() { super.init() }
+
+    package override func didStartElement(in stream: XMLStreamParser) throws {
+        open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
+        guard stream.isSynthetic || !stream.name.local.contains(":") else {
+            throw InferenceError(
+                description: "the element <\(stream.name.qualified)> has a name that no path can name "
+                    + "(Namespaces in XML 1.0, section 7)")
+        }
+        let element = try profile(stream.name, number: stream.nameIndex)
+        elements += 1
+        element.begin()
+        open.append(element)
+        for (name, value) in stream.attributesOfElement.all where !name.local.contains(":") {
+            var value = value
+            value.withUTF8 { element.addAttribute(name, trimmed($0)) }
+        }
+    }
+
+    package override func didEndElement(in stream: XMLStreamParser) throws {
+        open.removeLast().end(trimmed(stream.textBytes))
+    }
+
+    private func profile(_ name: XMLName, number: Int32) throws -> ElementProfile {
+        if let parent = open.last {
+            if let known = parent.child(name, number: number) { return known }
+            try countPath()
+            return parent.addChild(name, number: number)
+        }
+        let first = ElementProfile(name: name, parent: nil)
+        root = first
+        try countPath()
+        return first
+    }
+
+    private func countPath() throws {
+        paths += 1
+        guard paths <= Self.maximumPaths else {
+            throw InferenceError(
+                description: "the document has more than \(Self.maximumPaths) different element paths; "
+                    + "its element names seem to be data, which no mapping can name")
+        }
+    }
+}
+
+/// The reason that no mapping can be proposed for a document.
+package struct InferenceError: Error, Sendable, Equatable, CustomStringConvertible {
+    package var description: String
+
+    package init(description: String) { self.description = description }
+}

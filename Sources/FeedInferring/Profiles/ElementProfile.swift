@@ -1,0 +1,244 @@
+package import XMLStream
+
+/// The observed elements at one path of a document.
+///
+/// Names are compared by local name and namespace: one namespace with two prefixes is one path.
+package final class ElementProfile {
+    package let name: XMLName
+    package internal(set) unowned var parent: ElementProfile?
+    /// The child elements, in the order of their first appearance.
+    package internal(set) var children: [ElementProfile] = []
+    package internal(set) var attributes: [AttributeProfile] = []
+    /// The elements' own text.
+    package internal(set) var text = ValueProfile()
+    package internal(set) var count = 0
+    /// The most of these elements in one parent.
+    package internal(set) var maximum = 0
+    /// The number of parents with at least one of these elements.
+    package internal(set) var parents = 0
+    /// True if elements of this name were found below one another, and are all profiled here.
+    var isRecursive = false
+    /// The schema's declaration of the elements; nil without one.
+    var declaration: ElementDeclaration?
+    /// The profile that this one has been merged into; nil if it has not.
+    private(set) var merged: ElementProfile?
+    /// The last copy of this profile.
+    private var copy: ElementProfile?
+    /// Local names that several children have, in different namespaces. To be read when nothing is added any more.
+    lazy var twins: Set<String> = {
+        var once: Set<String> = []
+        return Set(children.map(\.name.local).filter { !once.insert($0).inserted })
+    }()
+    /// The name for a column, with the prefix only where a sibling has the same local name. To be read when nothing is
+    /// added any more.
+    lazy var columnName = SQLName.snakeCase(hasTwin ? name.qualified : name.local)
+    /// Local names that several attributes have, in different namespaces. To be read when nothing is added any more.
+    lazy var attributeTwins: Set<String> = {
+        var once: Set<String> = []
+        return Set(attributes.map(\.name.local).filter { !once.insert($0).inserted })
+    }()
+
+    /// The children by the number of their name in the document, and by identity.
+    private var childrenByNumber: [Int32: ElementProfile] = [:]
+    private var childrenByName: [Identity: ElementProfile] = [:]
+    private var attributesByName: [Identity: Int] = [:]
+    private var instance = -1
+    private var occurrences = 0
+    private var instancesWithChildren = 0
+    private var instancesWithProse = 0
+    private var childrenNow = 0
+    private var leadingLength = 0
+
+    init(name: XMLName, parent: ElementProfile?) {
+        self.name = name
+        self.parent = parent
+    }
+
+    // MARK: - Profiling
+
+    /// A name without its prefix, for comparison.
+    struct Identity: Hashable {
+        let local: String
+        let namespace: String?
+    }
+
+    /// Returns the child of this name; nil if none has occurred yet.
+    ///
+    /// - Parameter number: the number of the name in the document.
+    func child(_ name: XMLName, number: Int32) -> ElementProfile? {
+        if let found = childrenByNumber[number] { return found }
+        guard let found = child(name.identity) else { return nil }
+        childrenByNumber[number] = found
+        return found
+    }
+
+    func child(_ name: Identity) -> ElementProfile? { childrenByName[name] }
+
+    func addChild(_ name: XMLName, number: Int32) -> ElementProfile {
+        let child = ElementProfile(name: name, parent: self)
+        adopt(child)
+        childrenByNumber[number] = child
+        return child
+    }
+
+    private func adopt(_ child: ElementProfile) {
+        child.parent = self
+        children.append(child)
+        childrenByName[child.name.identity] = child
+    }
+
+    func removeChild(_ child: ElementProfile) {
+        children.removeAll { $0 === child }
+        childrenByName[child.name.identity] = nil
+    }
+
+    func hasAttribute(_ name: Identity) -> Bool { attributesByName[name] != nil }
+
+    func begin() {
+        count += 1
+        childrenNow = 0
+        guard let parent else { return maximum = 1 }
+        if parent.count != instance {
+            instance = parent.count
+            occurrences = 0
+            parents += 1
+        }
+        occurrences += 1
+        maximum = max(maximum, occurrences)
+    }
+
+    /// - Parameter text: the element's own text before the child, trimmed. Called before the first child only.
+    func beginChild(after text: () -> UnsafeBufferPointer<UInt8>) {
+        if childrenNow == 0 {
+            instancesWithChildren += 1
+            leadingLength = text().count
+        }
+        childrenNow += 1
+    }
+
+    /// - Parameter text: trimmed.
+    func addAttribute(_ name: XMLName, _ text: UnsafeBufferPointer<UInt8>) {
+        attributes[indexOfAttribute(name)].value.add(text, scope: parent?.count ?? 0)
+    }
+
+    private func indexOfAttribute(_ name: XMLName) -> Int {
+        if let known = attributesByName[name.identity] { return known }
+        attributes.append(AttributeProfile(name: name))
+        attributesByName[name.identity] = attributes.count - 1
+        return attributes.count - 1
+    }
+
+    /// - Parameter text: the element's own, trimmed.
+    func end(_ text: UnsafeBufferPointer<UInt8>) {
+        // An element with its own text is mostly a column of its parent: siblings have the same grandparent.
+        self.text.add(text, scope: parent?.parent?.count ?? 0)
+        if childrenNow > 0, text.count > max(leadingLength, childrenNow * 4) { instancesWithProse += 1 }
+    }
+
+    // MARK: - Declarations
+
+    /// Returns the child of this name, which a schema declares.
+    func declareChild(_ name: XMLName) -> ElementProfile {
+        instancesWithChildren = max(instancesWithChildren, 1)
+        let child = ElementProfile(declared: name)
+        adopt(child)
+        return child
+    }
+
+    /// Creates the profile of an element that occurs once.
+    convenience init(declared name: XMLName) {
+        self.init(name: name, parent: nil)
+        count = 1
+        maximum = 1
+        parents = 1
+    }
+
+    /// Adds the schema's declaration of an attribute.
+    ///
+    /// - Parameter adds: true to add an attribute that no document has.
+    func declareAttribute(_ name: XMLName, _ value: DeclaredValue, adds: Bool) {
+        if let index = attributesByName[name.identity] {
+            attributes[index].value.declared = value
+        } else if adds {
+            attributes.append(AttributeProfile(name: name, value: ValueProfile(declared: value)))
+            attributesByName[name.identity] = attributes.count - 1
+        }
+    }
+
+    // MARK: - Classification
+
+    /// The attributes that hold data.
+    var data: [AttributeProfile] { attributes.filter(\.isData) }
+
+    /// True if the elements' content is running text with markup, which columns would tear apart: in most elements
+    /// with children, text of more than a stray word follows a child, or XHTML begins here.
+    var isProse: Bool {
+        if declaration?.isMarkup ?? false { return true }
+        guard !children.isEmpty else { return false }
+        if instancesWithProse * 2 > instancesWithChildren { return true }
+        return children.contains { $0.name.namespace == Self.xhtml && Self.blocks.contains($0.name.local) }
+    }
+
+    /// True if no element at this path, or at those folded into it by recursion, has children.
+    var isLeaf: Bool { instancesWithChildren == 0 }
+
+    /// True if XHTML begins here, or text with markup according to a schema; both are kept.
+    var holdsMarkup: Bool {
+        declaration?.isMarkup ?? false || children.contains { $0.name.namespace == Self.xhtml }
+    }
+
+    private static let xhtml = "http://www.w3.org/1999/xhtml"
+    private static let blocks: Set = [
+        "html", "body", "div", "p", "span", "section", "article", "ul", "ol", "table", "pre", "blockquote",
+    ]
+
+    // MARK: - Copies
+
+    /// Creates a copy of this element and all below it, with the same counts.
+    init(copying other: ElementProfile, parent: ElementProfile?) {
+        name = other.name
+        self.parent = parent
+        declaration = other.declaration
+        attributes = other.attributes
+        text = other.text
+        count = other.count
+        maximum = other.maximum
+        parents = other.parents
+        instancesWithChildren = other.instancesWithChildren
+        instancesWithProse = other.instancesWithProse
+        attributesByName = other.attributesByName
+        for child in other.children { adopt(ElementProfile(copying: child, parent: self)) }
+        other.copy = self
+    }
+
+    /// The profile in place of this one in the last copy of the document.
+    var surviving: ElementProfile {
+        var found = copy ?? self
+        while let next = found.merged { found = next }
+        return found
+    }
+
+    /// Adds the figures of another path's profile, children included.
+    func merge(_ other: ElementProfile) {
+        defer { other.merged = self }
+        // Of a further level in a schema nothing else is known.
+        guard !(other.declaration?.isLevel ?? false) else { return maximum = max(maximum, other.maximum) }
+        count += other.count
+        maximum = max(maximum, other.maximum)
+        parents += other.parents
+        instancesWithChildren += other.instancesWithChildren
+        instancesWithProse += other.instancesWithProse
+        text.merge(other.text)
+        for attribute in other.attributes {
+            if let index = attributesByName[attribute.name.identity] {
+                attributes[index].value.merge(attribute.value)
+            } else {
+                attributesByName[attribute.name.identity] = attributes.count
+                attributes.append(attribute)
+            }
+        }
+        for child in other.children {
+            if let known = self.child(child.name.identity) { known.merge(child) } else { adopt(child) }
+        }
+    }
+}

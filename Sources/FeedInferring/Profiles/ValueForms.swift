@@ -1,0 +1,102 @@
+import FeedDeclarations
+import XMLStream
+
+/// The possible types of a value, other than text. A column has the types that all its values share.
+struct ValueForms: OptionSet {
+    let rawValue: UInt8
+
+    static let integer = ValueForms(rawValue: 1)
+    /// A number with a point and without an exponent. All numbers of a column must have the same number of decimals.
+    static let decimal = ValueForms(rawValue: 2)
+    static let real = ValueForms(rawValue: 4)
+    static let boolean = ValueForms(rawValue: 8)
+    static let date = ValueForms(rawValue: 16)
+    static let datetime = ValueForms(rawValue: 32)
+    static let all: ValueForms = [.integer, .decimal, .real, .boolean, .date, .datetime]
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Returns the types to which a text converts, even where another spelling is restored from them. A schema may have
+    /// declared one of them.
+    static func convertible(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        var forms: ValueForms = []
+        if Lexical.isDecimal(text, exponent: true) {
+            forms.insert(.real)
+            if Lexical.isDecimal(text, exponent: false) { forms.insert(.decimal) }
+            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        } else if let number = Lexical.double(text), !number.isNaN {
+            forms.insert(.real)
+        }
+        if Lexical.boolean(text) != nil { forms.insert(.boolean) }
+        if Lexical.date(text, ignoresZone: true) != nil { forms.insert(.date) }
+        if Lexical.time(text) != nil, !hasMicroseconds(text) { forms.insert(.datetime) }
+        return forms
+    }
+
+    /// True where a time has more than the milliseconds that a column of times keeps.
+    private static func hasMicroseconds(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let point = text.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }) else {
+            return false
+        }
+        let decimals = text[(point + 1)...].prefix { $0 &- UInt8(ascii: "0") < 10 }
+        return decimals.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
+    }
+
+    /// The form of a type; nil for one that is not guessed.
+    static func form(of type: ValueType) -> ValueForms? {
+        switch type {
+        case .integer: .integer
+        case .decimal: .decimal
+        case .real: .real
+        case .boolean: .boolean
+        case .date: .date
+        case .datetime: .datetime
+        case .text, .blob, .xml: nil
+        }
+    }
+
+    /// - Parameter text: the text of the value, trimmed and not empty.
+    /// - Parameter number: the same text as a number, where it is one.
+    init(_ text: UnsafeBufferPointer<UInt8>, number: PlainNumber?) {
+        if let number {
+            self = Self.forms(of: number, text)
+        } else if Self.isTrueOrFalse(text) {
+            self = .boolean
+        } else {
+            self = Self.dateForms(text)
+        }
+    }
+
+    /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no real or
+    /// decimal. An integer may have all digits that 64 bits allow.
+    private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        var forms: ValueForms = number.significantDigits <= 15 ? .real : []
+        guard !number.hasExponent else { return forms }
+        if number.decimals == nil {
+            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        } else if number.significantDigits <= 15 {
+            forms.insert(.decimal)
+        }
+        return forms
+    }
+
+    /// True for `true` and `false`. A mapping may declare `yes`, `no`, `1` and `0` as booleans, but they are not
+    /// guessed.
+    private static func isTrueOrFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        (4...5).contains(text.count) && Lexical.boolean(text) != nil
+    }
+
+    /// Returns the forms of a date or time. A year, month or time alone is text, because a date would add information.
+    private static func dateForms(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+        guard (8...64).contains(text.count), Lexical.date(text) != nil else { return [] }
+        let isDay = text.count >= 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
+        // A day of a zone (`1960-01-01-05:00`, XML Schema) has no time.
+        if isDay, text.count == 10 || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")].contains(text[10]) {
+            return [.date, .datetime]
+        }
+        let hasTime = text.contains(UInt8(ascii: ":")) || (text.count > 8 && text[8] == UInt8(ascii: "T"))
+        if hasTime { return .datetime }
+        let namesMonth = text.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        return namesMonth ? [.date, .datetime] : []
+    }
+}

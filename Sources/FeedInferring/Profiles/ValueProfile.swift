@@ -1,0 +1,129 @@
+import FeedDeclarations
+
+/// The observed values of one attribute, or of the own text of one element, in a whole document.
+package struct ValueProfile {
+    /// The most bytes of a key. Longer values are not compared with one another.
+    static let longestKey = 255
+
+    /// The number of occurrences, empty ones included.
+    package private(set) var count = 0
+    /// The number of occurrences with more than white space.
+    package private(set) var filled = 0
+    /// The bytes of the longest value in UTF-8, without white space at either end.
+    package private(set) var maximumLength = 0
+    /// The first value that is not empty, or its first 80 characters.
+    package private(set) var example: String?
+
+    /// The schema's declaration of the values; nil without one.
+    var declared: DeclaredValue?
+
+    private(set) var distinct = DistinctValues()
+    /// A check that the values differ within each element that encloses a record, as those of a child's key must.
+    private(set) var distinctAmongSiblings = DistinctValues()
+    private var scope = -1
+
+    private var forms = ValueForms.all
+    private var local = LocalForms()
+    /// The types to which every value converts.
+    private var convertible = ValueForms.all
+    private var decimals: Int?
+    private var hasExponent = false
+
+    init() {}
+
+    /// Creates the profile of values that only a schema declares.
+    init(declared: DeclaredValue) {
+        self.declared = declared
+        count = 1
+        filled = 1
+    }
+
+    /// - Parameters:
+    ///   - text: the text of the value, trimmed.
+    ///   - scope: the number of the element that encloses the record. Values of different scopes are not siblings.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int) {
+        count += 1
+        guard !text.isEmpty else { return }
+        filled += 1
+        maximumLength = max(maximumLength, text.count)
+        if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
+        compare(text, scope)
+        if !convertible.isEmpty || local.isOpen { narrow(text) }
+    }
+
+    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
+        guard distinct.allDiffer || distinctAmongSiblings.allDiffer else { return }
+        guard text.count <= Self.longestKey else {
+            distinct.giveUp()
+            return distinctAmongSiblings.giveUp()
+        }
+        if scope != self.scope {
+            self.scope = scope
+            distinctAmongSiblings.startOver()
+        }
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(text))
+        let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+        distinct.insert(hash)
+        distinctAmongSiblings.insert(hash)
+    }
+
+    private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+        convertible.formIntersection(ValueForms.convertible(text))
+        guard !forms.isEmpty || local.isOpen else { return }
+        let number = PlainNumber(text)
+        if local.isOpen { local.add(text, plain: number) }
+        forms.formIntersection(ValueForms(text, number: number))
+        if number?.hasExponent ?? false { hasExponent = true }
+        if let found = number?.decimals {
+            if let decimals, decimals != found { forms.remove(.decimal) }
+            decimals = found
+        }
+    }
+
+    /// True where every value is a number without an exponent.
+    var isNumber: Bool {
+        guard filled > 0, !hasExponent else { return false }
+        return [.integer, .decimal, .real].contains(type)
+    }
+
+    /// The narrowest type to which every value converts, and from which it can be restored; text where there is no
+    /// value.
+    var type: ValueType {
+        guard filled > 0 else { return .text }
+        let types: [(ValueForms, ValueType)] = [
+            (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
+            (.datetime, .datetime),
+        ]
+        return types.first { forms.contains($0.0) }?.1 ?? local.type?.type ?? .text
+    }
+
+    /// How the values are written, where their type does not say it.
+    var writing: ValueWriting? { filled > 0 && forms.isEmpty ? local.type?.writing : nil }
+
+    /// The type that a schema declares, or text if a value of the document does not convert to it; nil without a schema's
+    /// type.
+    var declaredType: ValueType? {
+        guard let declared else { return nil }
+        return ValueForms.form(of: declared.type).map(convertible.contains) ?? true ? declared.type : .text
+    }
+
+    /// Adds the values of another profile.
+    mutating func merge(_ other: ValueProfile) {
+        let isFirst = filled == 0
+        count += other.count
+        filled += other.filled
+        maximumLength = max(maximumLength, other.maximumLength)
+        example = example ?? other.example
+        declared = declared ?? other.declared
+        distinct.formUnion(other.distinct)
+        if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
+        guard other.filled > 0 else { return }
+        forms.formIntersection(other.forms)
+        local.merge(other.local)
+        convertible.formIntersection(other.convertible)
+        if other.hasExponent { hasExponent = true }
+        if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
+        decimals = other.decimals ?? decimals
+    }
+}

@@ -1,0 +1,116 @@
+import FeedDeclarations
+
+/// How the values of a column are written, where its type does not say it.
+struct ValueWriting {
+    /// Keys of the column, with their values in TOML.
+    var keys: [(name: String, value: String)] = []
+    /// A value that shows it.
+    var example: String
+    /// What else the values may be; nil where they can be only this.
+    var doubt: String?
+
+    var comment: String { doubt ?? "as in \(example)" }
+}
+
+/// What the values of a column have in common that are numbers or dates in a local notation.
+struct LocalForms {
+    /// The digits of the values' fractions, if a mark is the one before a fraction.
+    private struct Fraction {
+        private(set) var digits: Int?
+        private(set) var varies = false
+
+        var exists: Bool { digits != nil || varies }
+
+        mutating func add(_ other: Int?, isFirst: Bool) {
+            if !isFirst, digits != other { varies = true }
+            digits = other
+        }
+
+        mutating func merge(_ other: Fraction) {
+            add(other.digits, isFirst: false)
+            varies = varies || other.varies
+        }
+    }
+
+    private var numbers = NumberStyles.all
+    private var comma = Fraction()
+    private var point = Fraction()
+    private var hasNumber = false
+    private var date: LocalDate?
+    private var mayBeDates = true
+    private var count = 0
+    /// The last value that has ruled something out.
+    private var example = ""
+
+    /// False where no further value changes anything.
+    var isOpen: Bool { !numbers.isEmpty || mayBeDates }
+
+    /// - Parameter number: the value as a plain number, where it is one.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: PlainNumber?) {
+        defer { count += 1 }
+        if !numbers.isEmpty { addNumber(text, number) }
+        guard mayBeDates else { return }
+        let found = number == nil ? LocalDate(text) : nil
+        let both = date.map { date in found.flatMap(date.intersection) } ?? found
+        mayBeDates = both != nil
+        if date?.orders != both?.orders { keep(text) }
+        date = both
+    }
+
+    private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: PlainNumber?) {
+        let local = plain == nil ? LocalNumber(text) : nil
+        if local != nil { hasNumber = true }
+        comma.add(local?.decimals(after: UInt8(ascii: ",")), isFirst: count == 0)
+        point.add(plain?.decimals ?? local?.decimals(after: UInt8(ascii: ".")), isFirst: count == 0)
+        let found = plain?.styles ?? local?.styles ?? []
+        if !numbers.isSubset(of: found) { keep(text) }
+        numbers.formIntersection(found)
+    }
+
+    private mutating func keep(_ text: UnsafeBufferPointer<UInt8>) { example = String(decoding: text, as: UTF8.self) }
+
+    mutating func merge(_ other: LocalForms) {
+        guard other.count > 0 else { return }
+        guard count > 0 else { return self = other }
+        count += other.count
+        numbers.formIntersection(other.numbers)
+        comma.merge(other.comma)
+        point.merge(other.point)
+        hasNumber = hasNumber || other.hasNumber
+        date = date.flatMap { date in other.date.flatMap(date.intersection) }
+        mayBeDates = date != nil
+    }
+
+    /// The type of the values and how they are written; nil where they are nothing but texts. Values that may be of more
+    /// than one kind are text, and the writing says so.
+    var type: (type: ValueType, writing: ValueWriting)? {
+        guard count > 0 else { return nil }
+        if hasNumber, !numbers.isEmpty { return numberType }
+        guard let date, let format = date.formats.first else { return nil }
+        let type: ValueType = date.hasTime ? .datetime : .date
+        var writing = ValueWriting(keys: [("format", TOMLText.string(format))], example: example)
+        guard date.formats.count > 1 else { return (type, writing) }
+        writing.keys = []
+        let formats = date.formats.map(TOMLText.string).joined(separator: " or ")
+        writing.doubt = "\(example): day or month first? type = \"\(type.rawValue)\", format = \(formats)"
+        return (.text, writing)
+    }
+
+    private var numberType: (ValueType, ValueWriting) {
+        let isComma = !numbers.isDisjoint(with: .comma)
+        let isPoint = !numbers.isDisjoint(with: .point)
+        var writing = ValueWriting(example: example)
+        if isComma, isPoint, comma.exists || point.exists {
+            writing.doubt =
+                "\(example): a fraction, or thousands? type = \"decimal\", decimal_separator = \",\" or group_separator = \",\""
+            return (.text, writing)
+        }
+        // Without a fraction, the mark before one decides nothing.
+        let fraction = isPoint ? point : comma
+        if !isPoint { writing.keys.append(("decimal_separator", TOMLText.string(","))) }
+        if let group = numbers.intersection(isPoint ? .point : .comma).group {
+            writing.keys.append(("group_separator", TOMLText.string(String(group))))
+        }
+        return (fraction.exists ? fraction.varies ? .real : .decimal : .integer, writing)
+    }
+}

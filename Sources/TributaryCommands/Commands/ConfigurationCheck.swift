@@ -1,0 +1,146 @@
+import FeedConfiguration
+import FeedDeclarations
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import SQLiteStore
+import TributaryEngine
+import TributaryStores
+
+/// The check of a configuration, its schema and its parsers, without the network.
+struct ConfigurationCheck {
+    let program: Program
+    let options: GlobalOptions
+    /// True to connect to a store on a server.
+    var asksServer = false
+
+    struct Result {
+        var file: String
+        var sources = 0
+        var requests = 0
+        var mistakes: [ConfigurationError.Problem] = []
+        var notes: [String] = []
+        /// A line for each source: its requests and tables.
+        var details: [String] = []
+    }
+
+    /// - Throws: what keeps the check from being made; mistakes are in the result.
+    func result() throws -> Result {
+        var result = Result(file: options.configurationFile)
+        do {
+            let configuration = try program.configuration(options)
+            result.sources = configuration.sources.count
+            result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
+            result.details = configuration.sources.map { source in
+                let tables = Set(source.requests.flatMap { program.parsers.tables(of: $0.content) }).sorted()
+                let written = tables.isEmpty ? "" : " into \(tables.joined(separator: ", "))"
+                return "\(source.name): \(Figures.count(source.requests.count, "request"))\(written)"
+                    + (source.isEnabled ? "" : ", switched off")
+            }
+            let (problems, notes) = try storeProblems(configuration)
+            let searchPath = ProcessInfo.processInfo.environment["PATH"]
+            let hooks = configuration.hooks.compactMap {
+                $0.programProblem(file: configuration.file, searchPath: searchPath)
+            }
+            result.mistakes = configuration.located(
+                (problems + hooks + Self.folders(configuration)).map(configuration.redactor.redact))
+            result.notes = notes
+        } catch let error as ConfigurationError {
+            result.mistakes = error.problems
+        }
+        return result
+    }
+
+    /// Prints that there are no mistakes, and the notes; nothing where there are any.
+    func show(_ result: Result) throws {
+        guard result.mistakes.isEmpty else { return }
+        try Terminal.print(
+            "\(result.file): \(Figures.count(result.sources, "source")), \(Figures.count(result.requests, "request")), no mistakes"
+        )
+        if Terminal.isVerbose { for line in result.details { try Terminal.print("  \(line)") } }
+        for note in result.notes { try Terminal.print("note: \(note)") }
+    }
+
+    /// Returns the mistakes that only a store with the schema shows, and the notes.
+    private func storeProblems(
+        _ configuration: TributaryConfiguration
+    ) throws -> (problems: [String], notes: [String]) {
+        let isOnServer = if case .server = configuration.store { true } else { false }
+        if isOnServer, !asksServer {
+            return ([], ["the store on the server was not asked; check --store compares its tables"])
+        }
+        let existing: (any MainStore)?
+        do {
+            if isOnServer, try !configuration.hasStore() {
+                return ([], ["the database has no tables of Tributary's yet; the first run creates them"])
+            }
+            existing = try configuration.openExistingTables()
+        } catch let error as StoreError {
+            return (["\(configuration.file): store.\(isOnServer ? "url" : "path"): \(error)"], [])
+        }
+        defer { try? existing?.close() }
+        if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
+        return try Self.problemsOnTrial(existing, program, configuration)
+    }
+
+    /// Compares the tables of a store on a server, which is left as it is, with the declarations.
+    private static func problems(
+        on store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
+    ) throws -> (problems: [String], notes: [String]) {
+        var problems: [String] = []
+        var notes: Set<String> = []
+        for source in configuration.sources {
+            let before = problems.count
+            for request in source.requests {
+                var found: [String]
+                do {
+                    found = try request.differences(from: store, file: configuration.file)
+                    found += try request.scopeProblems(
+                        in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
+                } catch let error as StoreError where error.code == .schema {
+                    found = [
+                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"
+                    ]
+                }
+                if source.keepsHistory {
+                    found += program.parsers.tables(of: request.content).compactMap(store.historyProblem).map {
+                        "\(configuration.file): sources.\(source.name).keep_history: \($0)"
+                    }
+                }
+                if found.isEmpty {
+                    notes.formUnion(try request.notes(on: store, file: configuration.file, parsers: program.parsers))
+                }
+                problems += found
+            }
+            // A query may name tables that the first run creates.
+            guard problems.count == before,
+                try source.requests.allSatisfy({ try $0.isPrepared(in: store, parsers: program.parsers) })
+            else { continue }
+            for request in source.requests {
+                do {
+                    try request.checkForEach(store, source: source.name)
+                    try request.checkExpectations(store, source: source.name)
+                } catch let error as StoreError {
+                    problems.append(
+                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)")
+                }
+            }
+        }
+        problems += try conflicts(program, configuration, comparison: store.comparison(of:columns:))
+        let scopes = try scopeConflicts([store], program, configuration)
+        let hooks = try hookMessages([store], program, configuration)
+        return (
+            problems + scopes.mistakes + hooks.mistakes,
+            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes) + undeclared(in: store, configuration)
+        )
+    }
+
+    /// Returns notes on sources that are in a store alone.
+    static func undeclared(
+        in store: (any MainStore)?, _ configuration: TributaryConfiguration
+    ) throws -> [String] {
+        try configuration.undeclaredSources(among: store?.sourceStates() ?? [:]).map(TributaryConfiguration.undeclared)
+    }
+}

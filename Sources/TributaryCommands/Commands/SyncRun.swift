@@ -1,0 +1,48 @@
+import FeedDeclarations
+import FeedModel
+import Logging
+import TributaryEngine
+
+/// Refreshes sources once, and shows how that goes.
+struct SyncRun {
+    let configuration: TributaryConfiguration
+    /// The names of the sources; all where there are none.
+    var sources: [String] = []
+    var mode = RefreshMode.whenDue
+    var json = false
+
+    /// - Returns: false where a source failed, or waits after a failure.
+    func run(_ program: Program) async throws -> Bool {
+        let terminal = Terminal()
+        let display = ProgressDisplay(terminal: terminal)
+        let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
+        let (isJSON, isQuiet) = (json, Terminal.isQuiet)
+        let service = try program.service(configuration, logger: logger) { if !isJSON, !isQuiet { display.update($0) } }
+        defer { try? service.close() }
+        let names = sources
+        let (mode, width) = (
+            mode, (sources.isEmpty ? configuration.sources.map(\.name) : sources).map(\.displayWidth).max() ?? 0
+        )
+
+        // Runs under way are then discarded, and report that.
+        let reports = try await untilSignalled(onSignal: display.stop) {
+            try await service.sync(names, mode: mode) { report in
+                if isJSON {
+                    display.write(report)
+                } else if !isQuiet || report.error != nil {
+                    display.finish(report, lines: RunLines.lines(report, nameWidth: width, on: terminal))
+                }
+            }
+        }
+        try display.check()
+        if !json, reports.count > 1 {
+            do {
+                try Terminal.print(TerminalLine(RunLines.summary(reports)))
+            } catch OutputError.unread {
+                // The runs have ended as they have, whoever reads it.
+            }
+        }
+        // A source that waits after a failure has an error, too.
+        return reports.allSatisfy { $0.error == nil }
+    }
+}

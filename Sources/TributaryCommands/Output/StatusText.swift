@@ -1,0 +1,90 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import TributaryEngine
+
+/// The state of each source and hook, for people.
+struct StatusText {
+    enum Selection: Equatable {
+        /// Sources that somebody should look at, and no hooks.
+        case failing
+        /// Problems first, and the others as a count where they are many.
+        case few
+        case all
+    }
+
+    let status: StoreStatus
+    let now: Date
+    let isDaemonRunning: Bool
+
+    /// The most sources without a problem that are shown unasked; of more, only their number.
+    private static let mostShown = 20
+
+    /// Returns the lines, problems first.
+    func lines(_ selection: Selection, on terminal: Terminal) -> [TerminalLine] {
+        let problems = status.sources.filter(\.isProblem)
+        let rest = status.sources.filter { !$0.isProblem }
+        let isRestShown = selection == .all || selection == .few && rest.count <= Self.mostShown
+        let shown = isRestShown ? problems + rest : problems
+        var lines = shown.isEmpty && !isRestShown ? [] : sources(shown, on: terminal)
+        if !isRestShown {
+            let noun = problems.isEmpty ? "source" : "other source"
+            let hint = selection == .failing ? "" : "; --all shows \(rest.count == 1 ? "it" : "them")"
+            lines.append("\(Figures.count(rest.count, noun)) without a problem\(hint)")
+        }
+        if selection == .failing { return lines }
+        for source in status.undeclared {
+            lines += terminal.wrapped(TributaryConfiguration.undeclared(source.state.source), .yellow)
+        }
+        lines += hooks(on: terminal)
+        if let daemons = status.daemons, isDaemonRunning {
+            lines += terminal.wrapped("Daemons: \(daemons.summary(now: now))")
+        }
+        if !isDaemonRunning {
+            lines.append(terminal.colored("No daemon runs: due sources wait for `run` or `sync`.", .yellow))
+        }
+        return lines
+    }
+
+    private func sources(_ sources: [SourceStatus], on terminal: Terminal) -> [TerminalLine] {
+        var table = TextTable(
+            [
+                ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
+                ("FAILURES", .right),
+            ] + (status.daemons == nil ? [] : [("DAEMON", .left)]), flexible: 0)
+        for source in sources {
+            let state = source.state
+            func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
+            let condition = source.condition
+            let due =
+                switch condition {
+                case .off, .gone, .undeclared: "never"
+                case .paused where state.isStopped: "after resume"
+                default: RelativeTime.text(max(state.nextDue ?? now, now), now: now)
+                }
+            table.add(
+                [
+                    .init(state.source), .init(condition.rawValue, Figures.color(condition)), time(state.lastRun),
+                    time(state.lastCommit), .init(due),
+                    .init(String(state.failures)),
+                ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
+        }
+        let lines = table.lines(on: terminal)
+        return [lines[0]]
+            + zip(lines.dropFirst(), sources.map(\.state)).flatMap { line, state in
+                [line] + (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
+                    + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
+            }
+    }
+
+    private func hooks(on terminal: Terminal) -> [TerminalLine] {
+        guard !status.hooks.isEmpty else { return [] }
+        var table = TextTable(HookStatus.headings, flexible: 4)
+        for hook in status.hooks { table.add(hook.cells(now: now)) }
+        let lines = table.lines(on: terminal)
+        return ["", lines[0]]
+            + zip(lines.dropFirst(), status.hooks).flatMap { line, hook in
+                [line] + (hook.state?.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
+            }
+    }
+}

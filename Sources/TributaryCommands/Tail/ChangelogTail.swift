@@ -1,0 +1,85 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Synchronization
+import TributaryEngine
+
+/// Writes the changelog as lines, and goes on as commits come.
+///
+/// Blocks its thread.
+final class ChangelogTail: Sendable {
+    /// The seconds for which commits are waited for that an older transaction holds up.
+    private static let patience = 10.0
+
+    private let store: any MainStore
+    private let sources: Set<String>
+    private let after: Int64?
+    private let follows: Bool
+    private let isJSON: Bool
+    private let images: ChangelogReader.Images?
+    private let isStopped = Atomic(false)
+    private let wake = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - sources: empty for all.
+    ///   - after: the id of the last row that was read.
+    ///   - images: nil for the keys of rows alone.
+    init(
+        _ store: any MainStore, sources: Set<String>, after: Int64?, follows: Bool, isJSON: Bool,
+        images: ChangelogReader.Images?
+    ) {
+        self.images = images
+        self.store = store
+        self.sources = sources
+        self.after = after
+        self.follows = follows
+        self.isJSON = isJSON
+    }
+
+    /// Makes the tail end soon, or look at once.
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        wake.signal()
+    }
+
+    /// - Throws: ``StoreError``, ``Failure`` where the changelog does not reach so far, or an error of the output.
+    func run() throws {
+        let output = TailOutput()
+        let listening = follows ? (store as? any SharedStore)?.listen { [wake] _ in wake.signal() } : nil
+        defer { listening?.stop() }
+        try run(output)
+        try output.flush()
+    }
+
+    private var hasEnded: Bool { isStopped.load(ordering: .acquiring) }
+
+    private func run(_ output: TailOutput) throws {
+        var reader = ChangelogReader(store, sources: sources, after: after, images: images)
+        let patienceEnd = ContinuousClock.now + .seconds(Self.patience)
+        while !hasEnded {
+            let lines: [TailLine]
+            do {
+                lines = try reader.next()
+            } catch let ahead as ChangelogReader.Ahead {
+                throw Failure.usage("--after \(ahead)")
+            }
+            for line in lines { try write(line, output) }
+            guard lines.isEmpty else { continue }
+            try output.flush()
+            if follows {
+                // On a server, messages come sooner; a file is looked at.
+                _ = wake.wait(timeout: .now() + .milliseconds(store is any SharedStore ? 1_000 : 200))
+                try output.check()
+            } else if try reader.isHeldUp() {
+                guard ContinuousClock.now < patienceEnd else { return try write(TailLine(.heldUp), output) }
+                _ = wake.wait(timeout: .now() + .milliseconds(20))
+            } else {
+                return
+            }
+        }
+    }
+
+    private func write(_ line: TailLine, _ output: TailOutput) throws {
+        try output.write(isJSON ? try JSONOutput.line(line) : line.text.escapedForTerminal())
+    }
+}

@@ -1,0 +1,82 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import TributaryEngine
+import TributaryStores
+
+/// Shows the state of sources in the whole window until somebody quits, as often as asked.
+struct StatusWatch: Sendable {
+    let look: StatusLook
+    /// Seconds.
+    let interval: Int
+    let onlyFailing: Bool
+
+    /// Runs on a thread of its own, as it waits for keys.
+    ///
+    /// - Throws: ``Failure``, ``OutputError``.
+    func run() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread { continuation.resume(with: Result { try watch() }) }
+        }
+    }
+
+    private func watch() throws {
+        let terminal = Terminal()
+        var screen = WatchScreen(onlyFailing: onlyFailing)
+        var text = try look.read()
+        var failure: String?
+        var next = Date() + TimeInterval(interval)
+        let window = try WatchWindow()
+        defer { window.leave() }
+        while true {
+            let size = terminal.size ?? (80, 24)
+            screen.lines = text.lines(screen.onlyFailing ? .failing : .all, on: terminal)
+            screen.head = head(text, failure, on: terminal)
+            try Terminal.write(Array(screen.frame(height: size.lines).utf8))
+            switch try window.wait(until: next) {
+            case .end: return
+            case .resized: break
+            case .keys(let keys):
+                for key in keys {
+                    if key == .quit { return }
+                    if key == .suspend { window.suspend() }
+                    screen.press(key, height: size.lines)
+                }
+            case .time:
+                do {
+                    text = try look.read()
+                    failure = nil
+                } catch {
+                    // The store may be away for a moment; what was read last stays.
+                    failure = "\(error)"
+                }
+                next = Date() + TimeInterval(interval)
+            }
+        }
+    }
+
+    private func head(_ text: StatusText, _ failure: String?, on terminal: Terminal) -> TerminalLine {
+        let problems = text.status.sources.count(where: \.isProblem)
+        let counts = "\(Figures.count(text.status.sources.count, "source")), \(Figures.count(problems, "problem"))"
+        let time = text.now.formatted(.iso8601)
+        if let failure { return terminal.colored("\(time)  \(failure)", .red) }
+        return "\(time)  every \(interval) s  " + terminal.colored(counts, problems > 0 ? .red : .green)
+    }
+}
+
+/// Reads the state of sources from the store, which is opened for that moment only and never written.
+struct StatusLook: Sendable {
+    let configuration: TributaryConfiguration
+    /// The names of the sources; all where there are none.
+    let sources: [String]
+
+    func read() throws -> StatusText {
+        let now = Date()
+        let status = try configuration.withExistingStore {
+            try StoreStatus(configuration, only: sources, in: $0, now: now)
+        }
+        // Of a store on a server, the daemons are in the store.
+        let isRunning = status.daemons.map { !$0.records.isEmpty } ?? DaemonFolder(configuration)?.isDaemonRunning
+        return StatusText(status: status, now: now, isDaemonRunning: isRunning ?? false)
+    }
+}

@@ -1,0 +1,113 @@
+import Crypto
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import XMLRecords
+import XMLStream
+
+/// Passes a response's body from the network to the reader of its format: decompressed, limited and counted.
+final class BodyReader {
+    private let decoder: BodyDecoder
+    private let parser: any BodyParser
+    private let response: FeedResponse
+    private let format: BodyFormat?
+    private let csv: CSVDialect
+    private let repair: XMLRepair?
+    private var document: (any DocumentReader)?
+    /// The body's first bytes, until its format is known; then empty.
+    private var start: [UInt8] = []
+    private var hash: SHA256?
+    private let keeper: BodyKeeper?
+    /// The most bytes parsed between two checks for cancellation, as a small piece may decompress to a large one.
+    private static let stride = 64 << 10
+
+    /// Bytes received, before decompression.
+    private(set) var received = 0
+    /// Bytes after decompression.
+    package var count: Int { decoder.count }
+
+    /// - Parameters:
+    ///   - format: the format that is declared; nil to go by the response.
+    ///   - repair: what is mended where the body is XML.
+    ///   - digests: true to compute the body's digest.
+    ///   - keeper: takes the body, too, where it is kept.
+    init(
+        _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
+        csv: CSVDialect = CSVDialect(), repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
+        keeper: BodyKeeper? = nil
+    ) throws {
+        decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
+        self.parser = parser
+        self.keeper = keeper
+        self.response = response
+        self.format = format
+        self.csv = csv
+        self.repair = repair.isEmpty ? nil : XMLRepair(repair, charset: response.charset)
+        if digests { hash = SHA256() }
+    }
+
+    /// - Throws: `CancellationError` once the task is cancelled, however much of the piece is left.
+    package func read(_ piece: UnsafeRawBufferPointer) throws {
+        received += piece.count
+        try decoder.decode(piece) { try parse($0) }
+    }
+
+    func finish() throws {
+        try decoder.finish { try parse($0) }
+        try begin(isWhole: true)
+        try document?.finish()
+        try parser.finish()
+    }
+
+    /// What was mended so far.
+    var mended: XMLRepair.Counts { repair?.counts ?? [:] }
+
+    /// SHA-256 of the body after decompression, in hexadecimal digits.
+    var digest: String? { hash.map { $0.finalize().map { String(format: "%02x", $0) }.joined() } }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
+            hash?.update(bufferPointer: part)
+            try keeper?.append(part)
+            if let document {
+                try document.read(part)
+            } else {
+                start.append(contentsOf: part)
+                try begin(isWhole: false)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(part.count))
+        }
+    }
+
+    /// Chooses the reader, if the first bytes show which, and passes them on.
+    private func begin(isWhole: Bool) throws {
+        guard document == nil else { return }
+        document = try DocumentFormat.reader(
+            for: start, isWhole: isWhole, of: response, declared: format, csv: csv, parser: parser, repair: repair)
+        guard let document else { return }
+        try start.withUnsafeBytes { try document.read($0) }
+        start = []
+    }
+}
+
+extension FetchError {
+    /// Returns the error to report for one thrown while the body was read. Ours, the parser's and the store's stay as
+    /// they are; the client's is put in our words.
+    static func reading(
+        _ error: any Error, request: RequestDeclaration, _ progress: ExchangeProgress?
+    ) -> any Error {
+        switch error {
+        case is FetchError, is DocumentError, is SOAPFault, is XMLStreamError, is BindingError, is ParserError,
+            is MappingError, is XMLRecordError, is StoreError, is CancellationError:
+            error
+        default: FetchError(client: error, request: request, progress: progress)
+        }
+    }
+}

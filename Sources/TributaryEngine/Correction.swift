@@ -1,0 +1,193 @@
+package import FeedDeclarations
+import FeedFetching
+package import FeedModel
+package import FeedStores
+import Foundation
+import Locking
+import Logging
+
+/// A change of a source's rows that somebody looks at before it is made.
+package enum Correction: Sendable, Equatable {
+    /// The rows are brought back to what they were.
+    case undo(UndoRun.Target)
+    /// The kept bodies are read once more; all of them, or the last.
+    case replay(all: Bool)
+    /// What only this source has written is deleted, and all that is remembered of it.
+    case purge
+}
+
+/// What a correction would change, and the text by which exactly that is done.
+package struct CorrectionPlan: Sendable {
+    package enum Content: Sendable {
+        /// The stack is a replay's.
+        case rows(ChangeReview, StackPlan?)
+        case purge(PurgeReport)
+    }
+
+    package var counts: MergeCounts
+    package var content: Content
+    package var digest: String
+}
+
+/// The reason why something cannot be planned or done, and what to do instead. Nothing has changed.
+package struct CorrectionRefusal: Error, CustomStringConvertible {
+    package let description: String
+    /// True where it may be possible in a moment.
+    package var isBusy = false
+}
+
+/// The plans and corrections of a running service, beside its runs. A source that is being run is waited for.
+extension SyncService {
+    /// Does all of a source's run except the commit.
+    ///
+    /// - Parameter ignoresValidators: fetches everything, changed or not.
+    /// - Throws: ``CorrectionRefusal`` also where the run would be discarded; `StoreError`, `CancellationError`.
+    package func plan(
+        _ source: SourceDeclaration, ignoresValidators: Bool
+    ) async throws -> (stack: StackPlan, review: ChangeReview) {
+        environment.http.begin(source.requests)
+        defer { environment.http.end(source.requests) }
+        return try await planning { environment in
+            try await plan(source, StackRun(source, in: environment, mode: ignoresValidators ? .full : .force))
+        }
+    }
+
+    /// Finds what a correction would change.
+    ///
+    /// - Throws: as ``plan(_:ignoresValidators:)``.
+    package func plan(_ correction: Correction, of source: String) async throws -> CorrectionPlan {
+        try await planning { environment in
+            switch correction {
+            case .undo(let target):
+                let undo = undo(source, to: target, environment)
+                let last = try await undo.lastCommit()
+                let reviewer = Mutex(ChangeReviewer())
+                let counts = try await undo.plan { change in reviewer.withLock { $0.add(change) } }
+                let review = reviewer.withLock { $0.review(of: environment.clock.now()) }
+                return CorrectionPlan(
+                    counts: counts, content: .rows(review, nil), digest: "\(last)~\(review.digest.text)")
+            case .replay(let all):
+                let declaration = try declared(source, environment)
+                let run = StackRun(declaration, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+                let (stack, review) = try await plan(declaration, run)
+                let basis = stack.basis?.text ?? ""
+                return CorrectionPlan(
+                    counts: stack.counts, content: .rows(review, stack), digest: "\(review.digest.text)~\(basis)")
+            case .purge:
+                return try await environment.threads.run {
+                    let report = try self.purge(source, environment, shown: nil)
+                    return CorrectionPlan(
+                        counts: report.run.counts, content: .purge(report), digest: report.digest.text)
+                }
+            }
+        }
+    }
+
+    /// Makes exactly the changes that a plan has shown.
+    ///
+    /// - Parameter digest: that of the plan.
+    /// - Returns: the report of the run as which they are recorded.
+    /// - Throws: as ``plan(_:ignoresValidators:)``; nothing has changed then.
+    package func apply(_ correction: Correction, of source: String, shown digest: String) async throws -> RunReport {
+        let malformed = CorrectionRefusal(description: "'\(digest)' is not a digest of shown changes")
+        let parts = digest.split(separator: "~", omittingEmptySubsequences: false)
+        guard let last = parts.last else { throw malformed }
+        return try await planning { environment in
+            let report: RunReport
+            switch correction {
+            case .undo(let target):
+                guard let commit = Int64(parts[0]), let changes = ChangeDigest(last) else { throw malformed }
+                report = try await undo(source, to: target, environment).run(shown: commit, changes: changes)
+            case .replay(let all):
+                guard let changes = ChangeDigest(parts[0]), let basis = ChangeDigest(last) else { throw malformed }
+                let run = StackRun(
+                    try declared(source, environment), in: environment, mode: .force, isReplay: true,
+                    readsAllBodies: all, shown: ShownReplay(changes: changes, basis: basis))
+                report = await run.run()
+            case .purge:
+                guard let shown = ChangeDigest(last) else { throw malformed }
+                report = try await environment.threads.run { try self.purge(source, environment, shown: shown).run }
+            }
+            onReport(report)
+            guard report.outcome == .committed || report.outcome == .unchanged else {
+                throw CorrectionRefusal(description: report.error ?? "the run was \(report.outcome.rawValue)")
+            }
+            return report
+        }
+    }
+
+    // MARK: - Steps
+
+    private func plan(_ source: SourceDeclaration, _ run: StackRun) async throws -> (StackPlan, ChangeReview) {
+        try await environment.threads.run { [environment] in
+            let registry = environment.registry
+            let isPrepared = try source.requests.allSatisfy {
+                try $0.isPrepared(in: environment.store, parsers: registry)
+            }
+            guard isPrepared else {
+                throw CorrectionRefusal(
+                    description: "tables or columns of source '\(source.name)' do not exist yet; its first run makes "
+                        + "them, and `tributary plan \(source.name)` shows its changes before that")
+            }
+        }
+        let reviewer = Mutex(ChangeReviewer())
+        let stack = try await run.plan(bodies: [:]) { change in reviewer.withLock { $0.add(change) } }
+        return (stack, reviewer.withLock { $0.review(of: environment.clock.now()) })
+    }
+
+    private func declared(_ source: String, _ environment: RunEnvironment) throws -> SourceDeclaration {
+        guard let declaration = environment.configuration[source: source] else {
+            throw CorrectionRefusal(description: "there is no source '\(source)' in the configuration")
+        }
+        return declaration
+    }
+
+    private func undo(_ source: String, to target: UndoRun.Target, _ environment: RunEnvironment) -> UndoRun {
+        UndoRun(
+            source, to: target, in: environment.store, declaration: environment.configuration[source: source],
+            parsers: environment.registry, clock: environment.clock, threads: environment.threads)
+    }
+
+    /// - Parameter shown: the digest of what was shown; nil for a trial. Blocks its thread.
+    private func purge(_ source: String, _ environment: RunEnvironment, shown: ChangeDigest?) throws -> PurgeReport {
+        guard let claim = try environment.store.claim(source) else {
+            throw CorrectionRefusal(
+                description: "\(source) is running; wait for the end of the run", isBusy: true)
+        }
+        defer { claim.unlock() }
+        var purge = try SourcePurge(source: source, configuration: environment.configuration, store: environment.store)
+            .purge(parsers: environment.registry, now: environment.clock.now())
+        purge.shown = shown
+        let report = try environment.store.purge(purge, isTrial: shown == nil)
+        guard shown != nil else { return report }
+        let left = environment.configuration.removeBodies(of: source)
+        if !left.isEmpty {
+            environment.logger.warning(
+                "Bodies of a purged source cannot be removed",
+                metadata: ["source": "\(source)", "files": "\(left.joined(separator: ", "))"])
+        }
+        return report
+    }
+
+    /// Runs a body with the configuration in force, where there is room for it.
+    private func planning<Value: Sendable>(
+        _ body: (RunEnvironment) async throws -> Value
+    ) async throws -> Value {
+        guard planning.acquire() else {
+            throw CorrectionRefusal(
+                description: "two plans are in progress; try again in a moment", isBusy: true)
+        }
+        defer { planning.release() }
+        var environment = environment
+        environment.configuration = configuration
+        do {
+            return try await body(environment)
+        } catch let error as StoreError where [.unavailable, .database, .replaced].contains(error.code) {
+            throw error
+        } catch let error where error is CorrectionRefusal || error is CancellationError {
+            throw error
+        } catch {
+            throw CorrectionRefusal(description: environment.shown(ErrorText.words(error)))
+        }
+    }
+}

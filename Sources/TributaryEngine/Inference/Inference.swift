@@ -1,0 +1,254 @@
+package import FeedDeclarations
+import FeedFetching
+package import FeedInferring
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import XMLStream
+
+/// Fetches a document and proposes a mapping for it.
+///
+/// An actor on a queue of its own: reading the document blocks that queue's thread only.
+package actor Inference {
+    private let url: String
+    /// The address that the proposal has.
+    private let address: String
+    private let format: BodyFormat?
+    /// How the document is written if it is CSV.
+    private var csv = CSVDialect()
+    private let clock = SystemClock()
+    private let http: HTTPFetcher
+    private let files: FileFetcher
+    private let executor: RunExecutor
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
+    ///   - format: the document's format; nil to go by the response.
+    ///   - address: the address that the proposal has; nil for the document's.
+    package init(of location: String, format: BodyFormat? = nil, address: String? = nil) {
+        self.format = format
+        executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
+        url = Self.url(location)
+        self.address = address ?? url
+        http = HTTPFetcher(now: { [clock] in clock.now() })
+        files = FileFetcher(now: { [clock] in clock.now() })
+    }
+
+    private static func url(_ location: String) -> String {
+        let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
+        return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
+    }
+
+    /// What a proposal depends on beside the document.
+    package struct Surroundings: Sendable {
+        /// The source's name; nil for one made of the URL.
+        package var name: String?
+        /// The names of the tables of parsers.
+        package var takenTables: Set<String>
+        /// The names of the tables that other sources write.
+        package var writtenTables: Set<String>
+        /// The parsers that may be proposed in place of a mapping, with their tables.
+        package var parsers: [String: [String]]
+
+        package init(
+            name: String? = nil, takenTables: Set<String> = [], writtenTables: Set<String> = [],
+            parsers: [String: [String]] = [:]
+        ) {
+            self.name = name
+            self.takenTables = takenTables
+            self.writtenTables = writtenTables
+            self.parsers = parsers
+        }
+    }
+
+    /// - Parameter schema: the address of the document's XML Schema; nil for none.
+    /// - Throws: the errors of fetching and reading the document and the schema.
+    package func proposal(_ surroundings: Surroundings, schema: String? = nil) async throws -> MappingProposal {
+        try await untilShutdown {
+            var known: SchemaSet?
+            if let schema { known = try await self.schema(schema) }
+            return try await self.proposal(surroundings, known)
+        }
+    }
+
+    /// Proposes a mapping for every document of a schema, whose address this is.
+    ///
+    /// - Parameter root: the local name of the root element; nil for the only one possible.
+    package func proposalOfSchema(root: String?, _ surroundings: Surroundings) async throws -> MappingProposal {
+        try await untilShutdown {
+            let draft = try MappingDraft(schema: try await self.schema(self.url), root: root)
+            let name = surroundings.name ?? SourceName.make(of: self.url)
+            return MappingProposal(
+                draft, url: "https://example.com/\(name).xml", sourceName: name,
+                takenTables: surroundings.takenTables, writtenTables: surroundings.writtenTables)
+        }
+    }
+
+    private func untilShutdown(
+        _ body: () async throws -> MappingProposal
+    ) async throws -> MappingProposal {
+        let proposal: MappingProposal
+        do {
+            proposal = try await body()
+        } catch {
+            try await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+        return proposal
+    }
+
+    private func schema(_ location: String) async throws -> SchemaSet {
+        var left = SchemaLoader.mostBytes
+        guard let url = URL(string: Self.url(location)) else {
+            throw FetchError(.address, "'\(location)' is no address")
+        }
+        return try await SchemaLoader.load(url) { url, provenance, makeParser in
+            var request = Self.request(url.absoluteString, limit: left)
+            request.provenance = provenance
+            let exchange = try await fetch(request)
+            let reader = try BodyReader(
+                exchange.response, parser: makeParser(exchange.response), limit: left, format: .xml)
+            try await exchange.forEachPiece { try reader.read($0) }
+            try reader.finish()
+            left -= reader.count
+            return exchange
+        }
+    }
+
+    static func request(_ url: String, limit: Int) -> RequestDeclaration {
+        RequestDeclaration(
+            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
+            parameters: [:],
+            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: limit,
+            content: .mirrored, contentDigest: "",
+            sync: .upsert, scope: [:], allowsEmpty: false)
+    }
+
+    private func proposal(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
+        let name = surroundings.name
+        let request = Self.request(url, limit: .max)
+        let profile = DocumentProfile()
+        let subscriptions = SubscriptionList()
+        let exchange = try await fetch(request)
+        let response = exchange.response
+        // A file can be read again.
+        let isFile = exchange.origin.isFile
+        let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
+        let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
+        if format ?? DocumentFormat.format(of: response) == .csv {
+            let line = FirstLine()
+            csv = FirstLine.dialect
+            try await read(exchange, request, StreamBodyParser(line, response), spool)
+            csv = CSVDialect()
+            csv.delimiter = line.delimiter
+            try await readAgain(request, response, spool, both)
+        } else {
+            try await read(exchange, request, both, spool)
+        }
+        if schema == nil {
+            let feeds = "SyndicationParser"
+            if surroundings.parsers[feeds] != nil, let toml = subscriptions.toml(parser: feeds) {
+                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml, isList: true)
+            }
+            if let known = KnownFormat(profile), let tables = surroundings.parsers[known.parser] {
+                return known.proposal(url: address, sourceName: name, tables: tables)
+            }
+        }
+        let draft = try MappingDraft(profile: profile, schema: schema)
+        try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
+        return MappingProposal(
+            draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
+            writtenTables: surroundings.writtenTables, options: options(response))
+    }
+
+    /// Reads the document once more: from a spool, or else by fetching it again.
+    private func readAgain(
+        _ request: RequestDeclaration, _ response: FeedResponse, _ spool: BodySpool?, _ parser: any BodyParser
+    ) async throws {
+        guard let spool else {
+            return try await read(try await fetch(request), request, parser, nil)
+        }
+        let reader = try makeReader(response, parser, request)
+        try spool.forEachPiece { try reader.read($0) }
+        try reader.finish()
+    }
+
+    /// The keys of a request that say what the document is.
+    private func options(_ response: FeedResponse) -> [String] {
+        guard let format = format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
+            return []
+        }
+        let delimiter = csv.delimiter.map { FirstLine.written($0) }
+        return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
+    }
+
+    private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
+        let prepared = try request.prepare()
+        let fetcher: any Fetcher = prepared.origin.isFile ? files : http
+        return try await Self.fetch(request, prepared, fetcher)
+    }
+
+    /// - Throws: ``FetchError`` also where the answer is no document.
+    static func fetch(
+        _ request: RequestDeclaration, _ prepared: PreparedRequest, _ fetcher: any Fetcher,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Exchange {
+        let exchange = try await fetcher.fetch(prepared, ExchangeContext(), validators: Validators(), movedTo: nil)
+        guard exchange.response.status == 200 else {
+            throw FetchError(.status, "GET \(request.url.value): \(StackDecision.refusal(exchange.response.status))")
+        }
+        return exchange
+    }
+
+    private func read(
+        _ exchange: Exchange, _ request: RequestDeclaration, _ parser: any BodyParser, _ spool: BodySpool?
+    ) async throws {
+        let reader = try makeReader(exchange.response, parser, request)
+        try await exchange.forEachPiece { piece in
+            try reader.read(piece)
+            try spool?.append(piece)
+        }
+        try reader.finish()
+    }
+
+    private func makeReader(
+        _ response: FeedResponse, _ parser: any BodyParser, _ request: RequestDeclaration
+    ) throws -> BodyReader {
+        try BodyReader(response, parser: parser, limit: request.maxBody, format: format, csv: csv)
+    }
+}
+
+/// Finds the delimiter of a document in CSV: the one that its first line has most often.
+private final class FirstLine: XMLStreamHandler {
+    /// Lines as they are.
+    static var dialect: CSVDialect {
+        var dialect = CSVDialect()
+        dialect.delimiter = 0x1F
+        dialect.quote = nil
+        dialect.header = .names(["line"])
+        return dialect
+    }
+
+    private static let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
+    private var hasLine = false
+    /// Nil where it is a comma, or none is found.
+    private(set) var delimiter: UInt8?
+
+    override func didEndElement(in stream: XMLStreamParser) {
+        guard !hasLine else { return }
+        hasLine = true
+        let counts = Self.delimiters.map { delimiter in stream.textBytes.count { $0 == delimiter } }
+        guard let most = counts.max(), most > 0, let first = counts.firstIndex(of: most), first > 0 else { return }
+        delimiter = Self.delimiters[first]
+    }
+
+    /// Returns a delimiter as a string of TOML has it.
+    static func written(_ delimiter: UInt8) -> String {
+        delimiter == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar(delimiter)))
+    }
+}

@@ -1,0 +1,46 @@
+import Locking
+
+/// The wait of a poll's record for those of other polls, so that one transaction writes them together.
+///
+/// The first record opens a window, which ends after its length. A process that dies within it has lost polls, which are
+/// made again: their sources' claims last until the records are in the store.
+package final class RecordWindow: Sendable {
+    package static let length = Duration.milliseconds(50)
+
+    /// The records that wait for the end of the open window; nil while none is open.
+    private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+    private let clock: any RunClock
+    private let length: Duration
+
+    init(_ clock: any RunClock, length: Duration = RecordWindow.length) {
+        self.clock = clock
+        self.length = length
+    }
+
+    /// The number of records that wait for the end of the open window, without the one that opened it.
+    var count: Int { waiting.withLock { $0?.count ?? 0 } }
+
+    /// Returns at the end of the window. It ends early when the task that opened it is cancelled.
+    func end() async {
+        let isOpen = waiting.withLock { waiting in
+            defer { waiting = waiting ?? [] }
+            return waiting != nil
+        }
+        if isOpen {
+            await withCheckedContinuation { continuation in
+                let isOpen = waiting.withLock { waiting in
+                    waiting?.append(continuation)
+                    return waiting != nil
+                }
+                if !isOpen { continuation.resume() }
+            }
+        } else {
+            try? await clock.sleep(for: length)
+            let others = waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting ?? []
+            }
+            for other in others { other.resume() }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Locking
+
+/// Ticks when the next source is due: once for each time it is set.
+///
+/// It sleeps until then, but at most a minute, to notice a clock that was set or a machine that was suspended. Such a
+/// tick finds nothing due, and the timer is set again.
+final class DueTimer: Sendable {
+    /// The ticks that nobody has taken yet, as one; nothing where ticks are reported to a function.
+    let ticks: AsyncStream<Void>
+    private let onTick: @Sendable () -> Void
+    private let clock: any RunClock
+    private let executor: (any TaskExecutor)?
+    /// The sleeping task, and the end of its sleep. Nothing awaits it: it ends with its tick, with an earlier setting, or with
+    /// `set(nil)`.
+    private let sleeper = Mutex<(end: Date, task: Task<Void, Never>)?>(nil)
+
+    /// - Parameters:
+    ///   - executor: runs the timer; nil for the global one.
+    ///   - onTick: called with each tick; nil for a timer whose ``ticks`` are read.
+    init(
+        clock: any RunClock, on executor: (any TaskExecutor)? = nil, onTick: (@Sendable () -> Void)? = nil
+    ) {
+        self.clock = clock
+        self.executor = executor
+        let (ticks, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.ticks = ticks
+        self.onTick = onTick ?? { continuation.yield() }
+    }
+
+    /// Ticks at `date`, or before it: an earlier setting stands. Does not tick at all if `date` is nil.
+    func set(_ date: Date?) {
+        let former: Task<Void, Never>? = sleeper.withLock { sleeper in
+            guard let date else {
+                defer { sleeper = nil }
+                return sleeper?.task
+            }
+            let end = min(date, clock.now() + 60)
+            if let sleeper, sleeper.end <= end { return nil }
+            defer { sleeper = (end, Task(executorPreference: executor) { await self.tick(at: end) }) }
+            return sleeper?.task
+        }
+        former?.cancel()
+    }
+
+    private func tick(at end: Date) async {
+        guard (try? await clock.sleep(until: end)) != nil, !Task.isCancelled else { return }
+        sleeper.withLock { if $0?.end == end { $0 = nil } }
+        onTick()
+    }
+}

@@ -1,0 +1,94 @@
+import FeedDeclarations
+import FeedModel
+import FeedParsing
+import FeedStores
+
+/// The changed rows of an event, read from the changelog some hundred at a time. Blocks its thread.
+///
+/// Of a hook with a condition, all changes of the run are read; of another, no more than the event holds.
+struct EventChanges {
+    /// A condition that cannot be evaluated.
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
+    private static let rowsAtOnce = 500
+    /// The bytes of keys and values, about, after which an event takes no further row.
+    private static let mostBytes = 1 << 20
+
+    private let run: ChangelogRun
+    private let source: SourceDeclaration?
+    private let hook: HookDeclaration
+    private let environment: RunEnvironment
+    private var conditions: [String: ChangeCondition] = [:]
+    private var cursor: Int64 = 0
+    private var taken: [ChangelogEntry] = []
+    private var bytes = 0
+    private var isFull = false
+    /// The changes that the hook hears of.
+    private var heard = 0
+
+    /// - Parameter source: the run's; nil where it is no longer declared.
+    init(of run: ChangelogRun, _ source: SourceDeclaration?, _ hook: HookDeclaration, _ environment: RunEnvironment) {
+        self.run = run
+        self.source = source
+        self.hook = hook
+        self.environment = environment
+        isFull = hook.rows == 0
+    }
+
+    /// Reads the next rows.
+    ///
+    /// - Returns: false where there is no need of more.
+    /// - Throws: ``Failure``, `StoreError`.
+    mutating func readOn() throws -> Bool {
+        if hook.condition == nil, isFull { return false }
+        let most = hook.condition == nil ? hook.rows - taken.count : Self.rowsAtOnce
+        let page = try environment.store.changes(of: run, after: cursor, limit: min(most, Self.rowsAtOnce))
+        guard let last = page.last else { return false }
+        cursor = last.id
+        for change in try withImages(page) where try hears(of: change) {
+            heard += 1
+            take(change)
+        }
+        return true
+    }
+
+    /// Puts the rows into their event.
+    ///
+    /// - Returns: false where the hook hears of none of them.
+    func fill(_ event: inout HookEvent) -> Bool {
+        let counts = run.report.counts
+        let all = hook.condition == nil ? counts.inserted + counts.updated + counts.deleted : heard
+        event.format = hook.format
+        event.changes = taken
+        event.changesOmitted = max(0, all - taken.count)
+        return hook.condition == nil || heard > 0
+    }
+
+    private mutating func take(_ change: ChangelogEntry) {
+        var change = change
+        if !hook.format.hasImages { change.images = nil }
+        isFull = isFull || taken.count == hook.rows || !taken.isEmpty && bytes + change.size > Self.mostBytes
+        guard !isFull else { return }
+        taken.append(change)
+        bytes += change.size
+        isFull = taken.count == hook.rows
+    }
+
+    /// Returns those changes that the hook may hear of, with their rows where these are needed.
+    private func withImages(_ changes: [ChangelogEntry]) throws -> [ChangelogEntry] {
+        let wanted = hook.condition.map { condition in changes.filter { condition.sql(for: $0.table) != nil } }
+        guard hook.format.hasImages || hook.condition != nil else { return changes }
+        return try environment.store.withImages(wanted ?? changes, of: run, source, environment.registry)
+    }
+
+    private mutating func hears(of change: ChangelogEntry) throws -> Bool {
+        guard let sql = hook.condition?.sql(for: change.table) else { return true }
+        do {
+            let condition = try conditions[sql] ?? ChangeCondition(sql)
+            conditions[sql] = condition
+            return try condition.holds(for: change)
+        } catch let failure as ChangeCondition.Failure {
+            throw Failure(description: "the condition 'where' of the hook '\(hook.name)': \(failure)")
+        }
+    }
+}

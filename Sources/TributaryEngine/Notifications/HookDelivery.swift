@@ -1,0 +1,251 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Foundation
+import Logging
+import Locking
+
+/// Tells one hook, event after event, whatever becomes of other hooks. An event that its receiver does not take is
+/// tried again until it does, at growing intervals, and what comes after it waits.
+///
+/// Nothing is forgotten by a process that dies: how far the hook has come is in the store, and is written when the
+/// receiver has taken an event. So that one may be told twice, and none is skipped.
+///
+/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+actor HookDelivery {
+    /// The seconds until the next look at runs of other processes, of which nobody tells.
+    private static let secondsBetweenLooks = 2.0
+    /// The least seconds between two looks.
+    private static let shortestPause = 0.05
+    private static let secondsBetweenRenewals = 5.0
+    /// How many runs of which nothing is told, or seconds, pass until the store is told that they did.
+    private static let (runsPassed, secondsPassed) = (Int64(500), 60.0)
+
+    let hook: HookDeclaration
+    private let environment: RunEnvironment
+    private let sender: HookSender
+    private let executor: RunExecutor
+    private let timer: DueTimer
+    private let isAlarmed = Mutex(false)
+    private let passedTo = Mutex(RunPosition.start)
+    private let sources: Mutex<WatchedSources>
+    private let configuration: Mutex<TributaryConfiguration>
+    private var queue: HookQueue?
+    /// The timed event of a queue that a failing store has ended, until the next queue has it.
+    private var timed: HookQueue.Item?
+    /// When the store was told how far the hook has come.
+    private var noted: Date
+    private var isCutOff = false
+
+    private var store: any MainStore { environment.store }
+    private var clock: any RunClock { environment.clock }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ hook: HookDeclaration, _ environment: RunEnvironment, _ sender: HookSender) {
+        self.hook = hook
+        self.environment = environment
+        self.sender = sender
+        executor = environment.serialExecutor("hook.\(hook.name)")
+        timer = DueTimer(clock: environment.clock)
+        noted = environment.clock.now()
+        sources = Mutex(environment.configuration.watched)
+        configuration = Mutex(environment.configuration)
+    }
+
+    nonisolated var name: String { hook.name }
+
+    /// The place up to which nothing is left to tell. The store is told of it now and then.
+    nonisolated var passed: RunPosition { passedTo.withLock(\.self) }
+
+    /// Takes note of other sources.
+    nonisolated func reload(_ configuration: TributaryConfiguration) {
+        sources.withLock { $0 = configuration.watched }
+        self.configuration.withLock { $0 = configuration }
+        alarm()
+    }
+
+    /// Looks soon whether there is something to tell.
+    nonisolated func alarm() {
+        let isFirst = isAlarmed.withLock { isAlarmed in
+            defer { isAlarmed = true }
+            return !isAlarmed
+        }
+        if isFirst { timer.set(clockNow + Self.shortestPause) }
+    }
+
+    private nonisolated var clockNow: Date { environment.clock.now() }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        timer.set(.distantPast)
+        for await _ in timer.ticks {
+            if Task.isCancelled { break }
+            isAlarmed.withLock { $0 = false }
+            let next = await look()
+            if Task.isCancelled { break }
+            timer.set(isAlarmed.withLock(\.self) ? clock.now() + Self.shortestPause : next)
+        }
+        timer.set(nil)
+        // Where the store is away, the right ends by itself.
+        try? store.releaseHook(hook.name)
+    }
+
+    /// Delivers what there is.
+    ///
+    /// - Returns: the time of the next look.
+    private func look() async -> Date {
+        do {
+            let next = try await deliverAll()
+            if isCutOff { environment.logger.notice("The hook '\(hook.name)' goes on") }
+            isCutOff = false
+            return next
+        } catch is CancellationError {
+            return .distantFuture
+        } catch {
+            if !isCutOff {
+                environment.logger.error(
+                    "The hook '\(hook.name)' waits for the store",
+                    metadata: ["error": "\(environment.shown("\(error)"))"])
+            }
+            isCutOff = true
+            timed = queue?.timed ?? timed
+            queue = nil
+            return clock.now() + Self.secondsBetweenLooks
+        }
+    }
+
+    private func deliverAll() async throws -> Date {
+        let sources = self.sources.withLock(\.self)
+        queue?.look()
+        while true {
+            try Task.checkCancellation()
+            let now = clock.now()
+            let latest = now + Self.secondsBetweenLooks
+            let state = try state()
+            if state.gone == hook.fingerprint { return now + HookDecision.longestWait }
+            // Nobody asks for a longer wait, and a clock that was wrong does not count.
+            if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
+            if queue?.stands(for: state) != true {
+                queue = try HookQueue(hook, store, state: state, timed: queue?.timed ?? timed)
+                timed = nil
+            }
+            guard let (item, due) = try queue?.next(of: sources, now: now) else { return latest }
+            guard let item else {
+                try notePassed(state, now)
+                return min(latest, due ?? latest)
+            }
+            guard try store.holdHook(hook.name) else { return latest }
+            // Another process may have told it until now.
+            guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
+            guard try await deliver(item, state) else { continue }
+            if item.progress.position > state.position { noted = now }
+        }
+    }
+
+    /// Returns how far the hook has come. It is made known here where the store was away before.
+    private func state() throws -> HookState {
+        if let state = try store.hookState(hook.name) { return state }
+        _ = try store.declareHooks(Set(environment.configuration.hooks.map(\.name)))
+        guard let state = try store.hookState(hook.name) else {
+            throw StoreError(
+                .conflict, "another process has deleted the hook '\(hook.name)', which it does not declare")
+        }
+        return state
+    }
+
+    /// - Returns: false where the attempt has failed.
+    private func deliver(_ item: HookQueue.Item, _ state: HookState) async throws -> Bool {
+        var progress = item.progress
+        if let event = item.event {
+            switch try await send(event, with: item.changesOf) {
+            case nil: break
+            case .delivered:
+                progress.deliveredAt = clock.now()
+                if state.attempts > 0 {
+                    let attempts = state.attempts == 1 ? "1 attempt" : "\(state.attempts) attempts"
+                    environment.logger.notice("The hook '\(hook.name)' goes on after \(attempts)")
+                }
+                if event.kind == .forgotten {
+                    environment.logger.warning("The hook '\(hook.name)': \(event.error ?? "")")
+                }
+            case .failed(let error, let retryAt):
+                try fail(state, error, retryAt)
+                return false
+            case .gone(let error):
+                let shown = environment.shown(error)
+                environment.logger.error("The hook '\(hook.name)' receives nothing any more: \(shown)")
+                try store.noteFailure(
+                    ofHook: hook.name,
+                    HookFailure(
+                        error: shown, attempts: state.attempts + 1, nextAttempt: nil, gone: hook.fingerprint))
+                return false
+            }
+        }
+        try store.advanceHook(hook.name, progress)
+        queue?.advanced(progress)
+        return true
+    }
+
+    private func fail(_ state: HookState, _ error: String, _ retryAt: Date?) throws {
+        let now = clock.now()
+        let attempts = state.attempts + 1
+        let next = max(
+            now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
+        let shown = environment.shown(error)
+        environment.logger.warning(
+            "The hook '\(hook.name)' failed: its event was not delivered: \(shown)",
+            metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
+        try store.noteFailure(
+            ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))
+    }
+
+    /// Sends an event, with the rows that a run has changed.
+    ///
+    /// - Returns: nil where the hook hears of none of them.
+    private func send(_ event: HookEvent, with run: ChangelogRun?) async throws -> HookOutcome? {
+        var event = event
+        let source = run.flatMap { run in configuration.withLock { $0[source: run.report.source] } }
+        return try await holding {
+            if let run {
+                var changes = EventChanges(of: run, source, hook, environment)
+                do {
+                    while try changes.readOn() {
+                        try Task.checkCancellation()
+                        await Task.yield()
+                    }
+                } catch let failure as EventChanges.Failure {
+                    return .failed("\(failure)")
+                }
+                guard changes.fill(&event) else { return nil }
+            }
+            return try await sender.send(event, to: hook)
+        }
+    }
+
+    /// Keeps the right to deliver while a body runs.
+    private func holding<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let renewing = Task {
+            while !Task.isCancelled {
+                try await clock.sleep(for: .seconds(Self.secondsBetweenRenewals))
+                _ = try store.holdHook(hook.name)
+            }
+        }
+        defer { renewing.cancel() }
+        return try await body()
+    }
+
+    /// Tells the store now and then that runs have passed of which nothing is told, so that no place grows old.
+    private func notePassed(_ state: HookState, _ now: Date) throws {
+        guard let read = queue?.readTo, read > state.position else { return }
+        passedTo.withLock { $0 = read }
+        guard read.run - state.position.run >= Self.runsPassed || now.timeIntervalSince(noted) >= Self.secondsPassed,
+            try store.holdHook(hook.name)
+        else { return }
+        let progress = HookProgress(position: read)
+        try store.advanceHook(hook.name, progress)
+        queue?.advanced(progress)
+        noted = now
+    }
+}

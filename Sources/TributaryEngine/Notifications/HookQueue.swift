@@ -1,0 +1,246 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+
+/// What a hook has to be told next, read from the store some runs at a time. Blocks its thread.
+struct HookQueue {
+    /// What is to be told, or passed over.
+    struct Item {
+        /// nil where nothing is told, and only something remembered.
+        var event: HookEvent?
+        /// What the store is told afterwards.
+        var progress: HookProgress
+        /// The run whose changed rows go with the event.
+        var changesOf: ChangelogRun?
+    }
+
+    /// The runs that are read at once.
+    private static let pageSize = 200
+
+    private let hook: HookDeclaration
+    private let store: any MainStore
+    /// The state on which what follows builds.
+    private var state: HookState
+    private var memories: [String: HookMemory]
+    /// Runs that were read and not dealt with, and the place up to which they were read.
+    private var runs: ArraySlice<ChangelogRun> = []
+    private(set) var readTo: RunPosition
+    /// The run that was told in part, where it is forgotten.
+    private var lostRun: RunPosition?
+    /// The sources that fail, as long as no run has been read since.
+    private var failingSources: [FailingSource]?
+    /// When the states of some sources were read last, and the time before which none of them becomes stale. A good run
+    /// makes that later.
+    private var fresh: (sources: WatchedSources, times: Range<Date>)?
+    /// The last event that came with the time and not with a run, until it is delivered: what ends meanwhile comes after it.
+    private(set) var timed: Item?
+
+    /// - Parameter timed: the timed event of a former queue that was not delivered.
+    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState, timed: Item? = nil) throws {
+        self.hook = hook
+        self.store = store
+        self.state = state
+        readTo = state.position
+        memories = try store.hookMemories(hook.name)
+        // Another process may have delivered it.
+        let isKnown = timed?.event.map { event in
+            let memory = event.source.flatMap { memories[$0] }
+            return (event.kind == .stale ? memory?.isStale : memory?.isFailing) ?? false
+        }
+        self.timed = isKnown == true ? nil : timed
+        guard state.step > 0 else { return }
+        if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
+    }
+
+    /// Looks anew which sources fail.
+    mutating func look() { failingSources = nil }
+
+    /// True where a state is the one on which the queue builds.
+    func stands(for other: HookState) -> Bool {
+        guard (state.position, state.step) == (other.position, other.step) else { return false }
+        // Stores keep milliseconds.
+        let (own, theirs) = (state.deliveredAt ?? .distantPast, other.deliveredAt ?? .distantPast)
+        return abs(own.timeIntervalSince(theirs)) < 0.002
+    }
+
+    /// Takes note of what the store was told.
+    mutating func advanced(_ progress: HookProgress) {
+        state.position = progress.position
+        state.step = progress.step
+        state.deliveredAt = progress.deliveredAt ?? state.deliveredAt
+        readTo = max(readTo, progress.position)
+        if progress.step == 0 { lostRun = nil }
+        timed = nil
+        if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
+    }
+
+    /// Returns what is next; nil where there is nothing until a time.
+    ///
+    /// - Returns: also the time at which a source will have failed for long enough, or may become stale.
+    mutating func next(of sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
+        if let timed, let source = timed.event?.source, sources.names.contains(source) { return (timed, nil) }
+        timed = nil
+        while true {
+            if let run = runs.first {
+                if let item = try item(of: run) { return (item, nil) }
+                runs.removeFirst()
+                continue
+            }
+            let page = try store.page(after: readTo, limit: Self.pageSize)
+            guard let last = page.runs.last else { break }
+            if page.hasForgotten || lostRun != nil {
+                return (forgotten(before: page.runs[0], others: page.hasForgotten), nil)
+            }
+            readTo = last.position
+            failingSources = nil
+            runs = page.runs.filter { hook.concerns($0.report.source) }[...]
+        }
+        return try byTheClock(sources, now: now)
+    }
+
+    /// Returns how many runs the hook still has to be told of, and the first of them. For a queue that is used for nothing
+    /// else.
+    ///
+    /// - Parameter limit: the most runs that are looked at.
+    mutating func countUntold(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
+        var (count, looked) = (0, 0)
+        var first: ChangelogRun?
+        while true {
+            for run in runs where isTold(run) {
+                count += 1
+                first = first ?? run
+            }
+            guard looked < limit else { return (count, first) }
+            let page = try store.page(after: readTo, limit: Self.pageSize)
+            guard let last = page.runs.last else { return (count, first) }
+            looked += page.runs.count
+            readTo = last.position
+            runs = page.runs.filter { hook.concerns($0.report.source) }[...]
+        }
+    }
+
+    /// Returns true where the hook has to be told of a run, and goes on to what is known after it.
+    private mutating func isTold(_ run: ChangelogRun) -> Bool {
+        var step = run.position == state.position ? state.step : 1
+        guard step > 0 else { return false }
+        var memory = memories[run.report.source] ?? HookMemory()
+        var isTold = false
+        while let next = HookDecision.next(of: run, from: step, memory, hook) {
+            isTold = isTold || next.isTold
+            memory = next.memory
+            step = next.step.rawValue + 1
+        }
+        memories[run.report.source] = memory
+        return isTold
+    }
+
+    private func item(of run: ChangelogRun) throws -> Item? {
+        let source = run.report.source
+        let first = run.position == state.position ? state.step : 1
+        let memory = memories[source] ?? HookMemory()
+        guard first > 0, let next = HookDecision.next(of: run, from: first, memory, hook) else { return nil }
+        let isLast = HookDecision.next(of: run, from: next.step.rawValue + 1, next.memory, hook) == nil
+        let progress = HookProgress(
+            position: run.position, step: isLast ? 0 : next.step.rawValue + 1,
+            memory: next.memory == memory ? nil : (source, next.memory))
+        guard next.isTold else { return Item(event: nil, progress: progress) }
+        var report: RunReport? = run.report
+        var event: HookEvent
+        switch next.step {
+        case .failing:
+            // As it would have been told by the clock. A good run is not the one that has failed, but has ended that.
+            if run.report.outcome.isGood { report = try lastFailure(before: run) }
+            let since = run.report.failingSince ?? run.report.startedAt
+            event = TimedEvent(failing: source, since: since, hook).event(for: hook)
+            event.run = report?.number
+            event.error = report?.error
+        case .blocked: event = self.event(.blocked, run)
+        case .recovered: event = self.event(.recovered, run)
+        case .changed: event = self.event(.changed, run)
+        case .drifted: event = self.event(.drifted, run)
+        }
+        event.report = report
+        return Item(event: event, progress: progress, changesOf: next.step == .changed ? run : nil)
+    }
+
+    /// Returns the last run of a run's source that failed before it; nil where it is forgotten, or long ago.
+    private func lastFailure(before run: ChangelogRun) throws -> RunReport? {
+        try store.runs(of: run.report.source, failed: true, limit: Self.pageSize).first { failed in
+            failed.number.map { $0 < run.position.run } ?? false
+        }
+    }
+
+    private func event(_ kind: HookEventKind, _ run: ChangelogRun) -> HookEvent {
+        let report = run.report
+        let started = Int(report.startedAt.timeIntervalSince1970 * 1000)
+        var event = HookEvent(
+            id: HookDecision.id(
+                kind, hook: hook.name, source: report.source, occasion: "\(run.position.run) \(started)"),
+            kind: kind, hook: hook.name, source: report.source, run: run.position.run, time: run.finishedAt)
+        event.error = report.error
+        event.failingSince = kind == .changed ? nil : report.failingSince
+        return event
+    }
+
+    /// Returns what comes with the time, and no run may ever bring: a source may not be asked for a day, or never. All runs
+    /// have been dealt with.
+    private mutating func byTheClock(_ sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
+        let next = try failing(sources) + stale(sources, now: now)
+        guard let timed = next.first(where: { $0.due <= now }) else { return (nil, next.map(\.due).min()) }
+        // A run that cannot be read yet may be a good one.
+        if try store.isHeldUp(after: readTo) { return (nil, nil) }
+        // What was lost is told with the next run.
+        let progress = HookProgress(
+            position: readTo, step: lostRun == nil ? 0 : state.step,
+            memory: (timed.source, timed.noted(in: memories[timed.source])))
+        guard hook.events.contains(timed.kind) else { return (Item(event: nil, progress: progress), nil) }
+        let item = Item(event: timed.event(for: hook), progress: progress)
+        self.timed = item
+        return (item, nil)
+    }
+
+    /// Returns the failures that the hook does not know of.
+    private mutating func failing(_ sources: WatchedSources) throws -> [TimedEvent] {
+        guard hook.tracksFailures else { return [] }
+        let all = try failingSources ?? store.failingSources()
+        failingSources = all
+        return all.compactMap { failing in
+            guard sources.names.contains(failing.source), hook.concerns(failing.source) else { return nil }
+            var event = TimedEvent(failing: failing.source, since: failing.since, hook)
+            event.error = failing.error
+            return event.isKnown(to: memories[failing.source]) ? nil : event
+        }
+    }
+
+    /// Returns the sources that are stale, or may be next, and of which the hook does not know it. The states of all sources
+    /// are read when one may have become stale, and not before.
+    private mutating func stale(_ sources: WatchedSources, now: Date) throws -> [TimedEvent] {
+        guard hook.tracksStaleness, let shortest = sources.freshWithin.values.min() else { return [] }
+        if let fresh, fresh.sources == sources, fresh.times.contains(now) { return [] }
+        let states = try store.sourceStates()
+        let events = sources.freshWithin.compactMap { source, seconds -> TimedEvent? in
+            guard hook.concerns(source), let state = states[source],
+                let event = TimedEvent(stale: state, after: seconds), !event.isKnown(to: memories[source])
+            else { return nil }
+            return event
+        }.sorted { ($0.due, $0.source) < ($1.due, $1.source) }
+        fresh = (sources, now..<max(now, min(events.first?.due ?? .distantFuture, now + shortest)))
+        return events
+    }
+
+    /// The runs after the hook's place are forgotten up to this one, or what was left to tell of the run at its place.
+    private func forgotten(before run: ChangelogRun, others: Bool) -> Item {
+        let place = others ? RunPosition(transaction: run.position.transaction, run: run.position.run - 1) : readTo
+        let occasion = "\(state.position.run)" + (lostRun == nil ? "" : " \(state.step)")
+        var event = HookEvent(
+            id: HookDecision.id(.forgotten, hook: hook.name, source: nil, occasion: occasion),
+            kind: .forgotten, hook: hook.name, source: nil, run: run.position.run, time: run.finishedAt)
+        let first = lostRun?.run ?? state.position.run + 1
+        event.error =
+            others
+            ? "the runs from \(first) to \(place.run) were deleted before their events could be delivered"
+            : "run \(first) was deleted before all of its events were delivered"
+        return Item(event: event, progress: HookProgress(position: place))
+    }
+}

@@ -1,0 +1,123 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Foundation
+import Logging
+import Locking
+
+/// Tells all hooks of a daemon, each by itself.
+///
+/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+actor Hooks {
+    private struct Delivery {
+        var hook: HookDeclaration
+        var delivery: HookDelivery
+        var task: Task<Void, Never>
+    }
+
+    /// The most runs that are counted for the lag of a hook.
+    private static let mostRunsCounted = 10_000
+
+    private let environment: RunEnvironment
+    private let executor: RunExecutor
+    /// nil until there is a hook.
+    private var webhooks: WebhookClient?
+    private let reloads: AsyncStream<TributaryConfiguration>
+    private let continuation: AsyncStream<TributaryConfiguration>.Continuation
+    /// What is told to whom at this moment, for those who tell of runs.
+    private let alarmed = Mutex<[HookDelivery]>([])
+    private var deliveries: [String: Delivery] = [:]
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ environment: RunEnvironment) {
+        self.environment = environment
+        executor = environment.serialExecutor("hooks")
+        (reloads, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Takes note that a run has ended.
+    nonisolated func note(_ report: RunReport) {
+        guard HookDecision.mayTell(report) else { return }
+        for delivery in alarmed.withLock(\.self) { delivery.alarm() }
+    }
+
+    /// Takes note that an event is to be sent again at once.
+    nonisolated func note(retryOf name: String) {
+        for delivery in alarmed.withLock(\.self) where delivery.name == name { delivery.alarm() }
+    }
+
+    /// Puts a new configuration in force. Hooks that are declared as before are not disturbed.
+    nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
+
+    /// Returns what the hooks have not delivered yet, by their names. Blocks its thread.
+    nonisolated func lags(now: Date) throws -> [String: HookLag] {
+        try alarmed.withLock(\.self).reduce(into: [:]) { lags, delivery in
+            let (hook, passed) = (delivery.hook, delivery.passed)
+            guard var state = try environment.store.hookState(hook.name) else { return }
+            var lag = HookLag(failures: state.attempts)
+            // Runs without an event are passed without a write to the store each time.
+            if passed > state.position { (state.position, state.step) = (passed, 0) }
+            var queue = try HookQueue(hook, environment.store, state: state)
+            let untold = try queue.countUntold(limit: Self.mostRunsCounted)
+            lag.runs = untold.count
+            lag.seconds = untold.first.map { max(0, now.timeIntervalSince($0.finishedAt)) } ?? 0
+            lags[hook.name] = lag
+        }
+    }
+
+    /// Makes hooks known that are new: they are told of what happens from now on.
+    func prepare() { declare(environment.configuration) }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        await apply(environment.configuration)
+        for await configuration in reloads {
+            declare(configuration)
+            await apply(configuration)
+        }
+        await stop(deliveries.keys.sorted())
+        // Nothing is under way, and what an idle connection has to say does not matter.
+        try? await webhooks?.shutdown()
+    }
+
+    private func declare(_ configuration: TributaryConfiguration) {
+        do {
+            for name in try environment.store.declareHooks(Set(configuration.hooks.map(\.name))) {
+                environment.logger.notice("The hook '\(name)' is no longer declared; its position is deleted")
+            }
+        } catch {
+            environment.logger.error(
+                "New hooks cannot be registered", metadata: ["error": "\(environment.shown("\(error)"))"])
+        }
+    }
+
+    private func apply(_ configuration: TributaryConfiguration) async {
+        var environment = self.environment
+        environment.configuration = configuration
+        let declared = Dictionary(uniqueKeysWithValues: configuration.hooks.map { ($0.name, $0) })
+        await stop(deliveries.values.filter { declared[$0.hook.name] != $0.hook }.map(\.hook.name))
+        for known in deliveries.values { known.delivery.reload(configuration) }
+        guard !declared.isEmpty else { return alarmed.withLock { $0 = [] } }
+        let webhooks = self.webhooks ?? environment.makeWebhookClient()
+        self.webhooks = webhooks
+        let sender = HookSender(
+            webhooks: webhooks, clock: environment.clock, threads: environment.threads
+        ) { [environment] in
+            environment.redacted($0)
+        }
+        for hook in configuration.hooks where deliveries[hook.name] == nil {
+            let delivery = HookDelivery(hook, environment, sender)
+            deliveries[hook.name] = Delivery(hook: hook, delivery: delivery, task: Task { await delivery.run() })
+        }
+        let all = deliveries.values.map(\.delivery)
+        alarmed.withLock { $0 = all }
+    }
+
+    private func stop(_ names: [String]) async {
+        let stopped = names.compactMap { deliveries.removeValue(forKey: $0) }
+        for delivery in stopped { delivery.task.cancel() }
+        for delivery in stopped { await delivery.task.value }
+    }
+}

@@ -1,0 +1,80 @@
+import FeedStores
+import Logging
+import Locking
+
+/// Whether an engine does its work: its scheduler's loop goes round, and its store can be written. Feeds that fail are no
+/// matter of it.
+package final class Health: Sendable {
+    private let scheduler: HealthProbe
+    private let store: HealthProbe
+    private let logger: Logger
+    /// The checks that were last logged as failing.
+    private let logged = Mutex<[String]>([])
+
+    /// - Parameters:
+    ///   - heartbeat: returns once the scheduler's loop has gone round.
+    ///   - patience: how long an answer may take.
+    ///   - clock: measures it.
+    ///   - shown: makes a text fit to be shown.
+    init(
+        _ heartbeat: @escaping @Sendable () async -> Void, _ store: any MainStore, logger: Logger,
+        patience: Duration = .seconds(5), clock: any RunClock = SystemClock(),
+        threads: any WorkThreads = SystemThreads(),
+        shown: @escaping @Sendable (String) -> String
+    ) {
+        let asking = StoreQuestion(store, threads, clock)
+        self.scheduler = HealthProbe("the scheduler", patience: patience, clock: clock) {
+            await heartbeat()
+            return .good
+        }
+        self.store = HealthProbe("the store \(store.name)", patience: patience, clock: clock) {
+            do {
+                try await asking.ask()
+                return .good
+            } catch {
+                return .failed(shown("\(error)"))
+            }
+        }
+        self.logger = logger
+    }
+
+    /// Returns within the patience, whatever hangs.
+    package func report() async -> HealthReport {
+        async let scheduler = scheduler.finding()
+        async let store = store.finding()
+        let report = await HealthReport(scheduler: scheduler, store: store)
+        log(report)
+        return report
+    }
+
+    /// Logs a change once, whoever asks.
+    private func log(_ report: HealthReport) {
+        // Of what stands still, the seconds grow.
+        let kinds = [("scheduler", report.scheduler), ("store", report.store)].filter { $0.1 != .good }.map(\.0)
+        let former = logged.withLock { logged in
+            defer { logged = kinds }
+            return logged
+        }
+        guard kinds != former else { return }
+        if kinds.isEmpty {
+            logger.notice("All checks succeed again")
+        } else {
+            logger.error("A check fails: \(report.problems.joined(separator: "; "))")
+        }
+    }
+}
+
+/// Asks a store, on a queue of its own: a store that hangs blocks that queue's thread.
+private actor StoreQuestion {
+    private let store: any MainStore
+    private let executor: RunExecutor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ store: any MainStore, _ threads: any WorkThreads, _ clock: any RunClock) {
+        self.store = store
+        executor = RunExecutor(label: "tributary.health", threads, clock)
+    }
+
+    func ask() throws { try store.probe() }
+}

@@ -1,0 +1,132 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Locking
+
+/// Asks the servers of a source whether its feeds have changed, in the order of the stack, as long as the answer is 304 Not
+/// Modified. Parses nothing, and writes nothing.
+struct Poll {
+    /// The first response with a body, and what its exchange still has of the request's time.
+    final class Found: Sendable {
+        let index: Int
+        /// The permit at the host, which the response still needs.
+        let permit: HostPermit
+        let active: ActiveTime
+        let repetitions: Repetitions
+        private let exchange: Mutex<Exchange?>
+        private let time: ExchangeTime
+        private let spent: Duration
+
+        fileprivate init(
+            _ index: Int, _ exchange: Exchange, at permit: HostPermit, _ active: ActiveTime, _ time: ExchangeTime,
+            _ repetitions: Repetitions
+        ) {
+            self.index = index
+            self.exchange = Mutex(exchange)
+            self.permit = permit
+            self.active = active
+            self.time = time
+            self.repetitions = repetitions
+            spent = time.spent
+            active.pause()
+        }
+
+        /// Goes on with the exchange.
+        ///
+        /// - Returns: its time, without that since its head came.
+        func resume() -> ExchangeTime {
+            active.resume()
+            return time.resumed(after: spent)
+        }
+
+        /// Returns the response, once: who reads it decides when its connection is free.
+        func takeExchange() -> Exchange? {
+            exchange.withLock { exchange in
+                defer { exchange = nil }
+                return exchange
+            }
+        }
+
+        /// Gives up a response that nobody reads.
+        func abandon() {
+            _ = takeExchange()
+            permit.release()
+        }
+    }
+
+    let environment: RunEnvironment
+    let permits: RunPermits
+
+    /// Returns true where 304s to all requests end a run, with nothing else to be done: no rows expire, no bodies are kept,
+    /// no documents wait to be accepted.
+    static func mayEnd(_ run: RunState) -> Bool {
+        !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked && !run.mode.ignoresValidators
+            && !run.source.keepsBodies && run.known.values.allSatisfy(\.bodies.isEmpty)
+            && run.source.requests.allSatisfy { $0.forEach == nil && $0.content != .captures }
+            && run.retention.expiries.isEmpty
+    }
+
+    /// Sends the requests of a run from the first on, as long as they have validators and are answered with 304.
+    ///
+    /// - Parameter run: gets the results.
+    /// - Returns: the first response that is not a 304; nil where all were, or where the next request has no validators.
+    /// - Throws: the error for which the run is discarded; `CancellationError`.
+    func send(_ run: inout RunState) async throws -> Found? {
+        for index in run.source.requests.indices {
+            let request = run.source.requests[index]
+            guard request.references.isEmpty, !request.isUnconditional else { return nil }
+            let conditions = try run.conditions(of: index, isConditional: true)
+            guard !conditions.validators.isEmpty else { return nil }
+            if let found = try await send(request, index, conditions, &run) { return found }
+        }
+        return nil
+    }
+
+    private func send(
+        _ request: RequestDeclaration, _ index: Int, _ conditions: RunState.Conditions, _ run: inout RunState
+    ) async throws -> Found? {
+        let active = ActiveTime { [clock = environment.clock] in clock.uptime }
+        active.begin()
+        do {
+            try Task.checkCancellation()
+            // The wait for a permit counts neither towards the request's timeout nor as its time.
+            let permit = try await active.waiting { try await permits.permit(at: request.origin()) }
+            var isFound = false
+            defer { if !isFound { permit.release() } }
+            if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
+            let time = ExchangeTime(request, active, clock: environment.clock)
+            let (exchange, repetitions) = try await permits.parkingWhileIdle(worked: { .zero }) {
+                try await time.limiting { progress in
+                    try await head(of: request, conditions, ExchangeContext(permit, progress))
+                }
+            }
+            run.note(exchange, index)
+            guard exchange.response.status == 304 else {
+                isFound = true
+                return Found(index, exchange, at: permit, active, time, repetitions)
+            }
+            run.noteUnchanged(exchange, index, conditions)
+            run.results[index].report.seconds += active.total.seconds
+            return nil
+        } catch {
+            run.results[index].report.seconds += active.total.seconds
+            run.results[index].report.outcome = .failed
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+
+    private func head(
+        of request: RequestDeclaration, _ conditions: RunState.Conditions, _ context: ExchangeContext
+    ) async throws -> (Exchange, Repetitions) {
+        var repetitions = Repetitions(of: request)
+        while true {
+            do {
+                return (try await environment.send(request, declared: request, conditions, context), repetitions)
+            } catch {
+                guard try await repetitions.wait(after: error, in: environment) else { throw error }
+            }
+        }
+    }
+}

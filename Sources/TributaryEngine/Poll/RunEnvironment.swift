@@ -1,0 +1,103 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import Logging
+
+/// The environment that all runs of a service share.
+struct RunEnvironment: Sendable {
+    var configuration: TributaryConfiguration
+    var store: any MainStore
+    var registry: ParserRegistry
+    var http: HTTPFetcher
+    /// Limits the exchanges at each host.
+    var hosts: HostGate
+    /// Limits the concurrent runs.
+    var slots: Slots
+    /// Limits the runs of slow sources, which begin without one of ``slots``.
+    var slowRuns = Slots(limit: 64)
+    /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in
+    /// memory, so their number is bounded. A run that finds no room here keeps its slot while it waits.
+    var parked = Slots(limit: 64)
+    /// The same for runs that have received hardly anything, and so hold little memory. There is one for each source that
+    /// has become slow, until its run ends.
+    var lightlyParked = Slots(limit: 1_024)
+    var busyHosts: BusyHosts
+    package var clock: any RunClock
+    package var random: any RandomSource = SystemRandom()
+    /// Sends messages; nil for the machine's own network.
+    var network: (any Network)?
+    package var threads: any WorkThreads = SystemThreads() { didSet { executor = EngineExecutor(threads) } }
+    /// Where bodies are kept.
+    var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
+    var logger: Logger
+    var onProgress: @Sendable (RunProgress) -> Void = { _ in }
+    /// What runs at this moment.
+    var activeRuns = ActiveRuns()
+    /// What is told of runs.
+    var metrics = EngineMetrics.none
+    /// The attempts that this process has begun.
+    var attempts = RunAttempts()
+    /// The sources that this daemon may run; nil where no other daemon shares them.
+    var ownership: Ownership?
+    /// Collects the records of polls; nil where each is written at once.
+    var recordWindow: RecordWindow?
+    /// True if a source runs even while it is paused because processes died during its runs.
+    var runsPaused = false
+
+    /// Runs the scheduler, and runs as long as they parse nothing.
+    private(set) var executor = EngineExecutor(SystemThreads())
+
+    /// Asks the store for little. A store that is a file answers at once; a server may not.
+    func queryStore<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        guard store is any SharedStore else { return try body() }
+        return try await threads.run(body)
+    }
+
+    /// Makes an executor with a queue of its own, for an actor whose work may block.
+    func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads, clock) }
+
+    func makeWebhookClient() -> WebhookClient {
+        network.map { [clock] in WebhookClient(network: $0) { try await clock.sleep(for: $0) } } ?? WebhookClient()
+    }
+
+    func mayRun(_ source: String) -> Bool { ownership?.owns(source) ?? true }
+
+    /// Sends a request with the fetcher of its URL's scheme.
+    ///
+    /// - Throws: ``FetchError``, or `CancellationError`.
+    func fetch(
+        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators = Validators(),
+        movedTo: String? = nil
+    ) async throws -> Exchange {
+        let prepared = try request.prepare()
+        let fetcher: any Fetcher = prepared.origin.isFile ? FileFetcher(now: { clock.now() }) : http
+        var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
+        exchange.response.isSOAP = request.soap != nil
+        exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
+        // Validators are stored, so those with a secret are dropped.
+        if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
+        if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {
+            exchange.response.validators.lastModified = nil
+        }
+        return exchange
+    }
+
+    /// Returns true if a server's text contains a secret, and so must not be kept.
+    func holdsSecret(_ text: String) -> Bool {
+        configuration.redactor.finds(in: text) || http.tokens.redactor.finds(in: text)
+    }
+
+    /// Removes secrets from a text.
+    func redacted(_ text: String) -> String { http.tokens.redactor.redact(configuration.redactor.redact(text)) }
+
+    /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then writes control
+    /// characters out, then cuts it to 4,000 characters.
+    func shown(_ text: String) -> String {
+        let printable = redacted(text).escapedForTerminal(keepsLines: true)
+        return printable.utf8.count > 4_000 ? printable.prefix(4_000) + " …" : printable
+    }
+}

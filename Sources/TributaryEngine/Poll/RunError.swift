@@ -1,0 +1,113 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import XMLStream
+
+/// The reason why a run was discarded: which request, what was found, what to do.
+struct RunError: Error, CustomStringConvertible {
+    var request: String
+    /// The row of `for_each` for which the request was sent; nil where it is sent once.
+    var item: String?
+    var message: String
+
+    /// The error as the run names it beside the request.
+    var withoutRequest: ShownError { ShownError(text: (item.map { $0 + ": " } ?? "") + message) }
+
+    struct ShownError: Error, CustomStringConvertible {
+        var text: String
+        var description: String { text }
+    }
+
+    var description: String { "request '\(request)'\(item.map { ", " + $0 } ?? ""): \(message)" }
+
+    init(_ error: any Error, in request: RequestDeclaration, item: String? = nil) {
+        self.request = request.key
+        self.item = item
+        switch error {
+        case let error as FetchError: message = error.description
+        case let error as RunError: (self.item, message) = (error.item ?? item, error.message)
+        case is XMLStreamError, is BindingError, is ParserError: message = "\(request.url): \(error)"
+        default: message = ErrorText.words(error)
+        }
+    }
+
+    /// Returns an error that names the page of the request on which it was thrown. The first page needs no name. What a
+    /// request may be repeated for stays so.
+    static func onPage(
+        _ page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration, _ error: any Error
+    ) -> any Error {
+        guard page > 1, !(error is CancellationError) else { return error }
+        let name = name(ofPage: page, of: request, declared)
+        if let error = error as? FetchError { return error.on(name) }
+        var error = RunError(error, in: request)
+        error.message = "\(name): \(error.message)"
+        return error
+    }
+
+    /// Returns an error that names the document among several on which it was thrown.
+    static func inDocument(_ name: String, of request: RequestDeclaration, _ error: any Error) -> any Error {
+        guard !(error is CancellationError) else { return error }
+        let place = "document '\(name.shortened(to: 200))'"
+        switch error {
+        case let error as FetchError: return error.on(place)
+        // A store's error says what is wrong with the store.
+        case is StoreError: return error
+        default:
+            var error = RunError(error, in: request)
+            error.message = "\(place): \(error.message)"
+            return error
+        }
+    }
+
+    /// Returns the name of a page, with its address.
+    ///
+    /// - Parameter declared: the request as it is declared.
+    static func name(ofPage page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration) -> String {
+        // The query of an address that a response has named as a whole may be a secret.
+        let address = try? request.prepare().shown(withQuery: !declared.url.isReference)
+        return "page \(page) (\(address ?? request.url.description))"
+    }
+
+    /// Returns the name of an item of `for_each`, with the values that the request takes from its row.
+    ///
+    /// - Parameter number: the row's number, from 1.
+    static func name(ofItem number: Int, of count: Int, _ row: [String: String?], in request: RequestDeclaration)
+        -> String
+    {
+        let columns = Set(request.references.compactMap { $0.column?.lowercased() })
+        let values = columns.sorted().compactMap { column -> String? in
+            guard let value = row[column] else { return nil }
+            // Of a whole address, the query may be a secret.
+            let shown = request.url.isReference ? value.map { String($0.prefix { $0 != "?" && $0 != "#" }) } : value
+            return "\(column) = \((shown ?? "NULL").shortened(to: 100))"
+        }
+        return "item \(number) of \(count)" + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))")
+    }
+}
+
+/// The reason why a run cannot go on, if no server, document or store is to blame.
+struct StackError: Error, Sendable, CustomStringConvertible {
+    enum Code: Sendable {
+        /// A request refers to a value that is not known, or that cannot be sent.
+        case reference
+        /// A feed without a record would delete every row.
+        case empty
+        /// The staged rows are not what a request expects, or that cannot be found out.
+        case expectation
+        /// The program has no parser of the name that a request gives.
+        case parser
+    }
+
+    var code: Code
+    var message: String
+
+    var description: String { message }
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

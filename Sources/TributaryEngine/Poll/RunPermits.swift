@@ -1,0 +1,201 @@
+import FeedDeclarations
+import FeedFetching
+import FeedStores
+import Locking
+
+/// The resources of one run that it shares with others: its slot, which it lends while it waits, the permits at hosts,
+/// and the right to run its source.
+final class RunPermits: Sendable {
+    private struct State {
+        /// The permit at the first request's host, until that request takes it.
+        var host: HostPermit?
+        /// True where the run has one of the slots for concurrent runs.
+        var hasSlot: Bool
+        /// The slots of slow sources' runs, where it has one of those.
+        var slow: Slots?
+        /// The slots for going on without a slot, while it has one of them.
+        var parked: Slots?
+        var claim: (any SourceClaim)?
+        /// The bytes of bodies that the run has received.
+        var received = 0
+        /// True once a server has sent next to nothing for seconds.
+        var wasSlow = false
+    }
+
+    /// A run that has received no more than this holds little memory.
+    private static let fewBytes = 64 << 10
+
+    private let environment: RunEnvironment
+    private let state: Mutex<State>
+
+    init(_ permit: RunPermit, in environment: RunEnvironment) {
+        self.environment = environment
+        state = Mutex(
+            State(
+                host: permit.host, hasSlot: permit.slots != nil && !permit.isSlow,
+                slow: permit.isSlow ? permit.slots : nil))
+    }
+
+    /// True once a server has sent next to nothing for seconds.
+    var wasSlow: Bool { state.withLock(\.wasSlow) }
+
+    /// True where the run is counted: it has a slot, or may go on without one.
+    private var isCounted: Bool { state.withLock { $0.hasSlot || $0.slow != nil } }
+
+    var claim: (any SourceClaim)? {
+        get { state.withLock(\.claim) }
+        set { state.withLock { $0.claim = newValue } }
+    }
+
+    /// Counts bytes of a body that have been received.
+    func received(_ bytes: Int) { state.withLock { $0.received += bytes } }
+
+    /// Gives everything back. A second call does nothing.
+    func release() {
+        let former = state.withLock { state in
+            defer { (state.host, state.hasSlot, state.slow, state.parked) = (nil, false, nil, nil) }
+            return state
+        }
+        // Outside of the lock: what becomes free is reported to those who wait.
+        former.host?.release()
+        if former.hasSlot { environment.slots.release() }
+        former.slow?.release()
+        former.parked?.release()
+    }
+
+    /// Gives back the permit at the first request's host, where nothing is sent there.
+    func releaseHost() { takeHost()?.release() }
+
+    private func takeHost() -> HostPermit? {
+        state.withLock { state in
+            defer { state.host = nil }
+            return state.host
+        }
+    }
+
+    // MARK: - The slot
+
+    /// True where the run has a slot.
+    var hasSlot: Bool { state.withLock(\.hasSlot) }
+
+    /// Takes a slot again, over the limit if none is free: the run holds what others wait for, and so must not wait.
+    func resumeSlot() {
+        let resumes = state.withLock { state in
+            guard !state.hasSlot else { return false }
+            state.hasSlot = true
+            return true
+        }
+        if resumes { environment.slots.acquireOverLimit() }
+        unpark()
+    }
+
+    /// Gives the slot to another run, where this one may go on without it.
+    ///
+    /// - Parameter limit: the slots for going on without one.
+    /// - Returns: false where the run has no slot, or keeps it.
+    @discardableResult
+    private func park(in limit: Slots) -> Bool {
+        guard limit.acquire() else { return false }
+        let parks = state.withLock { state in
+            guard state.hasSlot, state.parked == nil else { return false }
+            (state.hasSlot, state.parked) = (false, limit)
+            return true
+        }
+        if parks { environment.slots.release() } else { limit.release() }
+        return parks
+    }
+
+    private func unpark() {
+        let parked = state.withLock { state in
+            defer { state.parked = nil }
+            return state.parked
+        }
+        parked?.release()
+    }
+
+    /// Runs an exchange with a server, and parks the run while it stalls: its slot is then free for another. Otherwise servers that hang,
+    /// or send a byte now and then, would soon hold every slot.
+    ///
+    /// - Parameter worked: the time that the run has worked so far.
+    func parkingWhileIdle<Value>(
+        isolation: isolated (any Actor)? = #isolation, worked: @escaping @Sendable () -> Duration,
+        _ exchange: () async throws -> Value
+    ) async throws -> Value {
+        guard isCounted else { return try await exchange() }
+        // With its data received, the run does not wait for a slot: others may wait for its permit at the host.
+        defer { resumeSlot() }
+        async let _ = parkWhileIdle(worked)
+        return try await exchange()
+    }
+
+    @concurrent private func parkWhileIdle(_ worked: @Sendable () -> Duration) async {
+        var watch = StallWatch(worked: worked(), bytes: state.withLock(\.received))
+        var interval = StallWatch.firstInterval
+        while (try? await environment.clock.sleep(for: interval)) != nil {
+            let received = state.withLock(\.received)
+            let isIdle = watch.isIdle(after: interval, worked: worked(), bytes: received)
+            interval = hasSlot ? StallWatch.firstInterval : StallWatch.laterInterval
+            if watch.isSlow { state.withLock { $0.wasSlow = true } }
+            guard isIdle, hasSlot else { continue }
+            let limit = received <= Self.fewBytes ? environment.lightlyParked : environment.parked
+            if park(in: limit) { interval = StallWatch.laterInterval }
+        }
+    }
+
+    // MARK: - Hosts
+
+    /// Returns a permit at a request's host; nil if none is free and the request may not wait. A run that holds other permits
+    /// must not wait for one more, as every run might do so.
+    ///
+    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
+    func permit(for request: RequestDeclaration, mayWait: Bool) async throws -> HostPermit? {
+        let host = try request.origin()
+        guard mayWait else {
+            try claim?.check()
+            return environment.hosts.permitIfFree(at: host)
+        }
+        return try await permit(at: host)
+    }
+
+    /// Returns a permit at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
+    /// own sources.
+    ///
+    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
+    func permit(at host: Origin) async throws -> HostPermit {
+        let permit = try await freePermit(at: host)
+        do {
+            try claim?.check()
+        } catch {
+            permit.release()
+            throw error
+        }
+        return permit
+    }
+
+    private func freePermit(at host: Origin) async throws -> HostPermit {
+        if let reserved = takeHost() {
+            if reserved.origin == host { return reserved }
+            reserved.release()
+        }
+        if let permit = environment.hosts.permitIfFree(at: host) { return permit }
+        guard park(in: environment.parked) else { return try await environment.hosts.permit(at: host) }
+        // The run then holds a permit that others wait for while they keep their slots. If it waited for such a slot, none
+        // could go on.
+        defer { resumeSlot() }
+        return try await environment.hosts.permit(at: host)
+    }
+}
+
+extension RunEnvironment {
+    /// - Parameter origin: the origin of the first request; nil if it is not known yet.
+    func admission(to origin: Origin?, in lane: StartQueue.Lane) -> RunPermit.Admission {
+        let host = origin.flatMap(hosts.start)
+        guard origin == nil || host != nil else { return .hostIsFull }
+        let slots = lane == .slow ? slowRuns : slots
+        guard slots.acquire() else {
+            host?.release()
+            return .noSlot
+        }
+        return .admitted(RunPermit(slots: slots, isSlow: lane == .slow, host: host))
+    }
+}

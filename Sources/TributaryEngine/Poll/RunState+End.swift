@@ -1,0 +1,231 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import Logging
+import XMLStream
+
+/// What is recorded of a run, and what its commit may do.
+extension RunState {
+    struct Ending {
+        var outcome: RunOutcome
+        var error: String?
+        /// What a blocked run would have done, and was not allowed to.
+        var exceeded: [ExceededLimit] = []
+        /// True where a blocked run was answered with the same documents as the blocked one before it.
+        var isBlockedAgain = false
+    }
+
+    /// Returns how a run ends that has thrown an error. A cancelled task makes a cancelled run.
+    func ending(with error: any Error) -> Ending {
+        if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
+        // Nothing waits for a decision where the changes were shown.
+        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
+        return Ending(
+            outcome: blocked == nil ? .discarded : .blocked, error: shown(error), exceeded: blocked?.exceeded ?? [])
+    }
+
+    /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
+    /// Captured addresses are not secret.
+    func shown(_ error: any Error) -> String {
+        let text = ErrorText.words(error)
+        guard !captured.isEmpty else { return environment.shown(text) }
+        let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
+        let secrets = captured.filter { !addresses.contains(.capture($0.key)) }.values
+        return environment.shown(Redactor(secrets: secrets).redact(text))
+    }
+
+    /// Records a run that has no rows to merge.
+    ///
+    /// - Parameter recorded: called once the store has the run.
+    func record(_ ending: Ending, recorded: () -> Void = {}) async -> RunReport {
+        let commit = commit(ending)
+        do {
+            let report = try await environment.store.commit(commit, seconds: elapsed)
+            environment.attempts.end(source.name)
+            recorded()
+            return report
+        } catch {
+            // The caller still gets the report; only the store could not record it.
+            environment.logger.error(
+                "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
+            var report = commit.report
+            report.seconds = elapsed()
+            return report
+        }
+    }
+
+    /// Decides what becomes of the source's permission to exceed its limits. One for a blocked run ends with the run that
+    /// uses it, or that shows that it is of no use any more; one in advance ends with the next commit.
+    private func useOfAcceptance(_ ending: Ending) -> Acceptance.Use {
+        switch ending.outcome {
+        case .committed: return .ends
+        case .unchanged: return stored.isBlocked ? .endsForBlockedRun : .none
+        case .discarded, .blocked:
+            guard !isReplay, stored.isBlocked else { return .none }
+            if ending.isBlockedAgain { return .movesToRun }
+            // It may have been given while this run, which has failed, was under way.
+            return ending.outcome == .blocked || kept != nil || unusable != nil ? .endsForBlockedRun : .none
+        case .notDue, .cancelled: return .none
+        }
+    }
+
+    func commit(_ ending: Ending) -> Commit {
+        let now = environment.clock.now()
+        var next =
+            isReplay
+            ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)
+            : DueTime.state(
+                after: ending.outcome, error: ending.error, source: source, last: stored,
+                startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())
+        // Rows that expire are committed while the feed is the one that was undone.
+        next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
+        if let feed = UndoneFeed(next.undone) {
+            next.note = [next.note, feed.note(source.name)].compactMap(\.self).joined(separator: "; ")
+        }
+        if ending.outcome == .committed, !notes.isEmpty {
+            next.note = ([next.note].compactMap(\.self) + notes).joined(separator: "; ")
+        }
+        next.note = next.note.map(environment.shown)
+        let isGood = ending.outcome.isGood
+        // An unchanged state need not be written unless its request was parsed: the commit must see what the new rows
+        // claim.
+        let states =
+            isGood
+            ? results.filter { $0.report.outcome == .parsed || $0.state != known[$0.report.key] }.compactMap(\.state)
+            : []
+        let keys = Set(source.requests.map(\.key))
+        let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
+        var report = report(ending)
+        report.nextDue = next.nextDue
+        report.failingSince = isGood ? stored.failingSince : next.failingSince
+        var commit = Commit(
+            report: report, requests: states, state: next, forgottenKeys: forgotten)
+        commit.acceptance = useOfAcceptance(ending)
+        for result in results
+        where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
+            commit.revalidated[result.report.key] = known[result.report.key]
+        }
+        if let origin = hints.busyOrigin, let until = hints.retryAt {
+            commit.busyHost = (origin.description, until, max(0, until.timeIntervalSince(now)))
+        }
+        return commit
+    }
+
+    func report(_ ending: Ending) -> RunReport {
+        var report = RunReport(
+            source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed(),
+            skipped: skipped,
+            bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
+        report.kind = isReplay ? .replay : nil
+        report.drift = ending.outcome == .committed ? drift : []
+        if ending.outcome == .committed, !notes.isEmpty {
+            report.note = environment.shown(notes.joined(separator: "; "))
+        }
+        return report
+    }
+
+    // MARK: - What is said of bodies
+
+    /// Forgets what was noted of a request's documents, which is sent again.
+    mutating func forgetDocuments(_ index: Int) {
+        mended[index] = nil
+        shapes[index] = nil
+    }
+
+    /// Compares the documents with those that were committed before under the same declaration, and remembers what they
+    /// had.
+    mutating func noteDrift() throws {
+        drift = []
+        for (index, document) in shapes.sorted(by: { $0.key < $1.key }) where results[index].report.outcome == .parsed {
+            let former = known[source.requests[index].key]
+            guard former?.fingerprint == results[index].state?.fingerprint,
+                var shape = former?.shape.flatMap(RequestShape.init(text:))
+            else {
+                results[index].state?.shape = try RequestShape(first: document).text
+                continue
+            }
+            if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
+            results[index].state?.shape = try shape.text
+        }
+    }
+
+    var mendedNotes: [String] {
+        mended.sorted { $0.key < $1.key }.compactMap { index, counts in
+            let faults = XMLRepair.Fault.allCases.compactMap { fault -> String? in
+                guard let count = counts[fault], count > 0 else { return nil }
+                return switch fault {
+                case .characters: "\(count) × a character that XML forbids"
+                case .entities: "\(count) × an entity of HTML's"
+                case .ampersands: "\(count) × a bare '&' or '<'"
+                }
+            }
+            guard !faults.isEmpty else { return nil }
+            return "request '\(source.requests[index].key)' was repaired: \(faults.joined(separator: ", "))"
+        }
+    }
+
+    // MARK: - Items that were left out
+
+    var leftOutNotes: [String] {
+        leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
+    }
+
+    /// True where items of a request were left out, or of one before it for whose staged rows it may have been sent.
+    func lacksItems(_ index: Int) -> Bool {
+        leftOut.keys.contains { $0 == index || $0 < index && source.requests[index].forEach != nil }
+    }
+
+    /// The items that were left out, as records of which nobody knows the rows: no row is deleted from the tables that their
+    /// requests write, nor from those of the later requests for each row, whichever request mirrors them.
+    var skippedRecords: [SkippedRecords] {
+        source.requests.indices.filter(lacksItems).flatMap { index in
+            let items = leftOut.filter { $0.key <= index }.reduce(0) { $0 + $1.value.count }
+            return (results[index].state?.tables ?? []).sorted()
+                .filter { table in source.requests.contains { $0.deletesRows(of: table) } }
+                .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items) }
+        }
+    }
+
+    // MARK: - What a commit may do
+
+    private var parsed: [Int] { source.requests.indices.filter { results[$0].report.outcome == .parsed } }
+
+    var isParsed: Bool { results.contains { $0.report.outcome == .parsed } }
+
+    /// The tables that the stack's changed requests mirror, with or without rows.
+    var mirrors: [MirroredRows] {
+        parsed.flatMap { index in
+            let request = source.requests[index]
+            return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
+                .map { MirroredRows(table: $0, scope: request.scope, window: request.window(of: $0)) }
+        }
+    }
+
+    /// What the changed requests may do at most to the rows of their tables.
+    var limits: [ScopedRows: ChangeLimits] {
+        parsed.reduce(into: [:]) { limits, index in
+            let request = source.requests[index]
+            for table in results[index].state?.tables ?? [] {
+                limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
+            }
+        }
+    }
+
+    /// What becomes of rows that the feeds no longer have, or that are too old.
+    var retention: Retention {
+        let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
+            tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables
+        }
+        return source.retention(at: environment.clock.now()) { tables[$0.key] ?? [] }
+    }
+
+    var checkMirrors: Commit.MirrorCheck {
+        { [source, configuration = environment.configuration] rows, others, comparison in
+            try StackDecision.checkMirror(
+                of: rows, by: source, others: others, comparedBy: comparison, configuration: configuration)
+        }
+    }
+}

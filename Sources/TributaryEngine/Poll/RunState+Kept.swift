@@ -1,0 +1,126 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+
+/// Finds the kept bodies of which a run is made.
+extension RunState {
+    private var bodies: BodyFolder { environment.bodies }
+
+    /// True where bodies are kept, or were before the declaration changed.
+    var hasBodies: Bool { source.keepsBodies || known.values.contains { !$0.bodies.isEmpty } }
+
+    /// Returns true where a request may be conditional: its rows need not be fetched for their body alone.
+    func hasKeptBody(_ index: Int) -> Bool {
+        let request = source.requests[index]
+        return !request.keepsBodies || bodies.has(known[request.key]?.bodies.first, of: source.name)
+    }
+
+    /// Returns the last kept bodies of all requests.
+    ///
+    /// - Parameter readsAll: true to return all kept bodies of requests that delete no rows.
+    /// - Throws: ``StackError`` naming the requests of which none is kept, and what to do.
+    func lastBodies(readsAll: Bool) throws -> KeptStack {
+        guard stored.undone == nil else {
+            throw StackError(
+                .reference,
+                "the source was undone to an earlier run, and its last kept bodies are the undone ones; "
+                    + "`tributary resume \(source.name)` continues from them")
+        }
+        let requests = source.requests.filter { $0.content != .captures }
+        let missing = requests.filter { !bodies.has(known[$0.key]?.bodies.first, of: source.name) }
+        guard missing.isEmpty else {
+            let names = missing.map { "'\($0.key)'" }.joined(separator: ", ")
+            let advice =
+                missing.allSatisfy(\.keepsBodies)
+                ? "`tributary sync \(source.name) --full` fetches and keeps them"
+                : "set keep_bodies = 1 for the source, and `tributary sync \(source.name) --full` fetches and keeps them"
+            throw StackError(
+                .reference,
+                "no body of request \(names) is kept in \(bodies.folder(of: source.name)), so there is nothing to replay; "
+                    + advice)
+        }
+        if let appended = requests.first(where: \.appends) {
+            throw StackError(
+                .reference,
+                "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them once more"
+            )
+        }
+        return KeptStack(
+            names: requests.reduce(into: [:]) { names, request in
+                let kept = known[request.key]?.bodies.filter { bodies.has($0, of: source.name) } ?? []
+                // What an older body had, and the last one has not, is gone where rows are deleted.
+                names[request.key] = readsAll && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
+            })
+    }
+
+    /// What tells these bodies, and the declaration by which they are read, from others.
+    func basis(of kept: KeptStack) -> ChangeDigest {
+        var basis = ChangeDigest()
+        basis.add(source.identity)
+        for (key, names) in kept.names { basis.add(([key] + names).joined(separator: "\u{0}")) }
+        return basis
+    }
+
+    /// - Throws: ``StoreError`` where a replay's bodies or declaration are others than those whose changes were shown.
+    func checkAsShown(_ kept: KeptStack) throws {
+        guard let shown, shown.basis != basis(of: kept) else { return }
+        throw StoreError(
+            .history,
+            "the kept bodies or the declaration have changed since the changes were shown; nothing was changed")
+    }
+
+    /// Returns the documents of the source's blocked run, where that has been accepted.
+    ///
+    /// - Returns: no documents where they cannot be committed any more, and why; the run goes on without them.
+    func acceptedBodies() throws -> (kept: KeptStack?, unusable: String?) {
+        guard stored.isBlocked, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
+            return (nil, nil)
+        }
+        guard try environment.store.blockedRun(of: source.name)?.number == run,
+            let recorded = try environment.store.recordedRun(run),
+            let blocked = bodies.blockedRun(of: source.name), blocked.isRecorded(as: recorded), try isWhole(blocked)
+        else {
+            let why =
+                "run \(run) was accepted, and its documents are no longer kept in \(bodies.folder(of: source.name)), so "
+                + "that others were fetched"
+            return (nil, why)
+        }
+        guard blocked.declared == source.identity else {
+            let why =
+                "run \(run) was accepted, and the source has a changed declaration since, so that other documents "
+                + "were fetched"
+            return (nil, why)
+        }
+        let names = blocked.requests.reduce(into: [:]) { names, request in
+            names[request.key] = request.bodies.map { [$0] }
+        }
+        return (KeptStack(names: names, blocked: blocked), nil)
+    }
+
+    /// Returns true where the documents of all requests are there: their bodies, or their rows in the store where they
+    /// were unchanged.
+    private func isWhole(_ run: BlockedRun) throws -> Bool {
+        guard run.requests.map(\.key) == source.requests.map(\.key) else { return run.declared != source.identity }
+        return try zip(run.requests, source.requests).allSatisfy { request, declared in
+            if let name = request.bodies { return bodies.has(name, of: source.name) }
+            if declared.content == .captures { return true }
+            guard let known = known[request.key] else { return false }
+            return try known.fingerprint == fingerprint(declared) && (!known.validators.isEmpty || known.digest != nil)
+        }
+    }
+}
+
+/// The changes of a replay that were shown to whoever wants it: exactly these are made, whatever the limits say.
+struct ShownReplay: Sendable {
+    var changes: ChangeDigest
+    /// The bodies and the declaration from which they follow.
+    var basis: ChangeDigest
+}
+
+extension RequestDeclaration {
+    /// True where rows with a known key are inserted again.
+    fileprivate var appends: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .append }
+        return mapping.tables.contains { sync(of: $0) == .append }
+    }
+}

@@ -1,0 +1,77 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// Decides a run's next step, by pure functions of what the run knows.
+enum StackDecision {
+    /// Returns a request to repeat without validators, if any. It answered 304, but a changed request of the stack
+    /// deletes rows of one of its tables. Its rows must be staged too before anything is deleted. Which rows are its
+    /// own follows from what it wrote when last committed, whatever it declares now.
+    ///
+    /// - Parameter comparison: returns the way a table compares the values of two scopes.
+    static func unchangedRequestToRepeat(
+        _ requests: [RequestDeclaration], _ results: [RequestResult],
+        comparison: (_ table: String, _ scope: [String: String]) throws -> TableComparison
+    ) rethrows -> Int? {
+        let parsed = requests.indices.filter { results[$0].report.outcome == .parsed && requests[$0].deletesRows }
+        return try requests.indices.first { index in
+            guard results[index].report.outcome == .unchanged, let state = results[index].state else { return false }
+            let tables = Set(state.tables.map { $0.lowercased() })
+            return try parsed.contains { other in
+                let scope = requests[other].scope
+                let deleted = Set((results[other].state?.tables ?? []).map { $0.lowercased() })
+                return try deleted.contains { table in
+                    guard tables.contains(table), requests[other].deletesRows(of: table) else { return false }
+                    if state.scope.isEmpty || scope.isEmpty { return true }
+                    return try comparison(table, scope).mayShareRows(state.scope, scope)
+                }
+            }
+        }
+    }
+
+    /// Checks that no other source mirrors the same rows, as each would delete the other's.
+    ///
+    /// - Parameters:
+    ///   - others: the requests of other sources that have written such rows.
+    ///   - comparison: the way the table compares values.
+    /// - Throws: ``StoreError`` with both requests' names.
+    static func checkMirror(
+        of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID],
+        comparedBy comparison: TableComparison, configuration: TributaryConfiguration
+    ) throws {
+        for other in others {
+            guard let declaration = configuration[source: other.source], declaration.isEnabled,
+                let rival = declaration.requests.first(where: { $0.key == other.key }), rival.mirrors(rows.table),
+                comparison.mayShareRows(rows.scope, rival.scope),
+                let request = source.requests.first(where: { $0.mirrors(rows.table) && $0.scope == rows.scope })
+            else { continue }
+            throw StoreError(
+                .conflict,
+                "table '\(rows.table)' is mirrored by request '\(request.key)' of source '\(source.name)' and by request "
+                    + "'\(rival.key)' of source '\(other.source)', and each would delete the other's rows; "
+                    + "give each its own scope")
+        }
+    }
+
+    /// Returns the message for a status that is neither 200 nor 304, for the person who must act on it.
+    ///
+    /// - Parameter forEach: the declaration of which the request is an item; nil for a request that is sent once.
+    static func refusal(_ status: Int, itemOf forEach: ForEachDeclaration? = nil) -> String {
+        let reason = HTTPReason.phrase(status)
+        if let forEach, [404, 410].contains(status) {
+            let advice = "; on_error = \"skip\" in for_each leaves out such items"
+            return "the server answered \(status) \(reason)" + (forEach.maxSkipped == nil ? advice : "")
+        }
+        switch status {
+        case 401, 403: return "the server answered \(status) \(reason); check the request's credentials"
+        case 404: return "the server answered 404 Not Found; check the request's url"
+        case 410: return "the server answered 410 Gone; the feed no longer exists, and the source can be removed"
+        case 429, 503: return "the server answered \(status) \(reason); the request is repeated later"
+        case 304: return "the server answered 304 Not Modified to a request that was not conditional"
+        default: return "the server answered \(status) \(reason), where 200 or 304 was expected"
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import Metrics
+import XMLStream
+
+/// Reads the bodies of responses: parses them into the worker context as they arrive, page after page.
+extension Refresh {
+    /// The results of parsed bodies.
+    struct ParsedBody: Sendable {
+        package var tables: Set<String> = []
+        var records = 0
+        package var digest: String?
+        var nextPage: String?
+        /// The bytes of the documents of an archive, unpacked.
+        var bytes = 0
+    }
+
+    /// Takes a response's head into account, whatever becomes of its body.
+    func note(_ exchange: Exchange, _ index: Int) {
+        run.note(exchange, index)
+        noteProvenance(exchange)
+    }
+
+    /// Takes into account what rows of the response may lead to: where servers at several addresses have answered, none
+    /// that is not public.
+    func noteProvenance(_ exchange: Exchange) {
+        guard let provenance = exchange.provenance("a row") else { return }
+        rowProvenance = provenance.combined(with: rowProvenance ?? provenance)
+    }
+
+    /// Reads a response's body, then requests and reads the pages that follow.
+    ///
+    /// - Parameters:
+    ///   - known: the digest of last time's body, whose rows are in the store. The same body is not parsed again.
+    ///   - leavesOut: true where a first page that does not parse stages no row, and is ``ItemRequests/Missing``.
+    func takePages(
+        _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
+        known: String? = nil, leavesOut: Bool = false
+    ) async throws -> ParsedBody {
+        if request.forEach != nil { repetitions = Repetitions(of: request) }
+        var request = request
+        var exchange = first
+        var total = ParsedBody()
+        var pages = request.paging.map { PageSequence($0) }
+        while true {
+            let page = pages?.page ?? 1
+            let body = try await onPage(page, of: request, index) {
+                try await refuseUnlessAccepted(exchange, request)
+                return try await take(
+                    exchange, of: request, index, context.progress, known: known,
+                    tries: leavesOut && page == 1)
+            }
+            total.tables.formUnion(body.tables)
+            total.records += body.records
+            total.digest = body.digest
+            guard
+                let next = try pages?.next(
+                    after: request, exchange.response, records: body.records, found: body.nextPage)
+            else { return total }
+            request = next
+            switch request.paging?.next {
+            case .path(_, let written):
+                request.provenance = exchange.provenance("'\(written)' of page \(page) of \(request.url)")
+            case .link:
+                request.provenance = exchange.provenance("the Link header of page \(page) of \(request.url)")
+            case .token, .counter, nil: break
+            }
+            // A page after the first may be empty.
+            request.allowsEmpty = true
+            context.progress?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
+            exchange = try await onPage(page + 1, of: request, index) {
+                request.forEach == nil
+                    ? try await environment.fetch(request, context) : try await fetchObeying(request, context)
+            }
+            note(exchange, index)
+        }
+    }
+
+    /// - Throws: the errors of `body`, with the page's name.
+    private func onPage<Value>(
+        _ page: Int, of request: RequestDeclaration, _ index: Int, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw RunError.onPage(page, of: request, run.source.requests[index], error)
+        }
+    }
+
+    func refuseUnlessAccepted(_ exchange: Exchange, _ request: RequestDeclaration) async throws {
+        let status = exchange.response.status
+        guard !request.acceptStatus.contains(status) else { return }
+        // A fault comes with 500 or 400 (SOAP 1.1, section 6.2; SOAP 1.2 Part 2, section 7.5.2.2). It says more than
+        // the status.
+        if request.soap != nil, let fault = try await fault(in: exchange) { throw fault }
+        throw FetchError(
+            [500, 502, 504].contains(status) ? .overloaded : .status,
+            "\(request.method) \(request.url): \(StackDecision.refusal(status, itemOf: request.forEach))")
+    }
+
+    private func fault(in exchange: Exchange) async throws -> SOAPFault? {
+        let parser = StreamBodyParser(XMLStreamHandler(), exchange.response)
+        do {
+            let reader = try BodyReader(exchange.response, parser: parser, limit: 1 << 20)
+            try await exchange.forEachPiece { try reader.read($0) }
+            try reader.finish()
+        } catch let error as SOAPFault {
+            return error
+        } catch {
+            // The body is of no use, so the status is reported.
+            try Task.checkCancellation()
+        }
+        return nil
+    }
+
+    /// Returns true where a body is known again by its digest: where there are no validators, and where its rows may be
+    /// brought back, as validators may change without the body.
+    func isKnownByDigest(_ request: RequestDeclaration, _ validators: Validators) -> Bool {
+        !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
+    }
+
+    /// - Parameter tries: true where the whole body is read before its first record is staged.
+    func take(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        known: String?, tries: Bool = false
+    ) async throws -> ParsedBody {
+        if request.documents != nil, exchange.response.member == nil {
+            return try await takeArchive(exchange, of: request, index, progress, known: known)
+        }
+        var spool = tries ? try await parsing(exchange, of: request, index, progress) : nil
+        var digest: String?
+        if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
+            let body = try BodySpool(
+                exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+            try await receive(exchange, of: request, index, progress) { piece in
+                try body.append(piece)
+                return body.received
+            }
+            digest = try body.finish()
+            if digest == known {
+                run.results[index].report.bytes += body.count
+                return ParsedBody(digest: digest)
+            }
+            spool = body
+        }
+        var factory = BodyParserFactory(request: request, environment: environment)
+        factory.notesUnused = notesUnused
+        let context = try workerContext()
+        try factory.prepareStore()
+        var response = exchange.response
+        response.maxBody = request.maxBody
+        response.source = run.source.name
+        response.request = request.key
+        response.isOnlyRequest = run.source.requests.count == 1
+        let keeper = keepers[index]
+        try keeper?.begin(keptBody(exchange, of: request, index))
+        var parser = try factory.makeParser(response, context: context, index: index)
+        context.textLimit = request.maxBody
+        let mapped = parser as? MappingBodyParser
+        let captures = CaptureHandler(request.capturedPaths)
+        if !request.capturedPaths.isEmpty {
+            parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
+        }
+        let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
+        // A small body may be larger in its file, which is held to the limit, too.
+        let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
+        let reader = try BodyReader(
+            exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
+            repair: request.repair, digests: digests, keeper: keeper)
+        defer { run.results[index].report.bytes += reader.count }
+        if let spool {
+            try spool.forEachPiece { piece in
+                try reader.read(piece)
+                reportProgress(index, exchange, received: reader.received)
+            }
+        } else {
+            try await receive(exchange, of: request, index, progress) { piece in
+                try reader.read(piece)
+                return reader.received
+            }
+        }
+        try reader.finish()
+        try keeper?.end()
+        run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
+        if let mapped { note(mapped.handler, of: request, index) }
+        for (position, capture) in request.captures.enumerated() {
+            guard let value = captures.values[position] else { continue }
+            run.captured[capture.name] = value
+            provenances[capture.name] = exchange.provenance(
+                "${capture:\(capture.name)}, of the response of request '\(request.key)',")
+        }
+        return ParsedBody(
+            tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
+            records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
+            nextPage: captures.values[request.captures.count])
+    }
+
+    /// Takes note of the form of a document that has been read.
+    func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
+        if notesUnused { unmatched.note(handler, of: request.key) }
+        run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
+    }
+
+    /// Receives a body, and reads all of it for its form.
+    ///
+    /// - Throws: ``ItemRequests/Missing`` where it does not parse.
+    private func parsing(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?
+    ) async throws -> BodySpool {
+        let body = try BodySpool(exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+        try await receive(exchange, of: request, index, progress) { piece in
+            try body.append(piece)
+            return body.received
+        }
+        _ = try body.finish()
+        do {
+            let reader = try BodyReader(
+                exchange.response, parser: StreamBodyParser(XMLStreamHandler(), exchange.response),
+                limit: request.maxBody, format: request.format, csv: request.csv, repair: request.repair)
+            try body.forEachPiece { try reader.read($0) }
+            try reader.finish()
+        } catch let error where error is XMLStreamError || error is DocumentError {
+            throw ItemRequests.Missing(reason: error)
+        }
+        return body
+    }
+
+    /// Receives a body; where the transfer breaks off and may go on, with what is missing.
+    ///
+    /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
+    func receive(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        _ take: (UnsafeRawBufferPointer) throws -> Int
+    ) async throws {
+        progress?.hasReceived(0)
+        // A kept body comes from no server.
+        let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
+        var received = 0
+        var part = exchange
+        var size: Int?
+        while true {
+            let before = received
+            do {
+                try await part.forEachPiece { piece in
+                    progress?.hasReceived(received + piece.count)
+                    counter?.increment(by: piece.count)
+                    permits.received(piece.count)
+                    received = try take(piece)
+                    reportProgress(index, exchange, received: received)
+                }
+                guard let size, received != size else { return }
+                throw FetchError(.truncated, "\(request.url): \(received) bytes came, and the server said \(size)")
+            } catch {
+                let failure = FetchError.reading(error, request: request, progress)
+                guard run.kept == nil, let rest = BodyRest(of: exchange, to: request, after: received) else {
+                    throw failure
+                }
+                if received > before { repetitions.noteProgress() }
+                (part, size) = try await resume(rest, of: request, after: failure, progress)
+            }
+        }
+    }
+
+    /// Asks for the rest of a body, again and again as far as the repetitions go.
+    ///
+    /// - Returns: the response with the rest, and the size of the whole body.
+    /// - Throws: `failure` where nothing is left to try; ``FetchError``; `CancellationError`.
+    private func resume(
+        _ rest: BodyRest, of request: RequestDeclaration, after failure: any Error, _ progress: ExchangeProgress?
+    ) async throws -> (Exchange, Int) {
+        var failure = failure
+        while try await mayRepeat(after: failure) {
+            let exchange: Exchange
+            do {
+                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, progress))
+            } catch {
+                failure = error
+                continue
+            }
+            noteProvenance(exchange)
+            let status = exchange.response.status
+            if [500, 502, 504].contains(status) {
+                failure = FetchError(.overloaded, "\(request.method) \(request.url): \(StackDecision.refusal(status))")
+                continue
+            }
+            return (exchange, try rest.check(exchange))
+        }
+        throw failure
+    }
+
+    func reportProgress(_ index: Int, _ exchange: Exchange, received: Int) {
+        environment.onProgress(
+            RunProgress(
+                source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,
+                requestCount: run.source.requests.count, bytes: received, totalBytes: exchange.announcedBytes,
+                rows: context?.insertedRows ?? 0))
+    }
+
+    func workerContext() throws -> WorkerContext {
+        if let context { return context }
+        try environment.store.renewTableInfos(of: run.source.usedTables)
+        let context = environment.store.makeWorkerContext(source: run.source.name)
+        self.context = context
+        interruption.onRequest(context.interrupter)
+        return context
+    }
+}

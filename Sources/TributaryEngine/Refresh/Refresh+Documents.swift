@@ -1,0 +1,142 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// Reads the bodies that hold several documents: each is parsed by itself, and their rows are those of the request.
+extension Refresh {
+    /// Reads an archive: receives it into a file beside the store, then parses the members that match, one after another.
+    ///
+    /// - Parameter known: the digest of last time's archive, whose rows are in the store.
+    func takeArchive(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        known: String?
+    ) async throws -> ParsedBody {
+        guard let pattern = request.documents else { return ParsedBody() }
+        let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
+        let spool = try BodySpool(
+            exchange.response, folder: environment.store.workFolder, limit: limit, isArchive: true)
+        try await receive(exchange, of: request, index, progress) { piece in
+            try spool.append(piece)
+            return spool.received
+        }
+        let digest = try spool.finish()
+        run.results[index].report.bytes += spool.count
+        let validators = exchange.response.validators
+        if digest == known, validators.isEmpty, !request.isUnconditional { return ParsedBody(digest: digest) }
+        let keeper = keepers[index]
+        try keeper?.begin(keptBody(exchange, of: request, index))
+        if let keeper { try spool.forEachPiece { try keeper.append($0) } }
+        try keeper?.end()
+        let archive = try ArchiveReader(
+            spool.archive(), pattern: pattern, single: Self.name(ofDocumentAt: exchange.response.requestedURL),
+            limit: limit)
+        var total = try begin(request, exchange.response, index)
+        while let name = try archive.next() {
+            let response = exchange.response.document(name)
+            let body = try takeDocument(name, response, of: request, index) { reader in
+                try archive.forEachPiece { try reader.read($0) }
+            }
+            total.add(body)
+            // Documents that are compressed in the archive grow once more.
+            guard total.bytes <= limit else { throw ArchiveReader.tooLarge(limit) }
+            reportProgress(index, exchange, received: spool.received)
+        }
+        if let shortage = archive.shortage, !request.allowsEmpty { throw shortage }
+        try checkDocuments(total, of: request)
+        total.digest = isKnownByDigest(request, validators) ? digest : nil
+        return total
+    }
+
+    /// Prepares the store for a request's documents. A request without any is staged as an empty one.
+    private func begin(_ request: RequestDeclaration, _ response: FeedResponse, _ index: Int) throws -> ParsedBody {
+        let factory = BodyParserFactory(request: request, environment: environment)
+        let context = try workerContext()
+        try factory.prepareStore()
+        _ = try factory.makeParser(response, context: context, index: index)
+        return ParsedBody(tables: Set(environment.registry.tables(of: request.content)))
+    }
+
+    /// - Throws: ``StackError`` where none of the documents held a record.
+    private func checkDocuments(_ body: ParsedBody, of request: RequestDeclaration) throws {
+        guard case .mapping = request.content, body.records == 0, !request.allowsEmpty else { return }
+        throw StackError(
+            .empty,
+            "\(request.url): none of the documents held a record; correct the mapping, or set allow_empty = true if that "
+                + "is valid")
+    }
+
+    /// Parses one document of several.
+    ///
+    /// - Parameter read: passes the document to its reader.
+    /// - Throws: the errors of parsing and of `read`, with the document's name.
+    private func takeDocument(
+        _ name: String, _ response: FeedResponse, of request: RequestDeclaration, _ index: Int,
+        _ read: (BodyReader) throws -> Void
+    ) throws -> ParsedBody {
+        var request = request
+        // One of several may be empty; the check for records covers all of them together.
+        request.allowsEmpty = true
+        var response = response
+        response.maxBody = request.maxBody
+        response.source = run.source.name
+        response.request = request.key
+        response.isOnlyRequest = run.source.requests.count == 1
+        var factory = BodyParserFactory(request: request, environment: environment)
+        factory.notesUnused = notesUnused
+        let context = try workerContext()
+        var bytes = 0
+        do {
+            let parser = try factory.makeParser(response, context: context, index: index)
+            context.textLimit = request.maxBody
+            let reader = try BodyReader(
+                response, parser: parser, limit: request.maxBody, format: request.format, csv: request.csv,
+                repair: request.repair)
+            try read(reader)
+            try reader.finish()
+            bytes = reader.count
+            run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
+            if let mapped = parser as? MappingBodyParser { note(mapped.handler, of: request, index) }
+        } catch {
+            throw RunError.inDocument(name, of: request, error)
+        }
+        return ParsedBody(
+            tables: context.tables(ofRequest: index), records: context.insertedRows + context.droppedRecords,
+            bytes: bytes)
+    }
+
+    /// Returns the name of a document that is compressed and in no archive: that of its file, without the compression's.
+    static func name(ofDocumentAt address: String) -> String {
+        let path = address.prefix { $0 != "?" && $0 != "#" }
+        var name = path.split(separator: "/").last.map(String.init) ?? ""
+        for suffix in [".gz", ".bz2", ".xz", ".lzma", ".zst"] where name.lowercased().hasSuffix(suffix) {
+            name.removeLast(suffix.count)
+        }
+        return name.isEmpty ? "document" : name
+    }
+}
+
+extension Refresh.ParsedBody {
+    /// Adds what another document of the same body gave.
+    fileprivate mutating func add(_ other: Self) {
+        tables.formUnion(other.tables)
+        records += other.records
+        bytes += other.bytes
+    }
+}
+
+extension FeedResponse {
+    /// Returns the head of a response with this document alone, which is not coded as the response is.
+    fileprivate func document(_ name: String) -> FeedResponse {
+        var response = self
+        response.member = name
+        response.headers.removeAll {
+            ["content-type", "content-length", "content-encoding"].contains($0.name.lowercased())
+        }
+        if let type = FileFetcher.mediaType(of: name) { response.headers.append((name: "Content-Type", value: type)) }
+        return response
+    }
+}

@@ -1,0 +1,213 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+import Logging
+
+/// Keeps the bodies that a run parses, and reads those that were kept.
+extension Refresh {
+    private var bodies: BodyFolder { environment.bodies }
+
+    // MARK: - Keeping
+
+    /// Prepares to keep the bodies of a request that is about to be sent, and drops those of an earlier attempt.
+    func beginKeeping(_ index: Int) {
+        let request = run.source.requests[index]
+        guard run.kept == nil, !notesUnused, request.keepsBodies || mayBeBlocked && request.content != .captures else {
+            return
+        }
+        keepers[index] = nil
+        keepers[index] = BodyKeeper(
+            bodies, source: run.source.name, index: index, workFolder: environment.store.workFolder,
+            isForBlockedRun: !request.keepsBodies, environment.random)
+    }
+
+    /// True where a limit may block the run.
+    private var mayBeBlocked: Bool { !run.isReplay && run.source.requests.contains(where: \.isLimited) }
+
+    /// Returns what is known of a body, for those who read it again.
+    ///
+    /// - Parameter request: the request as it was sent.
+    func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
+        let declared = run.source.requests[index]
+        func header(_ name: String) -> String? {
+            exchange.response[header: name].flatMap { environment.holdsSecret($0) ? nil : $0 }
+        }
+        return KeptBody(
+            question: declared.digest.question, fetchedAt: exchange.response.fetchedAt,
+            contentType: header("Content-Type"), lastModified: header("Last-Modified"),
+            baseURL: exchange.response.baseURL,
+            requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
+    }
+
+    /// Moves the bodies of a run that has parsed everything to their place, and notes their names with the states of
+    /// their requests. They count once these are in the store.
+    func keepBodies() throws {
+        guard run.hasBodies else { return }
+        for index in run.source.requests.indices {
+            let request = run.source.requests[index]
+            var names = run.known[request.key]?.bodies ?? []
+            if run.results[index].report.outcome == .parsed, request.keepsBodies {
+                let name = try keepers.removeValue(forKey: index)?.finish() ?? run.kept?.request(request.key)?.bodies
+                if let name {
+                    newBodies[index] = name
+                    // The same bodies once more push none of the older ones out.
+                    if let last = names.first, BodyFolder.holdTheSame(last, name) { names.removeFirst() }
+                    names.insert(name, at: 0)
+                }
+            }
+            // What was kept before is older than the rows are now, and would bring them back.
+            if run.lacksItems(index), newBodies[index] == nil { names = [] }
+            run.results[index].state?.bodies = Array(names.prefix(request.keepsBodies ? request.keepBodies : 0))
+        }
+    }
+
+    /// Removes the files that do not count any more, once the run is recorded.
+    ///
+    /// - Parameter ending: how the run ended.
+    func tidyBodies(_ ending: RunState.Ending) {
+        keepers = [:]
+        let isGood = ending.outcome.isGood
+        // A replay that was discarded has changed nothing of what counts.
+        guard !notesUnused, isGood || !run.isReplay, run.hasBodies || bodies.exists(of: run.source.name) else { return }
+        let names =
+            isGood
+            ? Set(run.results.flatMap { $0.state?.bodies ?? run.known[$0.report.key]?.bodies ?? [] })
+            : Set(run.known.values.flatMap(\.bodies))
+        let isBlocked = ending.outcome == .blocked || !isGood && run.stored.isBlocked
+        let failed = bodies.tidy(run.source.name, keeping: names, isBlocked: isBlocked)
+        if !failed.isEmpty {
+            environment.logger.warning(
+                "Surplus kept bodies cannot be removed",
+                metadata: ["source": "\(run.source.name)", "files": "\(failed.joined(separator: ", "))"])
+        }
+    }
+
+    /// Keeps the documents of a run that is blocked, whether or not the source keeps its bodies. They stay until they are
+    /// accepted, another run commits, or another one is blocked.
+    ///
+    /// - Parameter exceeded: what the commit would have done, and was not allowed to.
+    /// - Returns: true where the same documents were blocked before, so that an acceptance of those is for these.
+    /// - Throws: ``StoreError`` where they cannot be kept.
+    private func keepBlockedRun(_ exceeded: [ExceededLimit]) throws -> Bool {
+        if var blocked = run.kept?.blocked {
+            blocked.startedAt = run.startedAt
+            blocked.exceeded = exceeded
+            (blocked.shown, blocked.counts) = (review?.digest, review?.total)
+            try bodies.keep(blocked, of: run.source.name, review)
+            return false
+        }
+        for (index, keeper) in keepers where run.results[index].report.outcome == .parsed {
+            newBodies[index] = try keeper.finish()
+        }
+        let parsed = run.source.requests.indices.filter { run.results[$0].report.outcome == .parsed }
+        if let lost = parsed.first(where: { newBodies[$0] == nil }) {
+            throw StoreError(.unavailable, "no body of request '\(run.source.requests[lost].key)' was kept")
+        }
+        let requests = run.source.requests.indices.map { index in
+            let state = run.results[index].state
+            return BlockedRun.Request(
+                key: run.source.requests[index].key, bodies: newBodies[index],
+                validators: state?.validators ?? Validators(),
+                digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
+        }
+        let blocked = BlockedRun(
+            startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded,
+            shown: review?.digest, counts: review?.total)
+        let isKnown = run.stored.isBlocked && bodies.blockedRun(of: run.source.name)?.isSame(as: blocked) == true
+        try bodies.keep(blocked, of: run.source.name, review)
+        return isKnown
+    }
+
+    /// Keeps the documents of a run where it is blocked, and says what can be done about that.
+    func block(_ ending: RunState.Ending) -> RunState.Ending {
+        guard ending.outcome == .blocked else { return ending }
+        var ending = ending
+        if run.isReplay {
+            ending.error? +=
+                "; if that is intended, allow it by `tributary accept --in-advance \(run.source.name)`, and replay again"
+            return ending
+        }
+        if let unusable = run.unusable { ending.error? += "; \(unusable)" }
+        if run.kept?.blocked != nil {
+            ending.error? += "; that is not what was accepted, as the rows in the store have changed since"
+        }
+        do {
+            ending.isBlockedAgain = try keepBlockedRun(ending.exceeded)
+            ending.error? += "; if the documents are right, `tributary accept \(run.source.name)` commits them"
+        } catch {
+            ending.error? += "; its documents cannot be accepted, as they could not be kept: \(run.shown(error))"
+        }
+        return ending
+    }
+
+    // MARK: - Reading
+
+    /// Reads the kept bodies of a request, as if a server had sent them.
+    func readKept(_ index: Int, from kept: KeptStack) async throws {
+        let declared = run.source.requests[index]
+        let former = run.known[declared.key]
+        guard let names = kept.names[declared.key] else {
+            if declared.content != .captures {
+                run.results[index].state = former
+                run.results[index].report.outcome = .unchanged
+            }
+            return
+        }
+        var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
+        var count = 0
+        var isSameQuestion = true
+        for name in names {
+            var file = try KeptBodies(path: bodies.file(name, of: run.source.name))
+            while let (body, exchange) = try file.next(declared: declared.url.template) {
+                isSameQuestion = body.question == declared.digest.question
+                let parsed = try await take(
+                    prepared(exchange, declared), of: request(declared, for: body, isFirst: count == 0), index,
+                    nil, known: nil)
+                total.tables.formUnion(parsed.tables)
+                total.records += parsed.records
+                count += 1
+            }
+        }
+        var state = newState(index, try run.fingerprint(declared), total)
+        if let request = kept.request(declared.key) {
+            state.validators = request.validators
+            state.digest = request.digest
+            (state.movedTo, state.movedTimes) = (request.movedTo, request.movedTimes)
+        } else {
+            // The rows stand for the same document as before, so its validators hold, unless another one is asked for.
+            state.validators = isSameQuestion ? former?.validators ?? Validators() : Validators()
+            state.digest = isSameQuestion && !declared.isUnconditional ? former?.digest : nil
+            (state.movedTo, state.movedTimes) = (former?.movedTo, former?.movedTimes ?? 0)
+        }
+        run.results[index].state = state
+        if declared.forEach != nil { try checkRecords(total.records, of: declared, responses: count) }
+        try finish(index, records: total.records)
+    }
+
+    private func prepared(_ exchange: Exchange, _ declared: RequestDeclaration) -> Exchange {
+        var exchange = exchange
+        exchange.response.isSOAP = declared.soap != nil
+        return exchange
+    }
+
+    /// Returns a request as it was sent for a body.
+    private func request(
+        _ declared: RequestDeclaration, for body: KeptBody, isFirst: Bool
+    ) throws -> RequestDeclaration {
+        var request = declared
+        // A page after the first may be empty, and so may the response for one of several rows.
+        request.allowsEmpty = declared.allowsEmpty || !isFirst || declared.forEach != nil
+        request.given = body.given
+        for reference in declared.mappedReferences where body.given[reference.description] == nil {
+            throw StackError(
+                .reference,
+                "\(declared.url): the kept body does not tell \(reference), which a column has taken only since; "
+                    + "`tributary sync \(run.source.name) --full` fetches it again")
+        }
+        return request
+    }
+}

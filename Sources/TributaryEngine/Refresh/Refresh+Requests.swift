@@ -1,0 +1,230 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// Sends the requests of a stack, one after another.
+extension Refresh {
+    func sendRequests() async throws {
+        try await sendAll()
+        guard run.undone != nil, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
+        // The feed differs from the one that was undone: all of it is taken.
+        run.undone = nil
+        context?.remove()
+        context = nil
+        run.captured = [:]
+        provenances = [:]
+        run.known = run.known.mapValues { state in
+            var state = state
+            state.validators = Validators()
+            state.digest = nil
+            return state
+        }
+        run.results = run.source.requests.map { RequestResult(key: $0.key) }
+        try await sendAll()
+    }
+
+    private func sendAll() async throws {
+        // A 304 stages no rows, but a later request may query them.
+        let lastThatAsks = run.source.requests.lastIndex { $0.forEach != nil } ?? -1
+        // The first requests may have been answered before the refresh began.
+        for index in run.source.requests.indices where run.results[index].report.outcome == .skipped {
+            try await send(
+                index, conditionally: (run.undone != nil || !run.mode.ignoresValidators) && index > lastThatAsks)
+        }
+        // No deletion is decided on partial data.
+        while let index = try unchangedRequestToRepeat() {
+            guard run.kept == nil else {
+                throw StackError(
+                    .reference,
+                    "request '\(run.source.requests[index].key)' was unchanged, and its rows must be fetched again with the others; "
+                        + "the next run does so")
+            }
+            try await send(index, conditionally: false)
+        }
+    }
+
+    private func unchangedRequestToRepeat() throws -> Int? {
+        try StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scope in
+            try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+        }
+    }
+
+    private func send(_ index: Int, conditionally: Bool) async throws {
+        let request = run.source.requests[index]
+        let begun = takeFound(index)
+        defer { begun?.permit.release() }
+        let active = begun?.active ?? ActiveTime { [clock = environment.clock] in clock.uptime }
+        if begun == nil { active.begin() }
+        defer { run.results[index].report.seconds += active.total.seconds }
+        do {
+            try Task.checkCancellation()
+            run.results[index].report.bytes = 0
+            run.leftOut[index] = nil
+            run.forgetDocuments(index)
+            if let kept = run.kept {
+                permits.releaseHost()
+                return try await readKept(index, from: kept)
+            }
+            if let forEach = request.forEach {
+                let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
+                return try await parkingWhileIdle { try await items.send(on: self) }
+            }
+            let resolved = try resolver().resolve(request)
+            let permit =
+                if let begun {
+                    begun.permit
+                } else {
+                    // The wait for a permit counts neither towards the request's timeout nor as its time.
+                    try await active.waiting { try await permits.permit(at: resolved.origin()) }
+                }
+            defer { permit.release() }
+            let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
+            try await parkingWhileIdle {
+                try await time.limiting { progress in
+                    try await self.exchange(
+                        resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
+                }
+            }
+        } catch {
+            run.results[index].report.outcome = .failed
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+
+    /// Returns the response with which the refresh begins, once, if it is that of a request.
+    private func takeFound(_ index: Int) -> Poll.Found? {
+        guard let found, found.index == index else { return nil }
+        self.found = nil
+        return found
+    }
+
+    /// Runs an exchange with a server, and lends the run's slot while it waits for the network.
+    private func parkingWhileIdle<Value>(_ exchange: () async throws -> Value) async throws -> Value {
+        try await permits.parkingWhileIdle(worked: { [executor] in executor.timeWorked }, exchange)
+    }
+
+    func resolver() -> RequestResolver {
+        RequestResolver(
+            environment: environment, captured: run.captured, stack: run.source.requests, startedAt: run.startedAt,
+            provenances: provenances, rowProvenance: rowProvenance)
+    }
+
+    // MARK: - One request
+
+    /// Sends a request and reads its response, again where it breaks off.
+    ///
+    /// - Parameters:
+    ///   - request: the request as it is sent.
+    ///   - begun: its response, where that is there already.
+    private func exchange(
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?,
+        _ context: ExchangeContext
+    ) async throws {
+        repetitions = begun?.repetitions ?? Repetitions(of: request)
+        while true {
+            do {
+                return try await exchangeOnce(
+                    request, index, conditionally: conditionally, begun?.takeExchange(), context)
+            } catch {
+                guard try await mayRepeat(after: error) else { throw error }
+                try self.context?.forgetRequest(index)
+            }
+        }
+    }
+
+    /// Waits for the next attempt of the exchange, where there is one.
+    ///
+    /// - Returns: false where the error is final.
+    /// - Throws: `CancellationError`.
+    func mayRepeat(after error: any Error) async throws -> Bool {
+        var left = repetitions
+        defer { repetitions = left }
+        return try await left.wait(after: error, in: environment)
+    }
+
+    private func exchangeOnce(
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Exchange?,
+        _ context: ExchangeContext
+    ) async throws {
+        let declared = run.source.requests[index]
+        let conditions = try run.conditions(
+            of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
+        beginKeeping(index)
+        if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
+        run.results[index].report.bytes = 0
+        run.forgetDocuments(index)
+        let exchange: Exchange
+        if let begun {
+            exchange = begun
+            noteProvenance(begun)
+        } else {
+            exchange = try await environment.send(
+                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
+            note(exchange, index)
+        }
+        if exchange.response.status == 304, !conditions.validators.isEmpty {
+            return run.noteUnchanged(exchange, index, conditions)
+        }
+        let body = try await takePages(exchange, of: request, index, context, known: conditions.digest)
+        var state = newState(index, conditions.fingerprint, body)
+        state.validators = exchange.response.validators
+        state.digest = isKnownByDigest(declared, state.validators) ? body.digest : nil
+        state.movedTo = run.known[request.key]?.movedTo
+        state.movedTimes = run.known[request.key]?.movedTimes ?? 0
+        state.note(movedTo: exchange.movedTo, former: conditions.movedTo)
+        run.results[index].state = state
+        if let digest = state.digest, let stored = conditions.stored, digest == conditions.digest {
+            // The same bytes as last time: their rows are already in the store.
+            try self.context?.forgetRequest(index)
+            run.results[index].report.outcome = .unchanged
+            if run.undone != nil {
+                run.results[index].state = nil
+                return
+            }
+            run.results[index].state?.tables = stored.tables
+            run.results[index].state?.scope = stored.scope
+            run.results[index].state?.schema = stored.schema
+            run.results[index].state?.shape = stored.shape
+            return
+        }
+        try finish(index, records: body.records)
+    }
+
+    func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {
+        let request = run.source.requests[index]
+        return RequestState(
+            key: request.key, validators: Validators(), fingerprint: fingerprint,
+            tables: body.tables.union(run.known[request.key]?.tables ?? []),
+            sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
+    }
+
+    /// - Parameter leftOut: the items that were left out: where there are any, the mirror deletes nothing.
+    func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
+        let request = run.source.requests[index]
+        if leftOut.count > 0 {
+            run.leftOut[index] = leftOut
+        } else if records == 0, request.mirrors, !request.allowsEmpty {
+            throw StackError(
+                .empty,
+                "\(request.url): the feed holds no record, and mirroring it would delete every row; "
+                    + "set allow_empty = true if that is valid")
+        }
+        // What is kept must not pass for all of the feed when it is read again.
+        if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
+        run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
+    }
+
+    /// - Throws: ``StackError`` where none of the responses to a request of many rows held a record.
+    func checkRecords(_ records: Int, of declared: RequestDeclaration, responses: Int) throws {
+        guard case .mapping = declared.content, records == 0, responses > 0, !declared.allowsEmpty else { return }
+        throw StackError(
+            .empty,
+            "\(declared.url): none of \(responses) responses held a record; correct the mapping, or set "
+                + "allow_empty = true if that is valid")
+    }
+}

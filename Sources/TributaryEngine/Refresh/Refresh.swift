@@ -1,0 +1,255 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import Logging
+
+/// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
+///
+/// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool, nor other
+/// runs.
+actor Refresh {
+    var run: RunState
+    let permits: RunPermits
+    let executor: RunExecutor
+    let interruption = Interruption()
+    /// The response with which the refresh begins; nil once it has been read, and where nothing has been asked.
+    var found: Poll.Found?
+
+    var context: WorkerContext?
+    /// For each captured value, who supplied it. Decides whether an address in it may be private.
+    var provenances: [String: AddressProvenance] = [:]
+    /// The least trusted origin of any row so far; nil until a server has answered.
+    var rowProvenance: AddressProvenance?
+    /// True if the parts of documents that nothing takes are noted, in `unmatched`.
+    var notesUnused = false
+    var unmatched = UnmatchedPaths()
+    var waits = RequestedWaits()
+    /// The repetitions that are left of the exchange whose body is read.
+    var repetitions = Repetitions(of: nil)
+    /// Keep what is being parsed, by the requests' positions.
+    var keepers: [Int: BodyKeeper] = [:]
+    /// The changes that the commit would have made, where it was blocked.
+    var review: ChangeReview?
+    /// The names of bodies that count once the run is committed, by the requests' positions.
+    var newBodies: [Int: String] = [:]
+
+    nonisolated let environment: RunEnvironment
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - run: the run, with the results of the requests that were answered with 304.
+    ///   - found: the response that was not.
+    init(_ run: RunState, permits: RunPermits, found: Poll.Found? = nil) {
+        self.run = run
+        self.permits = permits
+        self.found = found
+        environment = run.environment
+        executor = environment.serialExecutor("run.\(run.source.name)")
+    }
+
+    /// Refreshes the source, and records the run.
+    ///
+    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    func run(after deaths: Int) async -> RunReport {
+        await withTaskCancellationHandler {
+            var ending: RunState.Ending
+            do {
+                if !run.isReplay { try await noteAttempt(after: deaths) }
+                try await sendRequests()
+                return try await finish()
+            } catch {
+                ending = block(run.ending(with: error))
+            }
+            if let found {
+                found.abandon()
+                run.results[found.index].report.seconds += found.active.total.seconds
+                run.results[found.index].report.outcome = .failed
+            }
+            context?.remove()
+            context = nil
+            return await record(ending)
+        } onCancel: {
+            interruption.request()
+        }
+    }
+
+    /// Notes that the source's documents are about to be parsed: a process that dies of it is not to die of it for ever.
+    private func noteAttempt(after deaths: Int) async throws {
+        let source = run.source
+        let isNew = run.stored.declared != nil && run.stored.declared != source.identity
+        environment.attempts.begin(source.name, after: deaths)
+        try await environment.store.noteAttempt(
+            source.name, number: deaths + 1,
+            wait: run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
+            declared: source.identity, now: environment.clock.now())
+    }
+
+    private func finish() async throws -> RunReport {
+        try Task.checkCancellation()
+        let isParsed = run.isParsed
+        let retention = run.retention
+        // Rows expire although the feeds are unchanged.
+        guard try isParsed || hasExpiredRows(retention) else {
+            context?.remove()
+            context = nil
+            try keepBodies()
+            return await record(RunState.Ending(outcome: .unchanged))
+        }
+        let unmet = try unmetExpectations()
+        var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        stack.skipped += run.skippedRecords
+        stack.unmet = run.shown == nil ? unmet.blocking : []
+        try run.noteDrift()
+        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+        run.notes += run.drift.map(\.text)
+        run.skipped = context?.skippedRows ?? 0
+        try keepBodies()
+        let ending = RunState.Ending(outcome: .committed)
+        var commit = run.commit(ending)
+        commit.mirrors = run.mirrors
+        commit.checkMirrors = run.checkMirrors
+        commit.limits = run.shown == nil ? run.limits : [:]
+        commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
+        commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.keepsHistory = run.source.keepsHistory
+        commit.retention = retention
+        let began = environment.clock.uptime
+        let report: RunReport
+        do {
+            report = try await environment.store.commit(
+                commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+        } catch let error as StoreError where error.code == .blocked {
+            review = run.isReplay ? nil : reviewed(stack, retention)
+            throw error
+        }
+        environment.metrics.committed(in: (environment.clock.uptime - began).seconds)
+        environment.attempts.end(run.source.name)
+        tidyBodies(ending)
+        context?.remove()
+        context = nil
+        return report
+    }
+
+    /// Returns the changes that a blocked commit would have made; nil where that cannot be found out.
+    private func reviewed(_ stack: StagedStack, _ retention: Retention) -> ChangeReview? {
+        var stack = stack
+        stack.unmet = []
+        var reviewer = ChangeReviewer()
+        do {
+            _ = try environment.store.plan(
+                stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: [:], retention: retention,
+                source: run.source.name, onChange: { reviewer.add($0) })
+        } catch {
+            environment.logger.warning(
+                "What a blocked run would change cannot be shown",
+                metadata: ["source": "\(run.source.name)", "error": "\(run.shown(error))"])
+            return nil
+        }
+        return reviewer.review(of: run.startedAt)
+    }
+
+    /// Looks at the expectations of the requests that were parsed. The rows of one that was unchanged have been looked at
+    /// before they were committed.
+    ///
+    /// - Throws: ``RunError`` for the first that discards the run, or that cannot be evaluated.
+    private func unmetExpectations() throws -> ExpectationCheck.Unmet {
+        var unmet = ExpectationCheck.Unmet()
+        for (index, request) in run.source.requests.enumerated()
+        where run.results[index].report.outcome == .parsed && ExpectationCheck.concerns(request) {
+            do {
+                try ExpectationCheck(context: workerContext(), clock: environment.clock).check(request, index, &unmet)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                run.results[index].report.outcome = .failed
+                throw RunError(error, in: request)
+            }
+        }
+        return unmet
+    }
+
+    private func record(_ ending: RunState.Ending) async -> RunReport {
+        await run.record(ending) { tidyBodies(ending) }
+    }
+
+    private func hasExpiredRows(_ retention: Retention) throws -> Bool {
+        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
+    }
+
+    // MARK: - Planning
+
+    /// Does everything but the commit.
+    ///
+    /// - Throws: the error for which a run would be discarded, as it may be shown.
+    func plan(
+        bodies: [String: String], readsAllBodies: Bool, onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        notesUnused = true
+        defer { context?.remove() }
+        do {
+            substitute(bodies)
+            if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
+            try await withTaskCancellationHandler {
+                try await sendRequests()
+            } onCancel: {
+                interruption.request()
+            }
+            var plan = try planned(onChange)
+            plan.basis = run.kept.map(run.basis)
+            return plan
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw ShownError(description: run.shown(error))
+        }
+    }
+
+    /// An error whose text may be shown.
+    struct ShownError: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Reads files instead of the requests' responses.
+    private func substitute(_ bodies: [String: String]) {
+        for (key, path) in bodies {
+            guard let index = run.source.requests.firstIndex(where: { $0.key == key }) else { continue }
+            run.source.requests[index].url = InterpolatedText(path)
+            run.source.requests[index].method = "GET"
+            run.source.requests[index].parameters = [:]
+            run.source.requests[index].headers = [:]
+            run.source.requests[index].body = nil
+            run.source.requests[index].paging = nil
+            run.source.requests[index].forEach = nil
+            run.known[key] = nil
+        }
+    }
+
+    private func planned(_ onChange: @escaping @Sendable (PlannedChange) throws -> Void) throws -> StackPlan {
+        var plan = StackPlan()
+        plan.requests = run.results.map(\.report)
+        plan.elements = unmatched.elements
+        plan.columns = unmatched.columns
+        let retention = run.retention
+        guard try context != nil || hasExpiredRows(retention) else { return plan }
+        let unmet = try unmetExpectations()
+        var stack = try context?.finish() ?? StagedStack.empty
+        stack.skipped += run.skippedRecords
+        stack.unmet = unmet.blocking
+        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+        do {
+            plan.counts = try environment.store.plan(
+                stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
+                source: run.source.name, onChange: onChange)
+        } catch let error as StoreError where error.code == .blocked {
+            // All changes have been reported.
+            guard let counts = error.counts else { throw error }
+            plan.counts = counts
+            plan.blocked = run.shown(error)
+        }
+        plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
+        return plan
+    }
+}

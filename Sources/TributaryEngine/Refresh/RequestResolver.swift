@@ -1,0 +1,154 @@
+import FeedDeclarations
+import FeedFetching
+import FeedParsing
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// Replaces a request's references by values known only when it is sent: captures of earlier responses, a staged row,
+/// values in the store, and the time.
+struct RequestResolver {
+    let environment: RunEnvironment
+    let captured: [String: String]
+    /// The source's requests. What is declared for the source may go to the hosts that they name.
+    let stack: [RequestDeclaration]
+    /// When the run began: all of its requests are sent with one time.
+    let startedAt: Date
+    /// The row for which the request is sent, by lower-case column name.
+    var row: [String: String?] = [:]
+    /// For each captured value, who supplied it. Decides whether an address in it may be private. None for a file's.
+    var provenances: [String: AddressProvenance] = [:]
+    /// The least trusted origin of any row so far; unknown for rows of the store, nil if all came from files.
+    var rowProvenance: AddressProvenance?
+
+    /// Returns the request as it is sent.
+    ///
+    /// - Throws: ``StackError`` if a reference has no value, and the store's errors.
+    func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
+        guard !declared.references.isEmpty else { return declared }
+        var request = declared
+        let isWhole = declared.url.isReference
+        let references = declared.url.references
+        let values = try Dictionary(
+            references.map { ($0, try addressed($0, isWhole: isWhole, declared)) }, uniquingKeysWith: { $1 })
+        request.url = declared.url.resolved { values[$0] ?? "" }
+        // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
+        // address.
+        request.url.template = references.reduce(declared.url.template) { template, reference in
+            if case .capture = reference, !isWhole { return template }
+            let value = values[reference] ?? ""
+            return template.replacingOccurrences(
+                of: "${\(reference)}", with: isWhole ? String(value.prefix { $0 != "?" && $0 != "#" }) : value)
+        }
+        request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
+        for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
+            throw StackError(
+                .reference, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
+        }
+        request.body = try declared.body?.resolved { try value($0, declared) }
+        // A parameter is left out if the store has no value for it yet.
+        request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
+            .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
+        for reference in declared.mappedReferences {
+            request.given[reference.description] = try given(reference, declared)
+        }
+        let naming = try referencesNaming(request, declared, values)
+        guard !naming.isEmpty else { return request }
+        request.provenance = provenance(naming)
+        let origin = try request.origin()
+        // What is declared for the source may go wherever another of its requests goes.
+        if !stack.contains(where: { !$0.url.isDynamic && (try? $0.origin()) == origin }) { try request.dropSecrets() }
+        return request
+    }
+
+    /// Returns what has named the host of a request, where these references did; nil where it was files.
+    private func provenance(_ naming: [Reference]) -> AddressProvenance? {
+        let found = naming.compactMap { reference -> AddressProvenance? in
+            let shown = "${\(reference)}"
+            return switch reference {
+            case .capture(let name): provenances[name]
+            case .row: rowProvenance.map { AddressProvenance(namer: shown, origin: $0.origin, from: $0.from) }
+            case .last: .unknown(shown)
+            case .now: nil
+            }
+        }
+        return found.first.map { found.dropFirst().reduce($0) { $0.combined(with: $1) } }
+    }
+
+    /// Returns the references that have chosen the host.
+    private func referencesNaming(
+        _ resolved: RequestDeclaration, _ declared: RequestDeclaration, _ values: [Reference: String]
+    ) throws -> [Reference] {
+        guard declared.url.isDynamic else { return [] }
+        do {
+            _ = try WebAddress(resolved.url.value)
+        } catch {
+            throw FetchError(.redirect, "\(declared.url): what it stands for cannot be used: \(error)")
+        }
+        func origin(_ reference: Reference, _ replacement: String) -> Origin? {
+            var probe = declared
+            probe.url = declared.url.resolved { $0 == reference ? replacement : values[$0] ?? "" }
+            return try? probe.address().origin
+        }
+        let actual = try resolved.origin()
+        return values.keys.filter { !$0.isTime }.sorted { $0.description < $1.description }.filter {
+            origin($0, "x") != actual || origin($0, "y") != actual
+        }
+    }
+
+    /// Returns the value of a reference as a part of the address, encoded unless it is the whole address. Slashes of a time are
+    /// those of the declaration, and stay.
+    private func addressed(_ reference: Reference, isWhole: Bool, _ request: RequestDeclaration) throws -> String {
+        let value = try value(reference, request)
+        guard !isWhole else { return value }
+        guard reference.isTime else { return value.percentEncoded }
+        return value.split(separator: "/", omittingEmptySubsequences: false).map { String($0).percentEncoded }
+            .joined(separator: "/")
+    }
+
+    /// Returns the value of a reference; nil for a column that is NULL.
+    private func given(_ reference: Reference, _ request: RequestDeclaration) throws -> String? {
+        if let column = reference.column, case .some(.none) = row[column.lowercased()] { return nil }
+        return try value(reference, request)
+    }
+
+    private func value(_ reference: Reference, _ request: RequestDeclaration) throws -> String {
+        switch reference {
+        case .capture(let name):
+            guard let value = captured[name] else {
+                let asked = stack.first { $0.captures.contains { $0.name == name } }
+                let path = asked?.captures.first { $0.name == name }?.written ?? ""
+                throw StackError(
+                    .reference,
+                    "${capture:\(name)} is not known: the response of request '\(asked?.key ?? "")' (\(asked?.url.description ?? "")) "
+                        + "has nothing at '\(path)'")
+            }
+            return value
+        case .row(let name):
+            guard let value = row[name.lowercased()] else {
+                throw StackError(
+                    .reference,
+                    "\(request.url): the rows of for_each have no column '\(name)'; they have "
+                        + row.keys.sorted().joined(separator: ", "))
+            }
+            guard let value else {
+                throw StackError(.reference, "\(request.url): a row of for_each has no value in its column '\(name)'")
+            }
+            return value
+        case .last(let expression):
+            return try lastValue(expression, request)
+        case .now(let form):
+            return try RunTime(form).text(at: startedAt, in: request.timeZone ?? .utc)
+        }
+    }
+
+    private func lastValue(_ expression: String, _ request: RequestDeclaration) throws -> String {
+        guard let table = environment.registry.tables(of: request.content).first else {
+            throw StackError(
+                .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
+        }
+        try environment.store.renewTableInfos(of: [table])
+        try BodyParserFactory(request: request, environment: environment).prepareStore()
+        return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
+    }
+}

@@ -1,0 +1,200 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Foundation
+import Logging
+
+/// Starts each source when it is due, at most `concurrency` of them at a time, and no source twice at a time.
+///
+/// One loop reads one stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
+/// loop. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` returns when every source has
+/// run.
+final class Scheduler: SourceScheduling {
+    private let timer: DueTimer
+    private let events: AsyncStream<SchedulerEvent>
+    private let continuation: AsyncStream<SchedulerEvent>.Continuation
+    private let heartbeat = Heartbeat()
+    private let refreshes = RefreshRequests()
+    private let environment: RunEnvironment
+    private let onReport: @Sendable (RunReport) -> Void
+
+    init(environment: RunEnvironment, onReport: @escaping @Sendable (RunReport) -> Void) {
+        self.environment = environment
+        self.onReport = onReport
+        (events, continuation) = AsyncStream.makeStream()
+        timer = DueTimer(clock: environment.clock, on: environment.executor) { [continuation] in
+            continuation.yield(.due)
+        }
+    }
+
+    /// Refreshes sources now, all of them for nil, whatever their cache intervals. One that is running is refreshed
+    /// once more when it has ended.
+    func refresh(_ sources: [String]?) { if refreshes.add(sources) { continuation.yield(.refresh) } }
+
+    /// Puts a new configuration in force. Sources that are declared as before are not disturbed.
+    func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
+
+    func assign(_ sources: Set<String>, _ states: [String: SourceState]) {
+        // A run of this process that was cut off from the store is no death.
+        let states = states.mapValues { state in
+            var state = state
+            state.attempts = environment.attempts.deaths(before: state)
+            return state
+        }
+        continuation.yield(.assign(sources, states))
+    }
+
+    func release(_ sources: Set<String>) { continuation.yield(.release(sources)) }
+
+    func updateDueTimes(from states: [String: SourceState]) { continuation.yield(.updateDueTimes(states)) }
+
+    /// Returns when the loop has handled this event, or at once if the loop has ended.
+    package func heartbeat() async {
+        await heartbeat.wait { continuation.yield(.heartbeat) }
+    }
+
+    /// Runs each source whenever it is due, until the task is cancelled.
+    func run() async throws {
+        guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
+        let states = try environment.store.sourceStates()
+        Self.noteLastRequests(states, environment)
+        await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
+    }
+
+    /// Runs each of these sources once.
+    func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
+        let states = try environment.store.sourceStates()
+        Self.noteLastRequests(states, environment)
+        await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
+    }
+
+    /// Notes when another process, or this one before it ended, last asked the hosts: no later than their sources' runs
+    /// ended, or began where they did not end.
+    private static func noteLastRequests(_ states: [String: SourceState], _ environment: RunEnvironment) {
+        guard environment.configuration.hosts.havePace else { return }
+        let now = environment.clock.now()
+        for source in environment.configuration.enabledSources {
+            guard let origin = source.firstOrigin, let state = states[source.name],
+                let last = [state.lastRun, state.decidedAt].compactMap(\.self).max()
+            else { continue }
+            environment.hosts.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
+        }
+    }
+
+    private func run(_ schedule: Schedule) async {
+        await withTaskExecutorPreference(environment.executor) { await loop(schedule) }
+    }
+
+    private func loop(_ schedule: Schedule) async {
+        defer { heartbeat.end() }
+        var schedule = schedule
+        var environment = self.environment
+        var clock = ClockWatch(environment.clock)
+        environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
+        environment.slots.onFree { [continuation] in continuation.yield(.due) }
+        environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
+        var logged = Set<Origin>()
+        // The results of runs are not needed. A group that kept them would grow with each.
+        await withDiscardingTaskGroup { group in
+            func startRuns() {
+                for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
+                    let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
+                    environment.activeRuns.began(start.source.name, at: environment.clock.now())
+                    group.addTask {
+                        [continuation, onReport, clock = self.environment.clock, activeRuns = environment.activeRuns] in
+                        let report = await run.run()
+                        let ended = clock.now()
+                        activeRuns.ended(report.source)
+                        // The loop learns of the end first. An event that the receiver of the report sends then comes
+                        // after it.
+                        continuation.yield(.finished(report, at: ended, wasSlow: run.wasSlow))
+                        onReport(report)
+                    }
+                }
+                logWaits(schedule, environment, &logged)
+                timer.set(schedule.nextWake)
+                environment.metrics.note(schedule.load)
+            }
+            startRuns()
+            if schedule.isDone { return }
+            for await event in events {
+                if Task.isCancelled { break }
+                let (now, former) = clock.look()
+                if let former {
+                    schedule.clockWasSet(from: former, to: now)
+                    environment.busyHosts.cutWaits(to: now)
+                    // The store may be busy, and the loop must not wait for it.
+                    group.addTask { [environment] in
+                        await self.cutStoredWaits(to: now, setBackFrom: former, environment)
+                    }
+                }
+                switch event {
+                case .due:
+                    break
+                case .heartbeat:
+                    heartbeat.beat()
+                case .refresh:
+                    switch refreshes.take() {
+                    case .all: schedule.refresh(nil, now: now)
+                    case .sources(let names): schedule.refresh(names.sorted(), now: now)
+                    case nil: break
+                    }
+                case .reload(let configuration):
+                    if configuration.differsInStore(from: environment.configuration) {
+                        environment.logger.warning("Changes of [store] take effect at the next start")
+                    }
+                    environment.configuration = configuration
+                    environment.slots.setLimit(configuration.concurrency)
+                    environment.hosts.setRules(configuration.hosts)
+                    schedule.reload(configuration, now: now)
+                case .assign(let sources, let states):
+                    Self.noteLastRequests(states, environment)
+                    schedule.assign(sources, states, now: now)
+                case .release(let sources):
+                    schedule.release(sources, now: now)
+                case .updateDueTimes(let states):
+                    schedule.updateDueTimes(from: states, now: now)
+                case .free(let origins):
+                    for origin in origins { schedule.free(origin) }
+                case .finished(let report, let ended, let wasSlow):
+                    let isSetBack = now < ended && report.nextDue != .distantFuture
+                    let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
+                    schedule.finished(
+                        report.source, nextDue: due, now: now, wasSlow: wasSlow,
+                        jitter: environment.random.fraction())
+                }
+                startRuns()
+                if schedule.isDone { break }
+            }
+            timer.set(nil)
+            environment.store.stopWaiting()
+            group.cancelAll()
+        }
+    }
+
+    /// Logs that sources wait for their hosts' rate limits: once a host, until none waits any more.
+    private func logWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ logged: inout Set<Origin>) {
+        guard environment.configuration.hosts.havePace else { return }
+        let waiting = environment.hosts.limited.filter { schedule.waiting(at: $0) > 0 }
+        for origin in waiting.subtracting(logged).sorted() {
+            let rules = environment.configuration.hosts
+            let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"
+            environment.logger.info(
+                "Sources wait for their host's turn ([hosts] pace)",
+                metadata: [
+                    "host": "\(origin)", "pace": "\(pace)", "sources": "\(schedule.waiting(at: origin))",
+                ])
+        }
+        logged = waiting
+    }
+
+    private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {
+        environment.logger.warning("The clock was set back; no wait becomes longer")
+        do {
+            try await environment.store.cutWaits(to: now, setBackFrom: former)
+        } catch {
+            environment.logger.error("Due times in the store cannot be corrected", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import Logging
+
+/// One attempt to refresh one source: the order of the steps, and nothing else.
+///
+/// Claims the source, checks that it is due, and asks its servers (``Poll``). If all answer 304, that is recorded. The first
+/// body makes a ``Refresh``, which parses the stack into the worker context and merges it in one transaction. If anything
+/// fails, the worker context is thrown away and only the run itself is recorded.
+///
+/// All but the refresh runs on ``RunEnvironment/executor``, one thread for all runs: a run that finds nothing to do costs
+/// no other.
+struct StackRun: Sendable {
+    private let source: SourceDeclaration
+    private let environment: RunEnvironment
+    private let mode: RefreshMode
+    private let isReplay: Bool
+    private let readsAllBodies: Bool
+    private let shown: ShownReplay?
+    private let permits: RunPermits
+
+    init(
+        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
+        isReplay: Bool = false, readsAllBodies: Bool = false, shown: ShownReplay? = nil
+    ) {
+        self.source = source
+        self.environment = environment
+        self.mode = mode
+        self.isReplay = isReplay
+        self.readsAllBodies = readsAllBodies
+        self.shown = shown
+        permits = RunPermits(permit, in: environment)
+    }
+
+    /// True once a server has sent next to nothing for seconds.
+    var wasSlow: Bool { permits.wasSlow }
+
+    /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
+    func run() async -> RunReport {
+        // The object may outlive the run.
+        defer { permits.release() }
+        environment.http.begin(source.requests)
+        defer { environment.http.end(source.requests) }
+        return await withTaskExecutorPreference(environment.executor) {
+            do {
+                guard environment.mayRun(source.name) else { return notOwned() }
+                return try await claimed { run, deaths in
+                    // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
+                    guard environment.mayRun(source.name) else { return notOwned() }
+                    return await self.run(run, after: deaths)
+                }
+            } catch {
+                return unclaimed(error)
+            }
+        }
+    }
+
+    /// Does everything but the commit.
+    ///
+    /// - Parameters:
+    ///   - bodies: files to read instead of the requests' responses, by the requests' keys.
+    ///   - known: the states of the requests, where they are not in the store, which may be a copy of its tables.
+    ///   - onChange: called with each change.
+    /// - Throws: the error for which a run would be discarded.
+    func plan(
+        bodies: [String: String], replaying known: [String: RequestState]? = nil,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        defer { permits.release() }
+        return try await claimed { run, _ in
+            var run = run
+            if let known { run.known = known }
+            let refresh = Refresh(run, permits: permits)
+            return try await refresh.plan(bodies: bodies, readsAllBodies: readsAllBodies, onChange: onChange)
+        }
+    }
+
+    // MARK: - The claim
+
+    /// Runs a body while the source has no other run, in this process or another. Other sources go on while this one waits.
+    ///
+    /// - Parameter body: gets what the store knows of the source, and the number of processes in a row that have died during
+    ///   its runs.
+    private func claimed<Value: Sendable>(
+        _ body: (RunState, _ deaths: Int) async throws -> Value
+    ) async throws -> Value {
+        let (claim, stored, known) = try await claim()
+        permits.claim = claim
+        var run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
+        run.shown = shown
+        let deaths = stored.declared == source.identity ? environment.attempts.deaths(before: stored) : 0
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(run, deaths))
+        } catch {
+            result = .failure(error)
+        }
+        permits.claim = nil
+        // Also after a cancellation.
+        try? await environment.queryStore { claim.unlock() }
+        return try result.get()
+    }
+
+    private typealias Claimed = (claim: any SourceClaim, stored: SourceState, known: [String: RequestState])
+
+    private func claim() async throws -> Claimed {
+        let hadSlot = permits.hasSlot
+        // On a server, each attempt is a question.
+        let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
+        var pause = Duration.milliseconds(50)
+        while true {
+            let claimed = try await environment.queryStore {
+                [source, store = environment.store] () throws -> Claimed? in
+                guard let claim = try store.claim(source.name) else { return nil }
+                do {
+                    let (stored, known) = try store.states(of: source.name)
+                    return (claim, stored, known)
+                } catch {
+                    claim.unlock()
+                    throw error
+                }
+            }
+            if let claimed {
+                if hadSlot { permits.resumeSlot() }
+                return claimed
+            }
+            permits.release()
+            // Nobody tells that a lock or a lease was given up, so it is tried again.
+            try await environment.clock.sleep(for: pause)
+            pause = min(pause * 2, longestPause)
+        }
+    }
+
+    // MARK: - The steps
+
+    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    private func run(_ began: RunState, after deaths: Int) async -> RunReport {
+        var run = began
+        do {
+            if isReplay {
+                let bodies = try run.lastBodies(readsAll: readsAllBodies)
+                try run.checkAsShown(bodies)
+                run.kept = bodies
+            } else {
+                if deaths >= SourceState.deathsUntilPaused, !environment.runsPaused {
+                    return try await paused(run, after: deaths)
+                }
+                if run.stored.isBlocked {
+                    (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
+                }
+                if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
+                // The blocked run has seen that the feed differs from the one that was undone.
+                run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
+                if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
+            }
+            var found: Poll.Found?
+            if Poll.mayEnd(run) {
+                found = try await Poll(environment: environment, permits: permits).send(&run)
+                if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
+                    try Task.checkCancellation()
+                    // Its slot and its host are free for others while the record waits.
+                    permits.release()
+                    await environment.recordWindow?.end()
+                    return await run.record(RunState.Ending(outcome: .unchanged))
+                }
+            }
+            return await Refresh(run, permits: permits, found: found).run(after: deaths)
+        } catch {
+            let ending = run.ending(with: error)
+            // Without bodies there was no replay, which is for whoever asked for it to know.
+            return isReplay ? run.report(ending) : await run.record(ending)
+        }
+    }
+
+    // MARK: - Runs that send nothing
+
+    /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one
+    /// that has failed once.
+    private func unclaimed(_ error: any Error) -> RunReport {
+        let run = RunState(
+            source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
+            known: [:])
+        var report = run.report(run.ending(with: error))
+        report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
+        return report
+    }
+
+    /// Reports a source that is not due; with an error where it waits because its last run has failed.
+    private func notDue(_ run: RunState, before due: Date) -> RunReport {
+        var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
+        if run.stored.failures > 0, let error = run.stored.error {
+            let wait =
+                due == .distantFuture
+                ? run.stored.note ?? "nothing is sent"
+                : "nothing is sent before \(DueTime.text(due)), as the last run failed"
+            report.error = "\(wait): \(error)"
+        }
+        return report
+    }
+
+    /// Reports a source that another daemon runs.
+    private func notOwned() -> RunReport {
+        let now = environment.clock.now()
+        return RunReport(source: source.name, outcome: .notDue, startedAt: now, nextDue: now)
+    }
+
+    /// Reports a source whose rows were brought back, and whose feed cannot be compared without taking it.
+    private func paused(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
+        RunReport(
+            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: undone.strictNote(source.name),
+            nextDue: .distantFuture)
+    }
+
+    /// Reports a source as paused after it killed the process several times, as the other sources need the process.
+    private func paused(_ run: RunState, after deaths: Int) async throws -> RunReport {
+        let error =
+            "the process died \(deaths) times in a row during a run of this source, which is paused so that the others can run"
+        let note =
+            "paused: nothing is fetched until `tributary resume \(source.name)`, or until its declaration changes; "
+            + "`tributary sync \(source.name) --force` tries it once in a process of its own"
+        if run.stored.error != error || run.stored.note != note {
+            let now = environment.clock.now()
+            try await environment.store.notePause(source.name, error: error, note: note, now: now)
+        }
+        return RunReport(
+            source: source.name, outcome: .discarded, startedAt: run.startedAt, error: error + "; " + note,
+            nextDue: .distantFuture)
+    }
+}

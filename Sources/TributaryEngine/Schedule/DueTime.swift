@@ -1,0 +1,201 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import XMLStream
+
+/// Decides when a source is due next, by pure functions of what happened and of the time.
+enum DueTime {
+    /// The delay before the first retry after a failure, unless the cache interval is shorter.
+    static let firstRetry = Duration.seconds(60)
+    /// The delay before a source's first retry, in seconds: a minute, or `cache` if shorter; at least one second.
+    static func firstRetry(of source: SourceDeclaration) -> Double { firstRetry(cache: source.cache) }
+
+    private static func firstRetry(cache: Duration) -> Double { max(1, min(cache.seconds, firstRetry.seconds)) }
+
+    /// The longest delay between retries, unless the cache interval is longer.
+    static let longestRetry = Duration.seconds(3600)
+
+    /// Returns the state of a source after a run.
+    ///
+    /// - Parameters:
+    ///   - hints: the responses' hints about the time of the next run.
+    ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
+    static func state(
+        after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState,
+        startedAt: Date, now: Date, hints: PollHints = PollHints(), jitter: Double
+    ) -> SourceState {
+        var state = decided(outcome, error, source, last, startedAt, now, hints, jitter)
+        state.declared = source.identity
+        state.attempts = 0
+        state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
+        // A server that is busy, and does not say how long, is left alone as after a first failure, however the source is
+        // declared by then.
+        state.askedUntil = hints.retryAt ?? hints.retryStatus.map { _ in now + firstRetry.seconds }
+        return state
+    }
+
+    /// Returns the state of a source after a replay, which has asked no server: when it is due, and what it failed of,
+    /// stays as it was.
+    static func state(
+        afterReplay outcome: RunOutcome, source: SourceDeclaration, last: SourceState, startedAt: Date, now: Date
+    ) -> SourceState {
+        var state = last
+        state.source = source.name
+        guard outcome.isGood else { return state }
+        state.outcome = outcome
+        state.lastRun = startedAt
+        if outcome == .committed {
+            state.lastCommit = now
+            // The documents that wait to be accepted were compared with other rows.
+            state.isBlocked = false
+        }
+        // A source that was declared differently is due at once, for the sake of its rows. They are as declared now.
+        if state.failures == 0, state.declared != nil { state.declared = source.identity }
+        return state
+    }
+
+    private static func decided(
+        _ outcome: RunOutcome, _ error: String?, _ source: SourceDeclaration, _ last: SourceState,
+        _ startedAt: Date, _ now: Date, _ hints: PollHints, _ jitter: Double
+    ) -> SourceState {
+        var state = last
+        state.source = source.name
+        state.note = movedNote(hints)
+        switch outcome {
+        case .notDue:
+            break
+        case .committed, .unchanged:
+            state.outcome = outcome
+            state.lastRun = startedAt
+            state.lastGood = now
+            if outcome == .committed { state.lastCommit = now }
+            let due = source.schedule?.next(after: startedAt) ?? now + interval(source, hints).seconds
+            state.nextDue = due
+            // A schedule says when, whatever a server says of its answer.
+            if source.schedule == nil, source.honorsMaxAge, let fresh = hints.freshUntil, fresh > due {
+                state.nextDue = fresh
+                state.note = join(state.note, "the server says its answer is good until \(text(fresh)) (max-age)")
+            }
+            state.failures = 0
+            state.error = nil
+            state.gone = nil
+            state.failingSince = nil
+            state.isBlocked = false
+        case .discarded, .blocked:
+            state.outcome = outcome
+            state.lastRun = startedAt
+            state.failures += 1
+            state.failingSince = last.failingSince ?? startedAt
+            // A blocked run waits for its acceptance while later ones fail.
+            state.isBlocked = outcome == .blocked || last.isBlocked
+            let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
+            state.nextDue = due
+            state.error = error
+            if let gone = hints.gone {
+                state.gone = source.validity
+                state.nextDue = .distantFuture
+                state.note = join(
+                    state.note,
+                    "the server says that \(gone) is gone for good (410): nothing is sent until the source is declared "
+                        + "differently, or switched off and on")
+            } else if let status = hints.retryStatus {
+                if let asked = hints.retryAt {
+                    state.nextDue = max(due, asked)
+                    state.note = join(state.note, "server asked to wait until \(text(asked)) (\(status))")
+                } else {
+                    let due = max(due, now + firstRetry.seconds)
+                    state.nextDue = due
+                    state.note = join(
+                        state.note, "the server is busy (\(status)) without a Retry-After; next attempt \(text(due))"
+                    )
+                }
+            } else {
+                let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
+                state.note = join(
+                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); next attempt \(text(due))")
+            }
+            if outcome != .blocked, last.isBlocked {
+                state.note = join(
+                    state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
+            }
+        case .cancelled:
+            // It was not the source's fault, so it stays due. But it waits up to a minute, in case the process starts
+            // again at once. No sooner than now, which tells when the source's hosts were last asked.
+            state.outcome = outcome
+            let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
+            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source), now)
+            state.lastRun = startedAt
+            state.error = error
+        }
+        return state
+    }
+
+    /// Returns the seconds until the next attempt: doubled with each failure up to the cap, then from 80 % to 120 % of
+    /// that.
+    static func backOff(failures: Int, cache: Duration, jitter: Double) -> Double {
+        let longest = max(cache.seconds, longestRetry.seconds)
+        let delay = min(longest, firstRetry(cache: cache) * pow(2, Double(min(failures, 40) - 1)))
+        return delay * (0.8 + 0.4 * jitter)
+    }
+
+    /// Returns the time for which a good run's rows are fresh. Without a declared `cache`, a server that gives neither
+    /// validators nor freshness is asked once a day, and one that gives validators once an hour.
+    static func interval(_ source: SourceDeclaration, _ hints: PollHints) -> Duration {
+        guard !source.hasOwnCache, hints.isHTTP, hints.freshUntil == nil else { return source.cache }
+        return hints.haveValidators ? .seconds(3600) : .seconds(86_400)
+    }
+
+    /// Returns the time at which the scheduler starts a source, given its state.
+    ///
+    /// A source whose declaration has changed since its due time was stored is due at once; only a wait that a server
+    /// asked for still holds. No source waits longer than was decided when the due time was stored, even if the clock
+    /// was wrong then.
+    static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
+        guard let state, let due = state.nextDue else { return now }
+        if let gone = state.gone { return gone == source.validity ? .distantFuture : now }
+        if let declared = state.declared, declared != source.identity {
+            return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
+        }
+        if let schedule = source.schedule, state.failures == 0, state.attempts == 0, state.outcome?.isGood ?? false {
+            // The first time since the last run began. That run's beginning may be to come, if the clock was wrong then.
+            let next = schedule.next(after: min(state.lastRun ?? now, now))
+            // A replay is a run, too, and leaves what is due as it was.
+            return schedule.has(due) ? min(due, next) : next
+        }
+        let wait = state.wait ?? state.lastRun.map { max(0, due.timeIntervalSince($0)) } ?? RetryAfter.longest.seconds
+        return min(due, now + wait)
+    }
+
+    private static func movedNote(_ hints: PollHints) -> String? {
+        guard !hints.moved.isEmpty else { return nil }
+        return hints.moved.sorted { $0.key < $1.key }.map {
+            "request '\($0.key)' has moved for good to \($0.value), which is asked now; change its url"
+        }.joined(separator: "; ")
+    }
+
+    private static func join(_ first: String?, _ second: String) -> String {
+        first.map { $0 + "; " + second } ?? second
+    }
+
+    /// Returns a time for people, in UTC, such as `2025-01-31 14:05 UTC`.
+    static func text(_ date: Date) -> String {
+        let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
+    }
+}
+
+/// The limits that a refresh ignores.
+public enum RefreshMode: Sendable, Equatable {
+    /// None: a source that is not due is left alone.
+    case whenDue
+    /// The cache interval and the back-off.
+    case force
+    /// The validators too: every request is unconditional.
+    case full
+
+    var ignoresDueTime: Bool { self != .whenDue }
+    var ignoresValidators: Bool { self == .full }
+}

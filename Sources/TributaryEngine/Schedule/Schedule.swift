@@ -1,0 +1,254 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Foundation
+
+/// The scheduler's state and decisions: which sources run, which wait, and which starts next. It is a value that events
+/// change and that is asked for starts. It has no clock and starts nothing itself.
+struct Schedule {
+    struct Start {
+        var source: SourceDeclaration
+        var mode: RefreshMode
+        var permit: RunPermit
+    }
+
+    /// How much there is to do.
+    struct Load: Sendable, Equatable {
+        var running = 0
+        var waiting = 0
+        /// When the source was due that waits longest.
+        var waitingSince: Date?
+    }
+
+    private var sources: [String: SourceDeclaration] = [:]
+    /// The sources that are this daemon's to run; nil where no other daemon shares them.
+    private var owned: Set<String>?
+    private var queue = DueQueue()
+    /// Sources that are due.
+    private var ready = StartQueue()
+    /// Those of them that have not been started.
+    private var waits = WaitList()
+    private var running: Set<String> = []
+    /// Sources whose next run ignores due times, because it was requested.
+    private var requested: Set<String> = []
+    /// The times of the last requests to refresh sources that this daemon did not own.
+    private var requestedWhileUnowned: [String: Date] = [:]
+    /// The seconds in which a source passes from one daemon to another.
+    private static let secondsOfHandover = 60.0
+    /// Sources that were declared differently while they ran.
+    private var changed: Set<String> = []
+    /// Sources during whose last run a process died.
+    private var suspects: Set<String>
+    /// How the last runs went.
+    private var lanes: [String: StartQueue.Lane] = [:]
+    /// The mode in which each source is run once; nil for a schedule that goes on.
+    private var once: RefreshMode?
+
+    /// Creates a schedule that runs each enabled source whenever it is due.
+    init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
+        suspects = Self.suspects(states)
+        noteLanes(states)
+        for source in configuration.enabledSources {
+            sources[source.name] = source
+            let due = DueTime.start(source, state: states[source.name], now: now)
+            queue.schedule(source.name, at: Self.look(at: due, now: now))
+        }
+    }
+
+    /// Creates a schedule of a daemon that shares the sources with others. None is its own yet.
+    init(sharing configuration: TributaryConfiguration) {
+        suspects = []
+        owned = []
+        sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
+    }
+
+    /// Creates a schedule that runs each of these sources once, as soon as possible.
+    init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
+        suspects = Self.suspects(states)
+        once = mode
+        noteLanes(states)
+        for source in sources {
+            self.sources[source.name] = source
+            ready(source)
+        }
+    }
+
+    private static func suspects(_ states: [String: SourceState]) -> Set<String> {
+        Set(states.values.filter { $0.attempts > 0 }.map(\.source))
+    }
+
+    /// Takes the sources whose last runs were good for prompt, until they are known.
+    private mutating func noteLanes(_ states: [String: SourceState]) {
+        for state in states.values where lanes[state.source] == nil && state.lastRun != nil && state.failures == 0 {
+            lanes[state.source] = .prompt
+        }
+    }
+
+    /// The next time to look for due sources; nil while nothing is declared.
+    var nextWake: Date? {
+        mutating get { queue.nextDue() }
+    }
+
+    /// How much there is to do.
+    var load: Load {
+        mutating get {
+            Load(running: running.count, waiting: waits.count, waitingSince: waits.longest)
+        }
+    }
+
+    /// True if the sources are run once, and none is running or waiting to run.
+    var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
+
+    /// Schedules sources for a run now, all of them for nil. A source that is running is run once more when it has
+    /// ended. One that is not this daemon's is run if it becomes so soon, and nobody else has run it meanwhile.
+    mutating func refresh(_ names: [String]?, now: Date) {
+        for name in names ?? sources.keys.sorted() where sources[name] != nil {
+            if isOwned(name) { request(name) } else { requestedWhileUnowned[name] = now }
+        }
+    }
+
+    private func isOwned(_ name: String) -> Bool { sources[name] != nil && owned?.contains(name) ?? true }
+
+    /// Takes sources that another daemon may have run before.
+    mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
+        owned?.formUnion(names)
+        noteLanes(states.filter { names.contains($0.key) })
+        suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
+        for name in names {
+            wait(for: name, states[name], now: now)
+            guard let requestedAt = requestedWhileUnowned.removeValue(forKey: name) else { continue }
+            let isOpen = now.timeIntervalSince(requestedAt) < Self.secondsOfHandover
+            if isOpen, states[name]?.lastRun ?? .distantPast < requestedAt { request(name) }
+        }
+    }
+
+    /// Leaves sources to another daemon. Those that are running end.
+    mutating func release(_ names: Set<String>, now: Date) {
+        owned?.subtract(names)
+        for name in names {
+            queue.remove(name)
+            if requested.remove(name) != nil { requestedWhileUnowned[name] = now }
+            changed.remove(name)
+        }
+    }
+
+    /// Takes over when sources are due that another process has run. One that the other process declares differently is not
+    /// due for that: only a change of this daemon's own declarations is one.
+    mutating func updateDueTimes(from states: [String: SourceState], now: Date) {
+        for (name, var state) in states where isOwned(name) && !requested.contains(name) {
+            state.declared = nil
+            wait(for: name, state, now: now)
+        }
+    }
+
+    private mutating func wait(for name: String, _ state: SourceState?, now: Date) {
+        // A running source is scheduled when its run has ended.
+        guard let source = sources[name], !running.contains(name) else { return }
+        queue.schedule(name, at: Self.look(at: DueTime.start(source, state: state, now: now), now: now))
+    }
+
+    private mutating func request(_ name: String) {
+        requested.insert(name)
+        if !running.contains(name) { queue.schedule(name, at: .distantPast) }
+    }
+
+    private mutating func ready(_ source: SourceDeclaration) {
+        ready.add(
+            source.name, origin: source.firstOrigin, lane: lanes[source.name] ?? .new,
+            isSuspect: suspects.contains(source.name))
+    }
+
+    /// Puts a new configuration in force. Sources declared as before are not disturbed; new and changed ones are due.
+    mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
+        let former = sources
+        sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
+        for name in former.keys where sources[name] == nil {
+            queue.remove(name)
+            requested.remove(name)
+            requestedWhileUnowned[name] = nil
+            changed.remove(name)
+            lanes[name] = nil
+        }
+        for (name, source) in sources where former[name] != source {
+            guard isOwned(name) else { continue }
+            if running.contains(name) { changed.insert(name) } else { queue.schedule(name, at: now) }
+        }
+    }
+
+    /// Adjusts to a clock that was set: each source waits as long as before.
+    mutating func clockWasSet(from former: Date, to now: Date) {
+        queue.shift(by: now.timeIntervalSince(former)) { [sources] name, due in
+            // What waits for a time of the day does so by the clock as it is now.
+            guard let schedule = sources[name]?.schedule, schedule.has(due) else { return nil }
+            return min(due, schedule.next(after: now))
+        }
+    }
+
+    /// Returns how many sources are due and wait for this origin.
+    func waiting(at origin: Origin) -> Int { ready.waiting(at: origin) }
+
+    /// Notes that this origin has a free place again.
+    mutating func free(_ origin: Origin) { ready.free(origin) }
+
+    /// - Parameters:
+    ///   - wasSlow: true where a server sent next to nothing for seconds.
+    ///   - jitter: from 0 to 1; lets sources that were due together drift apart.
+    mutating func finished(
+        _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = 0
+    ) {
+        running.remove(name)
+        if sources[name] != nil { lanes[name] = wasSlow ? .slow : .prompt }
+        suspects.remove(name)
+        ready.finished(name)
+        let isChanged = changed.remove(name) != nil
+        guard once == nil, let source = sources[name], isOwned(name) else { return }
+        // Never again within the same second, however short the cache interval.
+        let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
+        // Who says when a source is run has said whether it is together with others.
+        let spread = source.schedule == nil ? jitter * min(30, source.cache.seconds / 20) : 0
+        queue.schedule(name, at: requested.contains(name) || isChanged ? .distantPast : due + spread)
+    }
+
+    /// Returns the time at which to look at a source. A source that is never due is looked at too, as another process
+    /// may have released it.
+    private static func look(at due: Date, now: Date) -> Date {
+        due == .distantFuture ? now + DueTime.longestRetry.seconds : due
+    }
+
+    /// Returns the runs to start now.
+    ///
+    /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
+    mutating func takeStarts(
+        now: Date, admit: (_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission
+    ) -> [Start] {
+        while let due = queue.nextDue(), let name = queue.popDue(by: now) {
+            // A running source is scheduled again when its run has ended.
+            if let source = sources[name], isOwned(name), !running.contains(name) {
+                ready(source)
+                waits.add(name, since: due == .distantPast ? now : due)
+            }
+        }
+        var starts: [Start] = []
+        while let (name, permit) = ready.next(admit) {
+            waits.remove(name)
+            guard let source = sources[name], isOwned(name) else {
+                permit.release()
+                ready.finished(name)
+                continue
+            }
+            running.insert(name)
+            let mode = requested.remove(name) != nil ? .force : once ?? .whenDue
+            starts.append(Start(source: source, mode: mode, permit: permit))
+        }
+        return starts
+    }
+}
+
+extension SourceDeclaration {
+    /// The origin of the first request; nil if it depends on a response or the store.
+    var firstOrigin: Origin? {
+        guard let first = requests.first, !first.url.isDynamic else { return nil }
+        return try? first.origin()
+    }
+}

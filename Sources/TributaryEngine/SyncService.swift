@@ -1,0 +1,319 @@
+import FeedConfiguration
+public import FeedDeclarations
+package import FeedFetching
+public import FeedModel
+package import FeedParsing
+package import FeedStores
+import Foundation
+package import Logging
+public import ServiceLifecycle
+import Locking
+
+/// The engine: keeps one main store in step with the sources of a configuration.
+///
+/// As a `Service` it runs in any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
+/// cancelled. Runs under way are then discarded without a trace. ``sync(_:mode:onReport:)`` refreshes once instead.
+///
+/// ```swift
+/// let service = try SyncService(
+///     configuration: TributaryConfiguration(file: "sources.toml", parsers: registry),
+///     parsers: registry, logger: logger)
+/// let group = ServiceGroup(services: [service, server], logger: logger)
+/// try await group.run()
+/// ```
+public final class SyncService: Service {
+    package let store: any MainStore
+    /// The most transactions in which a sync forgets old runs. A daemon goes on until none is left.
+    private static let forgettingTransactions = 10
+
+    /// The report of each run, as it ends. For one consumer; if nobody reads, only the latest 1,000 are kept.
+    public let outcomes: AsyncStream<RunReport>
+
+    private let outcomeContinuation: AsyncStream<RunReport>.Continuation
+    let environment: RunEnvironment
+    private let scheduler: Scheduler
+    /// Takes the report of each run.
+    let onReport: @Sendable (RunReport) -> Void
+    /// Limits what is planned beside the runs: each plan may hold a document's rows.
+    let planning = Slots(limit: 2)
+    /// Limits the documents that are tried.
+    let trying = Slots(limit: 1)
+    private let storeWatch: StoreWatch
+    /// This daemon among those that share the store; nil where none can.
+    private let group: DaemonGroup?
+    let hooks: Hooks
+    private let pruning: RunPruning
+    private let sampler: MetricsSampler
+    /// Whether this service does its work.
+    package let health: Health
+    private let current: Mutex<TributaryConfiguration>
+
+    /// The configuration in force.
+    package var configuration: TributaryConfiguration { current.withLock(\.self) }
+
+    /// What runs at this moment.
+    package var activeRuns: ActiveRuns { environment.activeRuns }
+
+    /// Prepares the store for the sources; blocks while it does.
+    ///
+    /// - Parameters:
+    ///   - store: the opened main store, which nothing else writes to in this process.
+    ///   - parsers: the classes that requests name.
+    ///   - names: finds the addresses of hosts that responses name.
+    ///   - network: sends messages; nil for the machine's own.
+    ///   - recordWindow: how long a daemon keeps the record of a poll, to write it with those of others.
+    ///   - onProgress: called with the progress of downloads, on the runs' own executors.
+    /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
+    ///   cannot be run.
+    package init(
+        configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
+        clock: any RunClock, random: any RandomSource = SystemRandom(), threads: any WorkThreads = SystemThreads(),
+        names: any NameLookup = SystemNames(), network: (any Network)? = nil,
+        recordWindow: Duration = RecordWindow.length, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+    ) throws {
+        self.store = store
+        current = Mutex(configuration)
+        try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
+        try store.removeAbandonedScratch()
+        try store.cutWaits(to: clock.now())
+        try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
+        let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
+        self.outcomes = outcomes
+        outcomeContinuation = continuation
+        let activeRuns = ActiveRuns()
+        let metrics = EngineMetrics(
+            perSource: configuration.metricsPerSource, declared: configuration.watched)
+        let hosts = HostGate(
+            configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
+        var environment = RunEnvironment(
+            configuration: configuration, store: store, registry: parsers,
+            http: HTTPFetcher(
+                now: { clock.now() }, hosts: hosts, names: names, network: network, onAnswer: metrics.answered),
+            hosts: hosts, slots: Slots(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
+            clock: clock, logger: logger,
+            onProgress: { progress in
+                activeRuns.note(progress)
+                onProgress(progress)
+            }, activeRuns: activeRuns)
+        environment.metrics = metrics
+        environment.random = random
+        environment.threads = threads
+        environment.network = network
+        self.environment = environment
+        var daemonEnvironment = environment
+        let sharedStore = store as? any SharedStore
+        let ownership = sharedStore.map { store in Ownership(uptime: { store.uptime }) }
+        daemonEnvironment.ownership = ownership
+        if recordWindow > .zero { daemonEnvironment.recordWindow = RecordWindow(clock, length: recordWindow) }
+        storeWatch = StoreWatch(store, clock: clock, executor: environment.serialExecutor("store-watch"))
+        hooks = Hooks(environment)
+        pruning = RunPruning(
+            store, history: configuration.history, clock: clock, executor: environment.serialExecutor("pruning"),
+            logger: logger)
+        onReport = { [storeWatch, hooks] report in
+            continuation.yield(report)
+            metrics.note(report)
+            storeWatch.note(report)
+            hooks.note(report)
+        }
+        let scheduler = Scheduler(environment: daemonEnvironment, onReport: onReport)
+        self.scheduler = scheduler
+        health = Health(
+            { await scheduler.heartbeat() }, store, logger: logger, clock: clock, threads: threads,
+            shown: environment.shown)
+        sampler = MetricsSampler(
+            store, metrics, declared: configuration.watched, ownership: ownership, clock: clock,
+            executor: environment.serialExecutor("metrics"), health: health,
+            deaths: environment.attempts.deaths(before:), hookLags: hooks.lags(now:))
+        group =
+            if let sharedStore, let ownership {
+                DaemonGroup(
+                    sharedStore, configuration, scheduler: scheduler, ownership: ownership,
+                    busyHosts: environment.busyHosts, clock: clock, executor: environment.serialExecutor("daemons"),
+                    logger: logger)
+            } else {
+                nil
+            }
+    }
+
+    /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
+    public func run() async throws {
+        environment.bodies.removeAll(but: environment.configuration.keepingBodies)
+        defer { outcomeContinuation.finish() }
+        do {
+            // Before the first run, of which a new hook is told.
+            await hooks.prepare()
+            await sampler.prepare()
+            try await cancelWhenGracefulShutdown {
+                async let sharing: Void? = self.group?.run()
+                async let telling: Void = self.hooks.run()
+                async let measuring: Void = self.sampler.run()
+                async let pruning: Void = self.pruning.run()
+                try await self.scheduler.run()
+                await sharing
+                await telling
+                await measuring
+                await pruning
+            }
+        } catch is CancellationError {
+        }
+        await group?.leave()
+        try await environment.http.shutdown()
+    }
+
+    /// Checks, while the service runs, that the store's files are where they were opened. Data written after they were
+    /// deleted or replaced is lost, and the program should end. For one caller.
+    ///
+    /// - Throws: `StoreError` within seconds if they are not; `CancellationError`.
+    public func watchStore() async throws { try await storeWatch.run() }
+
+    /// Refreshes sources once, at most `concurrency` at a time, and returns the reports in the order in which the runs
+    /// ended. For a service that is not running; call it once.
+    ///
+    /// - Parameters:
+    ///   - names: the sources; every enabled one if empty.
+    ///   - onReport: called with each report as its run ends.
+    public func sync(
+        _ names: [String] = [], mode: RefreshMode = .whenDue,
+        onReport: @escaping @Sendable (RunReport) -> Void = { _ in }
+    ) async throws -> [RunReport] {
+        let configuration = environment.configuration
+        let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
+        let (reports, continuation) = AsyncStream<RunReport>.makeStream()
+        // Whoever is called may block, as a terminal does, and runs are not to wait for that. Awaited below, also after a
+        // cancellation, of which the last reports tell.
+        let delivery = Task {
+            await reports.reduce(into: [RunReport]()) { all, report in
+                all.append(report)
+                onReport(report)
+            }
+        }
+        defer { continuation.finish() }
+        var environment = environment
+        environment.bodies.removeAll(but: configuration.keepingBodies)
+        // A forced run of sources by name may try those that are paused.
+        environment.runsPaused = mode != .whenDue && !names.isEmpty
+        let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
+            metrics.note(report)
+            continuation.yield(report)
+        }
+        try await withTaskCancellationHandler {
+            try await scheduler.run(once: sources, mode)
+        } onCancel: {
+            store.stopWaiting()
+        }
+        continuation.finish()
+        let ended = await delivery.value
+        if !Task.isCancelled { await pruning.pass(transactions: Self.forgettingTransactions) }
+        outcomeContinuation.finish()
+        try await environment.http.shutdown()
+        let names = Set(ended.map(\.source))
+        return ended
+            + sources.filter { !names.contains($0.name) }.map {
+                RunReport(
+                    source: $0.name, outcome: .cancelled, startedAt: environment.clock.now(), error: "told to stop")
+            }
+    }
+
+    /// Makes a run of a source's last kept bodies, without the network, and commits it. For a service that is not running;
+    /// call it once.
+    ///
+    /// - Parameter all: reads all kept bodies of requests that delete no rows, the oldest first.
+    package func replay(_ source: SourceDeclaration, all: Bool = false) async throws -> RunReport {
+        let run = StackRun(source, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+        let report = await withTaskCancellationHandler {
+            await run.run()
+        } onCancel: {
+            store.stopWaiting()
+        }
+        outcomeContinuation.finish()
+        try await environment.http.shutdown()
+        return report
+    }
+
+    /// Does all of a source's run except the commit. For a service that is not running; call it once.
+    ///
+    /// - Parameters:
+    ///   - bodies: URLs of files to read instead of the requests' responses, by the requests' keys.
+    ///   - ignoresValidators: fetches everything, changed or not.
+    ///   - all: reads all kept bodies of requests that delete no rows.
+    ///   - replaying: the states of the requests whose last kept bodies are read instead, without the network.
+    package func plan(
+        _ source: SourceDeclaration, bodies: [String: String] = [:], ignoresValidators: Bool = false,
+        replaying known: [String: RequestState]? = nil, all: Bool = false,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        let run = StackRun(
+            source, in: environment, mode: ignoresValidators ? .full : .force, isReplay: known != nil,
+            readsAllBodies: all)
+        do {
+            let plan = try await run.plan(bodies: bodies, replaying: known, onChange: onChange)
+            try await environment.http.shutdown()
+            return plan
+        } catch {
+            try await environment.http.shutdown()
+            throw error
+        }
+    }
+
+    /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
+    public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
+
+    /// Lets sources exceed their limits once, and commits the documents of blocked runs at once. Blocks its thread.
+    ///
+    /// - Parameters:
+    ///   - inAdvance: true for the next commits of sources that are not blocked.
+    ///   - run: the blocked run that was shown to whoever accepts it; nil for the one that is blocked now.
+    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
+    @discardableResult
+    package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
+        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
+        if !inAdvance { try refreshEverywhere(sources) }
+        return acceptances
+    }
+
+    /// Resumes paused sources, and refreshes them. Blocks its thread.
+    ///
+    /// - Returns: those that were paused.
+    /// - Throws: `StoreError`.
+    package func resume(_ sources: [String]) throws -> [String] {
+        let resumed = try store.resume(sources)
+        if !resumed.isEmpty { try refreshEverywhere(resumed) }
+        return resumed
+    }
+
+    /// Refreshes sources now, whichever daemon they belong to; all of them for none. Blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    package func refreshEverywhere(_ sources: [String]) throws {
+        if let shared = store as? any SharedStore {
+            try shared.requestRefresh(sources)
+        } else {
+            refresh(sources.isEmpty ? nil : sources)
+        }
+    }
+
+    /// Returns as soon as the running service's scheduler has answered: a sign of life.
+    public func heartbeat() async { await scheduler.heartbeat() }
+
+    /// Puts a new configuration in force, except for `[store]`, which takes effect at the next start.
+    /// Sources declared as before are not disturbed.
+    public func reload(_ configuration: TributaryConfiguration) {
+        current.withLock { $0 = configuration }
+        environment.http.declare(configuration.enabledSources.flatMap(\.requests))
+        scheduler.reload(configuration)
+        let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
+        environment.threads.detach { bodies.removeAll(but: keeping) }
+        group?.reload(configuration)
+        hooks.reload(configuration)
+        sampler.reload(configuration)
+    }
+
+    /// Brings the metrics up to date that follow from the time, for whoever reads them at this moment.
+    package func refreshMetrics() { environment.metrics.refresh(now: environment.clock.now()) }
+
+    /// Closes the store's connections. The service must not be used afterwards.
+    ///
+    /// - Throws: `StoreError`.
+    public func close() throws { try store.close() }
+}

@@ -1,0 +1,59 @@
+/// Support for documents that are not XML. Their reader names the elements and texts, and the handler receives them
+/// as if they had been parsed. Limits and errors are the same. Nothing is written as markup and read again.
+extension XMLStreamParser {
+    /// An element name that one parser knows.
+    package struct ElementName: Sendable, Equatable {
+        // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
+        fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
+    }
+
+    /// True for a document that is not XML. The names of its elements may be any text.
+    package var isSynthetic: Bool { reportedLine != nil }
+
+    /// - Parameter name: a local name, as in XML where markup is made of it; this is not checked.
+    package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
+        guard name.count <= limits.nameLength else {
+            throw fail(
+                XMLStreamError(
+                    code: .limit, message: "a name is longer than \(limits.nameLength) bytes", line: line,
+                    element: openElement))
+        }
+        guard let local = intern(name) else {
+            throw fail(
+                XMLStreamError(
+                    code: .limit, message: "the names are longer than 10000000 bytes together", line: line,
+                    element: openElement))
+        }
+        return ElementName(local: local)
+    }
+
+    /// - Parameter line: the line of the document, counted from 1.
+    package func start(_ name: ElementName, line: Int) throws {
+        reportedLine = line
+        startElement(name.local)
+        if let failure { throw failure }
+    }
+
+    /// Adds to the text of the innermost element, which must be open.
+    package func text(_ bytes: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        reportedLine = line
+        if let base = bytes.baseAddress { characters(base, bytes.count, rootContext) }
+        if let failure { throw failure }
+    }
+
+    /// Reports an element that has this text and no children.
+    @inline(__always)
+    package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        reportedLine = line
+        startElement(name.local)
+        if let base = text.baseAddress { characters(base, text.count, rootContext) }
+        endElement()
+        if let failure { throw failure }
+    }
+
+    package func end(line: Int) throws {
+        reportedLine = line
+        endElement()
+        if let failure { throw failure }
+    }
+}

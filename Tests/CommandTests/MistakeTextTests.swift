@@ -1,0 +1,173 @@
+import FeedConfiguration
+import FeedDeclarations
+import FeedParsing
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TributaryCommands
+
+/// Mistakes in a configuration, as `check` and every command that refuses one print them.
+@Suite(.timeLimit(.minutes(5))) struct MistakeTextTests {
+    private let terminal = Terminal(descriptor: -1, environment: [:])
+
+    /// The mistakes of a file, as they are printed in so many columns.
+    private func mistakes(_ text: String, columns: Int = 80) throws -> [String] {
+        try withFile(text) { file in
+            do {
+                _ = try TributaryConfiguration(file: file, parsers: ParserRegistry([]), environment: [:])
+                return []
+            } catch let error as ConfigurationError {
+                return error.problems.flatMap { problem in
+                    var problem = problem
+                    problem.file = "s.toml"
+                    return MistakeText(problem: problem, columns: columns).lines(on: terminal).map(\.text)
+                }
+            }
+        }
+    }
+
+    private func withFile<Value>(_ text: String, _ body: (String) throws -> Value) throws -> Value {
+        let path = NSTemporaryDirectory() + "mistakes-\(UUID().uuidString).toml"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try body(path)
+    }
+
+    private let request = """
+        [[sources.s.requests]]
+        url = "http://127.0.0.1/"
+        tables = [{ table = "t", element = "e", columns = { id = "@id" } }]
+
+        """
+
+    @Test func aKeyAValueAndATableAreMarked() throws {
+        #expect(
+            try mistakes(request + "[sources.s]\nenabeld = true\n") == [
+                "s.toml:5:1: error: sources.s.enabeld: unknown key", " 5 | enabeld = true", "   | ^^^^^^^",
+                "   = help: did you mean 'enabled'?",
+            ])
+        let value = try mistakes(request + "[sources.s]\ncache = \"1 hour\"\n")
+        #expect(
+            value.prefix(3) == [
+                "s.toml:5:9: error: sources.s.cache: '1 hour' is not a duration", " 5 | cache = \"1 hour\"",
+                "   |         ^^^^^^^^",
+            ])
+        #expect(value.last?.hasPrefix("   = help: write \"500ms\", \"5s\"") ?? false, "\(value)")
+        #expect(
+            try mistakes("[sources.s]\n[[sources.s.requests]]\nparser = \"mirrored\"\n") == [
+                "s.toml:2:13: error: sources.s.requests[1]: the request has no 'url'", " 2 | [[sources.s.requests]]",
+                "   |             ^^^^^^^^",
+            ])
+        let inline = try mistakes(
+            "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\ntables = [{ table = \"t\", elemnt = \"e\", columns = { id = \"@id\" } }]\n"
+        )
+        #expect(inline.first == "s.toml:3:26: error: sources.s.requests[1].tables[1].elemnt: unknown key", "\(inline)")
+        #expect(inline.count == 4, "\(inline)")
+    }
+
+    /// What a misspelt key lacks is no other mistake.
+    @Test func consequencesAreNotReported() throws {
+        for text in [
+            "[sources.s]\n[[sources.s.request]]\nurl = \"http://127.0.0.1/\"\n",
+            "[[sources.s.requests]]\nurll = \"http://127.0.0.1/\"\nparser = \"mirrored\"\n",
+            "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\ntabels = []\n",
+            request + "[hooks.h]\nonn = [\"failing\"]\nrun = [\"/bin/true\"]\n",
+            request + "[hooks.h]\non = [\"failing\"]\npots = \"http://127.0.0.1/\"\n",
+        ] {
+            let errors = try mistakes(text).filter { $0.contains(": error: ") }
+            #expect(errors.count == 1 && errors[0].hasSuffix("unknown key"), "\(errors)")
+        }
+    }
+
+    @Test func textThatIsNotTOMLIsMarkedWhereItEnds() throws {
+        #expect(
+            try mistakes("[store]\npath = \"a\" \"b\"\n").prefix(3) == [
+                "s.toml:2:12: error: this is not TOML: '\"' after the value",
+                " 2 | path = \"a\" \"b\"", "   |            ^",
+            ])
+        let end = try mistakes("[store]\npath = ")
+        #expect(end.count >= 3 && end[1] == " 2 | path = " && end[2] == "   |        ^", "\(end)")
+    }
+
+    @Test func theMarkIsRightBehindTabsAndWideCharacters() throws {
+        let tabs = try mistakes("[store]\n\tpath\t= 1\n")
+        #expect(tabs[1] == " 2 |     path    = 1" && tabs[2] == "   |               ^", "\(tabs)")
+        let wide = try mistakes("[store]\n\"東京\" = 1\n")
+        #expect(wide[1] == " 2 | \"東京\" = 1" && wide[2] == "   | ^^^^^^", "\(wide)")
+    }
+
+    @Test(arguments: [40, 60, 80]) func aLongLineIsCutAroundTheMark(columns: Int) throws {
+        let names = (0..<40).map { "column\($0) = \"@c\($0)\"" }.joined(separator: ", ")
+        let text =
+            "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\n"
+            + "tables = [{ table = \"t\", element = \"e\", columns = { \(names), wrong = 1, \(names.replacing("column", with: "other")) } }]\n"
+        let lines = try mistakes(text, columns: columns)
+        let (line, mark) = (Array(lines[1]), Array(lines[2]))
+        #expect(line.count <= columns && mark.count <= columns, "\(lines)")
+        let place = try #require(mark.firstIndex(of: "^"))
+        #expect(line[place] == "1" && String(line).contains("…"), "\(lines)")
+    }
+
+    @Test func secretsThatAreWrittenInTheFileAreNotShown() throws {
+        let lines = try mistakes(
+            """
+            [sources.s]
+            [[sources.s.requests]]
+            url = "http://ann:hunter2@127.0.0.1/x"
+            auth = { basic = { user = "ann", password = "hunter2", pasword = "hunter2" } }
+            headers = { Authorization = "Bearer hunter2", "X-Api-Key" = 'hunter2', wrong = [] }
+            parser = "nothing"
+            author = "known"
+            """)
+        #expect(!lines.joined().contains("hunter2"), "\(lines)")
+        #expect(lines.contains { $0.contains("user = \"ann\", password = \"*******\"") }, "\(lines)")
+        #expect(lines.contains { $0.hasSuffix("author = \"known\"") }, "\(lines)")
+    }
+
+    @Test func everyCommandPrintsThemAndJSONHasThem() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(request + "[sources.s]\nenabeld = true\n[store]\nconnections = 0\n", to: "sources.toml")
+            let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            let check = try await program.run("check")
+            #expect(check.status == 78 && check.standardOutput == "", "\(check)")
+            #expect(check.standardError.contains(":5:1: error: sources.s.enabeld: unknown key\n 5 | enabeld = true\n"))
+            #expect(
+                check.standardError.hasSuffix("tributary: 2 mistakes in \(folder.file("sources.toml"))\n"), "\(check)")
+            for command in ["sync", "status", "run", "history"] {
+                let output = try await program.run(command)
+                #expect(output.status == 78 && output.standardError == check.standardError, "\(command): \(output)")
+            }
+            struct Output: Decodable {
+                struct Mistake: Decodable {
+                    var file: String
+                    var line: Int
+                    var column: Int
+                    var end_column: Int
+                    var key: String
+                    var message: String
+                    var help: String?
+                }
+                var problems: [String]
+                var mistakes: [Mistake]
+            }
+            let json = try await program.run("check", "--json")
+            let found = try JSONDecoder().decode(Output.self, from: Data(json.standardOutput.utf8))
+            #expect(
+                found.problems.first?.hasSuffix(":5: sources.s.enabeld: unknown key; did you mean 'enabled'?") ?? false)
+            let first = try #require(found.mistakes.first)
+            #expect(
+                (first.line, first.column, first.end_column) == (5, 1, 8) && first.help == "did you mean 'enabled'?")
+        }
+    }
+
+    @Test func aFileThatIsMissingSaysWhatMakesOne() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let output = try await BuiltProgram("tributary", config: folder.file("s.toml")).run("status")
+            #expect(output.status == 78, "\(output)")
+            #expect(
+                output.standardError.hasSuffix(
+                    "s.toml: the file does not exist; the command `init` makes a first one\n"))
+        }
+    }
+}

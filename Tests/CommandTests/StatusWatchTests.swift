@@ -1,0 +1,134 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TributaryCommands
+
+/// `status --watch`: what is on the screen, what keys do, and how the terminal is left.
+@Suite(.timeLimit(.minutes(5))) struct StatusWatchTests {
+    // MARK: - The screen
+
+    private func screen(_ count: Int) -> WatchScreen {
+        var screen = WatchScreen(onlyFailing: false)
+        screen.head = "head"
+        screen.lines = (0..<count).map { "line \($0)" }
+        return screen
+    }
+
+    /// The lines of a frame without what controls the terminal.
+    private func shown(_ screen: WatchScreen, height: Int) -> [String] {
+        var screen = screen
+        return screen.frame(height: height).replacing(#/\u{1B}\[[A-Z]/#, with: "").components(separatedBy: "\r\n")
+    }
+
+    @Test func aFrameHasAsManyLinesAsTheWindow() {
+        for height in [1, 2, 3, 10, 24] {
+            for count in [0, 1, 5, 100] {
+                #expect(shown(screen(count), height: height).count == height, "\(height) \(count)")
+            }
+        }
+        let lines = shown(screen(100), height: 5)
+        #expect(
+            lines.prefix(4) == ["head", "line 0", "line 1", "line 2"] && lines[4].hasSuffix("0 above, 97 below"),
+            "\(lines)")
+    }
+
+    @Test func keysScrollToTheEndAndNoFurther() {
+        var screen = screen(10)
+        for (key, offset) in [
+            (WatchScreen.Key.up, 0), (.down, 1), (.down, 2), (.pageDown, 5), (.pageDown, 7), (.down, 7), (.pageUp, 4),
+            (.first, 0), (.last, 7), (.up, 6),
+        ] {
+            screen.press(key, height: 5)
+            #expect(screen.offset == offset, "\(key)")
+        }
+        // A window that grows shows the end, without a gap.
+        _ = screen.frame(height: 12)
+        #expect(screen.offset == 0)
+        screen.press(.failing, height: 5)
+        #expect(screen.onlyFailing)
+        screen.press(.all, height: 5)
+        #expect(!screen.onlyFailing)
+    }
+
+    @Test func keysOfATerminalAreUnderstood() {
+        #expect(
+            WatchScreen.keys(in: Array("jk\u{1B}[A\u{1B}OB\u{1B}[5~q".utf8)) == [
+                .down, .up, .up, .down, .pageUp, .quit,
+            ])
+        #expect(WatchScreen.keys(in: Array("\u{3}x\u{1B}[200~f".utf8)) == [.quit, .failing])
+        #expect(WatchScreen.keys(in: []) == [])
+    }
+
+    // MARK: - The terminal
+
+    private func withStore(_ body: (TemporaryFolder) async throws -> Void) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("<l><e id='1'/></l>", to: "feed.xml")
+            try folder.write(
+                """
+                [sources.good]
+                [[sources.good.requests]]
+                url = "file://\(folder.file("feed.xml"))"
+                tables = [{ table = "e", element = "e", key = ["id"], columns = { id = "@id" } }]
+                [sources.bad]
+                [[sources.bad.requests]]
+                url = "file://\(folder.file("nothing.xml"))"
+                tables = [{ table = "f", element = "e", key = ["id"], columns = { id = "@id" } }]
+                """, to: "sources.toml")
+            _ = try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("sync")
+            try await body(folder)
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+    func itHasTheWholeWindowAndGivesItBack() async throws {
+        try await withStore { (folder) async throws in
+            let program = BuiltProgram("tributary", config: "").path
+            let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"])
+            for quit in ["q", "\\003"] {
+                let line =
+                    "stty rows 12 cols 60; '\(program)' status --watch 1 -c '\(folder.file("sources.toml"))'; echo ended $?; stty -a"
+                // The key is pressed once the screen is there.
+                let log = folder.file("log")
+                let press = "until grep -q '1049h' '\(log)' 2>/dev/null; do sleep 0.02; done; printf '\(quit)'"
+                let output = try await shell.run(
+                    "-c", "rm -f '\(log)'; (\(press)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")
+                let text = output.standardOutput
+                #expect(text.contains("\u{1B}[?1049h") && text.contains("2 sources, 1 problem"), "\(text)")
+                let end = try #require(text.range(of: "\u{1B}[?1049l"))
+                let after = text[end.upperBound...]
+                #expect(after.contains("ended 0"), "\(text)")
+                #expect(after.contains(" icanon") && after.contains(" isig") && after.contains(" echo "), "\(after)")
+                #expect(text[..<end.lowerBound].hasSuffix("\u{1B}[?7h\u{1B}[?25h"), "\(text)")
+            }
+        }
+    }
+
+    @Test func withoutATerminalItIsRefused() async throws {
+        try await withStore { (folder) async throws in
+            let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            let output = try await program.run("status", "--watch")
+            #expect(output.status == 64 && output.standardError.contains("--watch needs a terminal"), "\(output)")
+            let json = try await program.run("status", "--watch", "5", "--json")
+            #expect(json.status == 64, "\(json)")
+        }
+    }
+
+    // MARK: - The width of a terminal
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")), arguments: [60, 80, 100])
+    func statusAndHistoryKeepWithinTheWindow(columns: Int) async throws {
+        try await withStore { (folder) async throws in
+            let program = BuiltProgram("tributary", config: "").path
+            let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "dumb"])
+            for command in ["status", "history"] {
+                let line = "stty rows 24 cols \(columns); '\(program)' \(command) -c '\(folder.file("sources.toml"))'"
+                let output = try await shell.run("-c", "/usr/bin/script -qec \"\(line)\" /dev/null < /dev/null")
+                let lines = output.standardOutput.replacing("\r", with: "").split(separator: "\n")
+                let words = lines.filter { $0.count > columns && $0.drop { $0 == " " }.contains(" ") }
+                #expect(lines.count > 3 && words.isEmpty, "\(output)")
+            }
+        }
+    }
+}
