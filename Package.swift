@@ -98,6 +98,8 @@ let package = Package(
         .target(name: "PostgresClient", dependencies: ["Locking", "CLibPQ"], swiftSettings: swiftSettings),
         // PostgreSQL's client library, loaded when a store needs it.
         .target(name: "CLibPQ"),
+        // libcurl, loaded when a request needs it.
+        .target(name: "CCurl"),
         .target(name: "CBuildCommit", cSettings: commit),
         // The values that everybody passes on.
         .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
@@ -148,7 +150,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CZlib", nioSSL, crypto,
+                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

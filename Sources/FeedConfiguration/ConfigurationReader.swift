@@ -230,7 +230,7 @@ package struct ConfigurationReader {
             timeout: options.timeout ?? keys.timeout.standard,
             transport: Transport(
                 connectTimeout: options.connectTimeout ?? keys.connectTimeout.standard, tls: options.tls,
-                proxy: options.proxy),
+                proxy: options.proxy, knownHosts: options.knownHosts),
             authentication: options.authentication, maxBody: options.maxBody ?? keys.maxBody.standard, content: content,
             contentDigest: table.fingerprint(of: content.declaringKeys) + content.name,
             sync: options.sync ?? keys.sync.standard, scope: options.scope.mapValues(\.value),
@@ -252,6 +252,7 @@ package struct ConfigurationReader {
         request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
         request.paging = paging
         request.documents = documents
+        request.newerThan = table[keys.newerThan]
         request.minRows = minRows
         request.expectations = expectations
         if let format {
@@ -278,6 +279,7 @@ package struct ConfigurationReader {
             problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
         }
         RetentionCheck(problems: problems).check(request, table)
+        SchemeReader(table: table).read(&request)
         return request
     }
 
@@ -293,8 +295,10 @@ package struct ConfigurationReader {
         do throws(WebAddress.Problem) {
             if FileAddress.isFile(address) {
                 _ = try FileAddress(address)
+            } else if RemoteAddress.isRemote(address) {
+                _ = try RemoteAddress(address)
             } else {
-                _ = try WebAddress(address, others: ["file"])
+                _ = try WebAddress(address, others: ["sftp", "ftps", "ftp", "file"])
             }
             return nil
         } catch {

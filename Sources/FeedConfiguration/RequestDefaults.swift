@@ -12,6 +12,7 @@ struct RequestDefaults {
     var authentication: Authentication?
     var tls: Transport.TLS?
     var proxy: Transport.Proxy?
+    var knownHosts: String?
     var timeout: Duration?
     var connectTimeout: Duration?
     var maxBody: Int?
@@ -62,6 +63,7 @@ struct RequestDefaults {
         authentication = transport.authentication() ?? outer.authentication
         tls = transport.tls() ?? outer.tls
         proxy = transport.proxy() ?? outer.proxy
+        knownHosts = table[keys.knownHosts] ?? outer.knownHosts
         timeout = table[keys.timeout] ?? outer.timeout
         connectTimeout = table[keys.connectTimeout] ?? outer.connectTimeout
         maxBody = table[keys.maxBody] ?? outer.maxBody

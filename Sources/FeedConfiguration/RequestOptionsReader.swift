@@ -135,13 +135,17 @@ struct RequestOptionsReader {
     ///   - forEach: the rows for which the request is sent.
     func documents(at url: InterpolatedText?, of forEach: ForEachDeclaration?) -> MemberPattern? {
         let file = url.flatMap { try? FileAddress($0.probe) }
-        let isPattern = file?.pattern != nil
+        let remote = url.flatMap { $0.isReference ? nil : try? RemoteAddress($0.probe) }
+        let isPattern = file?.pattern != nil || remote?.pattern != nil
         let text = table[keys.documents]
         guard let text = text ?? (isPattern ? "**" : nil) else {
             if file?.path != "/", url?.probe.hasSuffix("/") == true, file != nil {
                 table.report(
                     "url",
                     "names a folder; add documents = \"*.xml\" for the files in it, or \"**/*.xml\" for all below it")
+            }
+            if let remote, remote.isFolder {
+                table.report("url", "names a folder; add documents = \"*.xml\" for the files in it")
             }
             return nil
         }
@@ -155,6 +159,10 @@ struct RequestOptionsReader {
                 "documents",
                 "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/', as no name does"); "
                     + "write \"*.xml\", or \"**/*.xml\" for files in any folder")
+        } else if let remote, remote.isFolder, text.contains("/") {
+            table.report(
+                "documents",
+                "'\(text.shortened(to: 100))' has a '/', but a server's listing is of one folder; write \"*.xml\"")
         } else if text.utf8.count > MemberPattern.lengthLimit {
             table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }

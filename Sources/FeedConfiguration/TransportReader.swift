@@ -11,26 +11,43 @@ struct TransportReader {
         guard let auth = table.table(RequestKeys.all.auth) else { return nil }
         defer { auth.finish() }
         let keys = AuthenticationKeys.all
-        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2)
+        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2, keys.ssh)
         let basic = auth.table(keys.basic)
         let bearer = auth[keys.bearer]
         let oauth2 = auth.table(keys.oauth2)
+        let ssh = auth.table(keys.ssh)
         guard kinds.count == 1 else {
-            auth.problems.report(auth.path, "give one of 'basic', 'bearer' and 'oauth2'")
+            auth.problems.report(auth.path, "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
             return nil
         }
         if let basic {
             defer { basic.finish() }
             let user = required(BasicKeys.all.user, basic)
             let password = required(BasicKeys.all.password, basic)
+            let cleartext = basic[BasicKeys.all.cleartext] ?? BasicKeys.all.cleartext.standard
             guard let user, let password else { return nil }
             if user.value.contains(":") {
                 basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
             }
-            return usable(.basic(user: user, password: password), auth)
+            return usable(.basic(user: user, password: password, cleartext: cleartext), auth)
         }
         if let bearer { return usable(.bearer(bearer), auth) }
+        if let ssh { return userKey(ssh).flatMap { usable(.ssh($0), auth) } }
         return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
+    }
+
+    private func userKey(_ ssh: DeclarationReader) -> UserKey? {
+        defer { ssh.finish() }
+        let keys = UserKeyKeys.all
+        let publicKey = ssh[keys.publicKey]
+        let passphrase = ssh[keys.passphrase]
+        let user = required(keys.user, ssh)
+        let privateKey = required(keys.privateKey, ssh)
+        for (key, path) in [("private_key", privateKey), ("public_key", publicKey)] {
+            _ = check(key, path, ssh) { _ in }
+        }
+        guard let user, let privateKey else { return nil }
+        return UserKey(user: user, privateKey: privateKey, publicKey: publicKey, passphrase: passphrase)
     }
 
     private func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
@@ -60,7 +77,7 @@ struct TransportReader {
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
     }
 
-    private func required(_ key: Key<InterpolatedText>, _ table: DeclarationReader) -> InterpolatedText? {
+    private func required<Value>(_ key: Key<Value>, _ table: DeclarationReader) -> Value? {
         if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
         return table[key]
     }

@@ -1,19 +1,22 @@
 /// The credentials by which a request proves who sends it.
 public enum Authentication: Sendable, Hashable {
-    /// User and password (RFC 7617).
-    case basic(user: InterpolatedText, password: InterpolatedText)
+    /// User and password (RFC 7617). An `ftp:` server gets them unencrypted only where `cleartext` is true.
+    case basic(user: InterpolatedText, password: InterpolatedText, cleartext: Bool = false)
     /// A fixed token (RFC 6750).
     case bearer(InterpolatedText)
     /// A token that a server issues (RFC 6749, section 4.4).
     case oauth2(ClientCredentials)
+    /// A user and the key by which SSH knows them (RFC 4252, section 7).
+    case ssh(UserKey)
 }
 
 extension Authentication {
     /// A text that identifies whose feed is requested. Secrets are left out, because they may be renewed.
     var identity: String {
         switch self {
-        case .basic(let user, _): "basic \(user)"
+        case .basic(let user, _, _): "basic \(user)"
         case .bearer(let token): "bearer \(token)"
+        case .ssh(let key): "ssh \(key.user)"
         case .oauth2(let client):
             "oauth2 \(client.tokenURL) \(client.clientID) \(client.scope.map { "\($0)" } ?? "") "
                 + client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
@@ -22,7 +25,8 @@ extension Authentication {
 
     fileprivate var texts: [InterpolatedText] {
         switch self {
-        case .basic(let user, let password): [user, password]
+        case .basic(let user, let password, _): [user, password]
+        case .ssh(let key): [key.user] + [key.passphrase].compactMap(\.self)
         case .bearer(let token): [token]
         case .oauth2(let client):
             [client.tokenURL, client.clientID, client.clientSecret] + [client.scope].compactMap(\.self)
@@ -39,6 +43,24 @@ extension Authentication {
             return "the token has characters that no header can hold, such as a line feed"
         }
         return nil
+    }
+}
+
+/// A user of SSH, and the files with their key.
+public struct UserKey: Sendable, Hashable {
+    package var user: InterpolatedText
+    package var privateKey: String
+    /// Nil where the private key's file has the public one, too.
+    package var publicKey: String?
+    package var passphrase: InterpolatedText?
+
+    package init(
+        user: InterpolatedText, privateKey: String, publicKey: String? = nil, passphrase: InterpolatedText? = nil
+    ) {
+        self.user = user
+        self.privateKey = privateKey
+        self.publicKey = publicKey
+        self.passphrase = passphrase
     }
 }
 

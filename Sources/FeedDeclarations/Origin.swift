@@ -29,7 +29,7 @@ package struct Origin: Sendable, Hashable, Comparable, CustomStringConvertible {
         if scheme == "file" {
             self = .file
         } else {
-            self.init(scheme: scheme, host: url.hostBeforePort, port: url.port ?? (scheme == "https" ? 443 : 80))
+            self.init(scheme: scheme, host: url.hostBeforePort, port: url.port ?? Self.port(of: scheme))
         }
     }
 
@@ -38,6 +38,17 @@ package struct Origin: Sendable, Hashable, Comparable, CustomStringConvertible {
         guard let url = URL(string: text), url.scheme != nil else { return nil }
         self.init(url)
         guard description == text else { return nil }
+    }
+
+    /// Returns the port of an address that names none.
+    private static func port(of scheme: String) -> Int {
+        switch scheme {
+        case "https": 443
+        case "sftp": 22
+        case "ftp": 21
+        case "ftps": 990
+        default: 80
+        }
     }
 
     package var isFile: Bool { self == .file }

@@ -20,6 +20,8 @@ package struct PreparedRequest: Sendable, Equatable {
     package let origin: Origin
     /// The files of a `file:` address; nil for any other.
     package let file: FileAddress?
+    /// The files of a file server's address; nil for any other.
+    package let remote: RemoteAddress?
     package let method: String
     /// Without validators and authorization, in the order in which they are sent.
     package let headers: [Header]
@@ -34,6 +36,8 @@ package struct PreparedRequest: Sendable, Equatable {
     /// True where a folder may have no file.
     package let allowsEmpty: Bool
     package let documents: MemberPattern?
+    /// The age beyond which files of a folder are left out; nil for none.
+    package let newerThan: Duration?
 
     /// Prepares a request. Its parameters go into the query, or form-encoded into the body if the method has one and the
     /// request declares none.
@@ -50,7 +54,9 @@ package struct PreparedRequest: Sendable, Equatable {
         allowsPrivate = request.allowsPrivate
         allowsEmpty = request.allowsEmpty
         documents = request.documents
+        newerThan = request.newerThan
         file = FileAddress.isFile(url.value) ? try FileAddress(url.value) : nil
+        remote = RemoteAddress.isRemote(url.value) ? try RemoteAddress(url.value) : nil
         var body = request.body?.text.value
         var headers = request.headers.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value.value) }
         let base = try request.address()

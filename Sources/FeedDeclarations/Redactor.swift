@@ -126,7 +126,8 @@ extension Authentication {
     /// The secret values, even those written out in the configuration.
     fileprivate var secrets: [String] {
         switch self {
-        case .basic(_, let password): [password.value]
+        case .basic(_, let password, _): [password.value]
+        case .ssh(let key): [key.passphrase?.value].compactMap(\.self)
         case .bearer(let token): [token.value]
         case .oauth2(let client): [client.clientSecret.value]
         }
@@ -135,8 +136,8 @@ extension Authentication {
     /// The pairs of user and password, as sent.
     fileprivate var pairs: [String] {
         switch self {
-        case .basic(let user, let password): ["\(user.value):\(password.value)"]
-        case .bearer: []
+        case .basic(let user, let password, _): ["\(user.value):\(password.value)"]
+        case .bearer, .ssh: []
         case .oauth2(let client):
             [
                 "\(client.clientID.value):\(client.clientSecret.value)",

@@ -25,6 +25,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     package private(set) var repair: Set<XMLRepair.Fault> = []
     /// The members of an archive that are the request's documents; nil where the body is one document.
     package var documents: MemberPattern? { didSet { derived = nil } }
+    /// The age beyond which files of a folder are left out; nil for none.
+    package var newerThan: Duration? { didSet { derived = nil } }
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String
@@ -284,8 +286,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// - Throws: ``WebAddress/Problem`` if that is no address, for instance before a response has given the values of
     ///   its references.
     package func address() throws(WebAddress.Problem) -> URL {
-        FileAddress.isFile(url.value)
-            ? URL(fileURLWithPath: try FileAddress(url.value).path) : try WebAddress(url.value).url
+        if FileAddress.isFile(url.value) { return URL(fileURLWithPath: try FileAddress(url.value).path) }
+        return RemoteAddress.isRemote(url.value)
+            ? try RemoteAddress(url.value).url : try WebAddress(url.value).url
     }
 
     /// What is sent for the request, prepared with the configuration; nil where it has references.

@@ -48,11 +48,14 @@ public struct Transport: Sendable, Hashable {
     public package(set) var connectTimeout: Duration
     package var tls: TLS?
     package var proxy: Proxy?
+    /// The file with the keys of the hosts that are known (sshd(8)).
+    package var knownHosts: String?
 
-    package init(connectTimeout: Duration, tls: TLS? = nil, proxy: Proxy? = nil) {
+    package init(connectTimeout: Duration, tls: TLS? = nil, proxy: Proxy? = nil, knownHosts: String? = nil) {
         self.connectTimeout = connectTimeout
         self.tls = tls
         self.proxy = proxy
+        self.knownHosts = knownHosts
     }
 
     /// A text that changes when any of the settings does.
@@ -69,6 +72,7 @@ public struct Transport: Sendable, Hashable {
                 $0 ?? ""
             }
         }
+        if let knownHosts { parts += ["known_hosts", knownHosts] }
         return parts.joined(separator: "\u{1}")
     }
 }

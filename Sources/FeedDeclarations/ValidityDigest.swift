@@ -14,7 +14,7 @@ package struct ValidityDigest: Sendable, Equatable {
             request.body?.text.value ?? "", request.authentication?.identity ?? "", request.forEach?.query ?? "",
         ]
         let rows = [
-            request.contentDigest,
+            request.contentDigest + (request.newerThan.map { "\u{0}newer \($0)" } ?? ""),
             request.sync.rawValue + (request.window.map { "\u{1}\($0)" } ?? "")
                 + (request.deleted.map { "\u{2}\($0)" } ?? "")
                 + (request.expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),

@@ -18,7 +18,7 @@ package struct BodyRest {
     /// - Returns: nil where the rest cannot be used for.
     package init?(of first: Exchange, to request: RequestDeclaration, after offset: Int) {
         let response = first.response
-        guard request.resumes, request.method == "GET", response.status == 200, first.origin.scheme.hasPrefix("http"),
+        guard request.resumes, request.method == "GET", response.status == 200, !first.origin.isFile,
             !request.hasHeader("Range"), response[header: "Accept-Ranges"]?.lowercased() != "none", offset > 0,
             let validator = Self.validator(of: response)
         else { return nil }

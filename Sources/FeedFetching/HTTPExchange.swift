@@ -144,9 +144,10 @@ struct HTTPExchange {
     private var authorization: String? {
         switch request.authentication {
         case nil: nil
-        case .basic(let user, let password): HTTPTarget.basic(user.value, password.value)
+        case .basic(let user, let password, _): HTTPTarget.basic(user.value, password.value)
         case .bearer(let token): "Bearer \(token.value)"
         case .oauth2: token.map { "Bearer \($0.value.value)" }
+        case .ssh: nil
         }
     }
 

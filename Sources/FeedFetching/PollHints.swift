@@ -27,7 +27,7 @@ package struct PollHints: Sendable, Equatable {
 
     /// Takes a response's head into account.
     package mutating func note(_ response: FeedResponse, origin: Origin, at now: Date) {
-        isHTTP = isHTTP || !origin.isFile
+        isHTTP = isHTTP || origin.scheme.hasPrefix("http")
         switch response.status {
         case 200..<300, 304:
             if let end = Freshness.end(of: response, at: now) {

@@ -24,9 +24,9 @@ extension TOMLScanner {
             skipBlankLines()
             if skip("]") { return nodes }
             guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
-            let (line, start) = (self.line, position)
+            let (line, first) = (self.line, position)
             let value = try readValue(depth: depth)
-            nodes.append(TOMLNode(value, at: TOMLPlace(line: line, value: start..<position)))
+            nodes.append(TOMLNode(value, at: TOMLPlace(line: line, value: first..<position)))
             skipBlankLines()
             if skip("]") { return nodes }
             guard skip(",") else {

@@ -3,7 +3,7 @@ import PostgresServer
 import TestSupport
 import Testing
 
-/// PostgreSQL's client library is loaded by a process that opens a store in PostgreSQL, and by no other.
+/// PostgreSQL's client library is loaded by a process that opens a store in PostgreSQL, libcurl by one that asks a file server.
 @Suite struct ClientLibraryTests {
     private func configuration(store: String, url: String) -> String {
         """
@@ -48,7 +48,7 @@ import Testing
         let mapped = try await filesMapped(store: "path = \"store.sqlite\"")
         #expect(mapped.contains("libsqlite3."))
         // libpq, and what nothing else of the program is linked with.
-        for library in ["libpq.", "libssl.", "libgssapi", "libldap"] {
+        for library in ["libpq.", "libcurl.", "libssh2.", "libssl.", "libgssapi", "libldap"] {
             #expect(!mapped.contains(library), "\(library)")
         }
     }
@@ -76,6 +76,21 @@ import Testing
                     output.standardError.contains("PostgreSQL's client library cannot be loaded")
                         && output.standardError.contains("install the package libpq5"), "\(output)")
             }
+        }
+    }
+
+    @Test func whoHasNoLibcurlLearnsWhichPackageToInstall() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("", to: "libcurl.so.4")
+            let configuration = configuration(store: "path = \"store.sqlite\"", url: "ftp://127.0.0.1/feed.xml")
+            let program = BuiltProgram(
+                "tributary", config: try folder.write(configuration, to: "sources.toml"),
+                environment: ["LD_LIBRARY_PATH": folder.path])
+            #expect(try await program.run("check").status == 0)
+            let output = try await program.run("sync")
+            let text = output.standardOutput + output.standardError
+            #expect(output.status == 1, "\(output)")
+            #expect(text.contains("cannot be loaded") && text.contains("install the package libcurl4"), "\(output)")
         }
     }
 }

@@ -11,7 +11,7 @@ package final class Tool: Sendable {
     private let ending: Task<Int32, Never>
 
     package static func path(_ name: String) -> String? {
-        ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first { access($0, X_OK) == 0 }
+        ["/usr/bin/", "/usr/local/bin/", "/usr/sbin/"].map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 
     package static func isInstalled(_ name: String) -> Bool { path(name) != nil }

@@ -18,7 +18,7 @@ import Testing
         try await withStubServer { server in
             server.document("/s.xsd", text)
             return try await Inference(of: server.url + "/s.xsd").proposalOfSchema(
-                root: "r", name: "s", takenTables: []
+                root: "r", .init(name: "s")
             ).toml
         }
     }

@@ -19,7 +19,7 @@ import Testing
         ("http://\(String(repeating: "a", count: 254))/", "host"), ("http://user:pass@host/", "user"),
         ("http://user@host/", "user"), ("http://@host/", "user"), ("http://host/a\nb", "control"),
         ("http://host/\u{0}", "control"), ("http://host/\u{9B}", "control"), ("http:host", "host"),
-        ("ftp://host/", "not an http:"), ("unix:///run/docker.sock", "not an http:"),
+        ("gopher://host/", "not an http:"), ("unix:///run/docker.sock", "not an http:"),
         ("http+unix://%2Frun%2Fdocker.sock/", "not an http:"), ("file:///etc/passwd", "not an http:"),
         ("http://host/" + String(repeating: "a", count: WebAddress.lengthLimit), "longer"),
     ]

@@ -41,6 +41,8 @@ struct AuthenticationKeys: KeyGroup {
     let bearer = Key.text("bearer", "A bearer token (RFC 6750).")
     let oauth2 = TableKey.table(
         "oauth2", OAuthKeys.self, "OAuth 2 with client credentials (RFC 6749, section 4.4).")
+    let ssh = TableKey.table(
+        "ssh", UserKeyKeys.self, "With an `sftp:` address: a user and their key (RFC 4252, section 7).")
 }
 
 struct BasicKeys: KeyGroup {
@@ -49,6 +51,22 @@ struct BasicKeys: KeyGroup {
 
     let user = Key.text("user", default: .required, "The user.")
     let password = Key.text("password", default: .required, "The password.")
+    let cleartext = Key.boolean(
+        "cleartext", default: false,
+        "With an `ftp:` address: `true` sends the password unencrypted; otherwise the server must offer TLS (RFC 4217)."
+    )
+}
+
+struct UserKeyKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.auth.ssh]", "A user of SSH and their key.", all)
+
+    let user = Key.text("user", default: .required, "The user.")
+    let privateKey = Key.file(
+        "private_key", default: .required, "The file with the private key, as `ssh-keygen` writes it.")
+    let publicKey = Key.file(
+        "public_key", default: .described("the one in `private_key`"), "The file with the public key.")
+    let passphrase = Key.text("passphrase", "The passphrase of an encrypted `private_key`.")
 }
 
 struct OAuthKeys: KeyGroup {

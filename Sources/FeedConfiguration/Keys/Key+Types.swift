@@ -29,9 +29,10 @@ extension Key where Value == String {
     }
 
     /// The name of a file, which must exist.
-    static func file(_ name: String, _ meaning: String) -> Self {
-        Self(name, .string, .none, .never, meaning) { $0.file($1) }
-    }
+    static func file(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self { Self(name, .string, missing, inherited, meaning) { $0.file($1) } }
 
     /// False, which is read as an empty path; or a path, for a column with an expression.
     static func exportPath(_ name: String, default missing: KeyDefault<Value>, _ meaning: String) -> Self {

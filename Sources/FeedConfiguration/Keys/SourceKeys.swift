@@ -47,7 +47,8 @@ struct RequestKeys: KeyGroup {
         "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
     let url = Key.text(
         "url", default: .required,
-        "An `http:`, `https:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`).")
+        "An `http:`, `https:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
+    )
     let method = Key.string(
         "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
     let headers = Key.texts(
@@ -65,6 +66,9 @@ struct RequestKeys: KeyGroup {
     let tls = TableKey.table(
         "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
         "Certificates, see tls.")
+    let knownHosts = Key.file(
+        "known_hosts", inherited: .nearest,
+        "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
     let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
     let timeout = Key.duration(
         "timeout", default: .value(.seconds(30)), inherited: .nearest,
@@ -101,6 +105,9 @@ struct RequestKeys: KeyGroup {
         "documents",
         "A pattern for the members of an archive, or for the files of a folder: each match is a document, and all documents are one commit."
     )
+    let newerThan = Key.duration(
+        "newer_than", default: .described("any age"),
+        "How long ago a file of a folder may have changed; older ones are left out, as if they were not there.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
     let namespaces = Key.texts("namespaces", "The prefixes in the mapping's paths.")

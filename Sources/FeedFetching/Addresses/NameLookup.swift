@@ -37,21 +37,27 @@ package struct SystemNames: NameLookup {
         var entry = list
         while let info = entry {
             entry = info.pointee.ai_next
-            guard let address = info.pointee.ai_addr else { continue }
-            let bytes: [UInt8]
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET:
-                bytes = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
-                    withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
-                }
-            case AF_INET6:
-                bytes = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-                    withUnsafeBytes(of: pointer.pointee.sin6_addr) { Array($0) }
-                }
-            default: continue
-            }
-            if let found = IPAddress(bytes: bytes) { addresses.append(found) }
+            if let found = info.pointee.ai_addr.flatMap({ IPAddress($0) }) { addresses.append(found) }
         }
         return addresses
+    }
+}
+
+extension IPAddress {
+    /// Reads the address of a socket; nil where that is not of the Internet Protocol.
+    init?(_ address: UnsafeMutablePointer<sockaddr>) {
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            self.init(
+                bytes: address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
+                    withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
+                })
+        case AF_INET6:
+            self.init(
+                bytes: address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+                    withUnsafeBytes(of: pointer.pointee.sin6_addr) { Array($0) }
+                })
+        default: return nil
+        }
     }
 }

@@ -38,13 +38,10 @@ package struct FileFetcher: Fetcher {
     private func fetch(
         _ request: PreparedRequest, _ path: String, _ pattern: MemberPattern, _ validators: Validators
     ) async throws -> Exchange {
-        let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, $0) }
+        let oldest = request.oldestFile(at: now())
+        let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, oldest: oldest, $0) }
         guard !folder.files.isEmpty || request.allowsEmpty else {
-            let others = folder.others.map { "'\($0)'" }.joined(separator: ", ")
-            throw FetchError(
-                .file,
-                "\(request.url): no file of the folder matches '\(pattern.text)'; it holds "
-                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is valid")
+            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, folder.others))")
         }
         let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
         return response.status == 304 ? .withoutBody(response) : .source(response, FolderArchive(folder))
@@ -85,5 +82,22 @@ extension stat {
         #else
             st_mtim
         #endif
+    }
+}
+
+extension PreparedRequest {
+    /// Returns the time, in seconds since 1970, before which a file of a folder is left out; nil for none.
+    func oldestFile(at now: Date) -> Int? {
+        newerThan.map { Int((now.timeIntervalSince1970 - $0.seconds).rounded(.down)) }
+    }
+
+    /// Returns a text that says that no file of a folder is wanted.
+    ///
+    /// - Parameter others: some names in it.
+    func shortage(of pattern: MemberPattern, _ others: [String]) -> String {
+        let age = newerThan == nil ? "" : " and is newer than 'newer_than' says"
+        let found = others.isEmpty ? "no file" : others.map { "'\($0)'" }.joined(separator: ", ")
+        return
+            "no file of the folder matches '\(pattern.text)'\(age); it holds \(found); set allow_empty = true if that is valid"
     }
 }

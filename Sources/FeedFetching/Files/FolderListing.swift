@@ -36,13 +36,16 @@ final class FolderListing: Sendable {
     /// Some names of files that do not match.
     let others: [String]
 
+    /// - Parameter oldest: the time in seconds since 1970 before which a file is left out; nil for none.
     /// - Throws: ``FetchError`` where a folder cannot be read, or there are too many names; `CancellationError`.
-    init(_ path: String, pattern: MemberPattern, _ cancellation: BlockingWork.Cancellation) throws {
+    init(
+        _ path: String, pattern: MemberPattern, oldest: Int? = nil, _ cancellation: BlockingWork.Cancellation
+    ) throws {
         root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
         guard root >= 0 else {
             throw FetchError(.file, "the folder \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
-        var walk = Walk(pattern: pattern, cancellation: cancellation)
+        var walk = Walk(pattern: pattern, oldest: oldest ?? .min, cancellation: cancellation)
         do {
             try walk.look(into: dup(root), path: [], depth: 0)
         } catch {
@@ -84,6 +87,7 @@ final class FolderListing: Sendable {
 
     private struct Walk {
         let pattern: MemberPattern
+        let oldest: Int
         let cancellation: BlockingWork.Cancellation
         var files: [File] = []
         var others: [String] = []
@@ -129,7 +133,7 @@ final class FolderListing: Sendable {
                 let inner = name.withCName { openat(folder, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
                 try look(into: inner, path: path + [UInt8(ascii: "/")], depth: depth + 1)
             } else if RegularFile.isRegular(status) {
-                if pattern.matches(shown) {
+                if pattern.matches(shown), status.modification.tv_sec >= oldest {
                     files.append(File(path: path, size: Int(status.st_size), modified: status.modification))
                 } else if others.count < 3 {
                     others.append(shown)

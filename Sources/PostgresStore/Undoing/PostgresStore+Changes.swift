@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 import FeedStaging
 package import FeedStores
 package import Foundation

@@ -133,7 +133,8 @@ struct ConfigurationCheck {
         let hooks = try hookMessages([store], program, configuration)
         return (
             problems + scopes.mistakes + hooks.mistakes,
-            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes) + undeclared(in: store, configuration)
+            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes)
+                + undeclared(in: store, configuration)
         )
     }
 

@@ -24,7 +24,7 @@ struct InferCommand: ProgramCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The document: a file, an http:, https: or file: URL, or - for standard input. It may be absent with --xsd.",
+            "The document: a file, an http:, https:, ftp:, ftps: or file: URL, or - for standard input. It may be absent with --xsd.",
             valueName: "file|url"))
     var location: String?
 

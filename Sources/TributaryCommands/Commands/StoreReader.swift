@@ -21,7 +21,9 @@ struct StoreReader {
     }
 
     func state(of source: String) throws -> SourceState? {
-        try configuration.withExistingStore { try $0?.sourceStates()[source] }
+        // A database may have no tables of Tributary's yet.
+        guard try configuration.hasStore() else { return nil }
+        return try configuration.withExistingStore { try $0?.sourceStates()[source] }
     }
 
     /// Returns the states of a source's requests, by their keys.

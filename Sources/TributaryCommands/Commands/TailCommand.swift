@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
+import FeedModel
 import FeedStores
 import Foundation
 import TributaryEngine

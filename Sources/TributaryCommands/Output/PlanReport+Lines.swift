@@ -43,41 +43,9 @@ extension PlanReport {
         found.isEmpty ? [] : ["\(title)"] + found.map { "  \($0.path) (\($0.count), request \($0.request))" }
     }
 
-    static func text(_ values: PlannedChange.Values) -> String {
-        values.map { "\($0.column) = \(literal($0.value))" }.joined(separator: ", ")
-    }
-
     private static func update(_ change: PlannedChange) -> String {
         guard case .update(let old) = change.operation else { return "" }
         let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
         return text(key) + ": " + changes(old, change.row)
-    }
-
-    /// Returns what differs in the second of two rows.
-    static func changes(_ old: PlannedChange.Values, _ new: PlannedChange.Values) -> String {
-        differences(old, new).map { change in
-            let (old, new) = (change.old.spelt(beside: change.new), change.new.spelt(beside: change.old))
-            let start = commonStart(old, new)
-            return "\(change.column) \(literal(old, from: start)) → \(literal(new, from: start))"
-        }.joined(separator: ", ")
-    }
-
-    /// Returns the number of characters at the start of two long texts that are the same and need not be shown.
-    private static func commonStart(_ old: StoredValue, _ new: StoredValue) -> Int {
-        guard case .text(let old) = old, case .text(let new) = new else { return 0 }
-        let common = zip(old, new).prefix { $0 == $1 }.count
-        return common > 60 ? common - 20 : 0
-    }
-
-    private static func literal(_ value: StoredValue, from start: Int = 0) -> String {
-        switch value {
-        case .null: "NULL"
-        case .integer(let number): String(number)
-        case .real(let number): String(number)
-        case .text(let text):
-            "\"" + (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80) + (text.count > start + 80 ? "…" : "")
-                + "\""
-        case .blob(let data): Figures.count(data.count, "byte")
-        }
     }
 }

@@ -39,7 +39,9 @@ package actor Inference {
     }
 
     private static func url(_ location: String) -> String {
-        let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
+        let isURL = ["http://", "https://", "file:/", "sftp://", "ftps://", "ftp://"].contains {
+            location.lowercased().hasPrefix($0)
+        }
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
 
@@ -189,7 +191,14 @@ package actor Inference {
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
         let prepared = try request.prepare()
-        let fetcher: any Fetcher = prepared.origin.isFile ? files : http
+        let fetcher: any Fetcher =
+            if prepared.file != nil {
+                files
+            } else if prepared.remote != nil {
+                RemoteFetcher(now: { [clock] in clock.now() })
+            } else {
+                http
+            }
         return try await Self.fetch(request, prepared, fetcher)
     }
 

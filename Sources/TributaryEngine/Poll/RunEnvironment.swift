@@ -74,7 +74,14 @@ struct RunEnvironment: Sendable {
         movedTo: String? = nil
     ) async throws -> Exchange {
         let prepared = try request.prepare()
-        let fetcher: any Fetcher = prepared.origin.isFile ? FileFetcher(now: { clock.now() }) : http
+        let fetcher: any Fetcher =
+            if prepared.file != nil {
+                FileFetcher(now: { clock.now() })
+            } else if prepared.remote != nil {
+                RemoteFetcher(now: { clock.now() }, hosts: hosts)
+            } else {
+                http
+            }
         var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }

@@ -81,7 +81,10 @@ struct RequestResolver {
     ) throws -> [Reference] {
         guard declared.url.isDynamic else { return [] }
         do {
-            _ = try WebAddress(resolved.url.value)
+            // A response leads to no file server, unless the declaration does.
+            _ =
+                RemoteAddress.isRemote(declared.url.value)
+                ? try RemoteAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
         } catch {
             throw FetchError(.redirect, "\(declared.url): what it stands for cannot be used: \(error)")
         }

@@ -31,6 +31,7 @@ struct ReferenceSandbox {
             "chat.secret": "whsec_" + Data(repeating: 7, count: 24).base64EncodedString(),
             "schema.sql": "CREATE TABLE IF NOT EXISTS firm (id INTEGER PRIMARY KEY, name TEXT);",
             "views.sql": "DROP VIEW IF EXISTS v; CREATE VIEW v AS SELECT 1;", "ask.xml": "<ask/>",
+            "known_hosts": "", "id_ed25519": "key", "id_ed25519.pub": "key",
         ]
         for (name, text) in files { try folder.write(text, to: name) }
     }

@@ -1,0 +1,205 @@
+import CCurl
+import FeedDeclarations
+import Foundation
+
+/// A connection to a file server. libcurl makes it with the first transfer, and keeps it for those after it.
+///
+/// Each transfer runs on the thread that asks for it, and what receives its bytes holds it up.
+///
+/// `@unchecked Sendable`: used by one thread at a time.
+final class CurlConnection: @unchecked Sendable {
+    /// What a transfer asks of the server.
+    enum Transfer: Equatable {
+        /// A file's size and time.
+        case status
+        /// A file's bytes, from an offset on.
+        case file(from: Int)
+        /// The names in a folder, one a line.
+        case names
+        /// The files in a folder as lines for people: `ls -l`.
+        case lines
+        /// The files in a folder with facts for programs (FTP's MLSD, RFC 3659, section 7).
+        case facts
+    }
+
+    /// How soon a cancelled transfer ends, in milliseconds.
+    private static let patience: Int32 = 100
+
+    let easy: UnsafeMutableRawPointer
+    private let multi: UnsafeMutableRawPointer
+    let message = UnsafeMutablePointer<CChar>.allocate(capacity: CURL_ERROR_SIZE)
+    /// The addresses of the host, which libcurl reads as long as it is in use.
+    var hosts: OpaquePointer?
+    let origin: Origin
+    private let knownHosts: String?
+    private let sockets = OpenSockets()
+    /// Who named the address; nil where it may be any.
+    private let provenance: AddressProvenance?
+    /// Takes the bytes of the transfer under way.
+    private var receive: ((UnsafeRawBufferPointer) throws -> Void)?
+    /// The reason why a callback ended the transfer.
+    private var failure: (any Error)?
+
+    /// - Parameters:
+    ///   - addresses: those that the address's host has.
+    ///   - provenance: who named the address; nil where it may be any.
+    /// - Throws: ``FetchError`` where libcurl is missing, or lacks what the request needs.
+    init(
+        _ request: PreparedRequest, _ address: RemoteAddress, _ addresses: [IPAddress],
+        _ provenance: AddressProvenance?
+    ) throws {
+        try LibCurl.load()
+        guard let easy = tributary_curl_easy(), let multi = tributary_curl_multi() else {
+            throw FetchError(.connection, "there is no memory for a connection")
+        }
+        self.easy = easy
+        self.multi = multi
+        message.initialize(repeating: 0, count: CURL_ERROR_SIZE)
+        self.provenance = provenance
+        origin = address.url.origin
+        knownHosts = request.transport.knownHosts
+        try throwIfFailed(
+            tributary_curl_set_callbacks(
+                easy, { CurlConnection.of($3)?.take($0, $1 * $2) ?? 0 },
+                { context, _, address in
+                    address.flatMap { CurlConnection.of(context)?.open($0) } ?? Int32(CURL_SOCKET_BAD)
+                },
+                { _, _, found, match, context in
+                    CurlConnection.of(context)?.judge(found?.pointee, match) ?? Int32(CURLKHSTAT_REJECT)
+                }, Unmanaged.passUnretained(self).toOpaque()))
+        try throwIfFailed(
+            tributary_curl_set_close(
+                easy,
+                { context, descriptor in
+                    context.map { Unmanaged<OpenSockets>.fromOpaque($0).takeUnretainedValue().close(descriptor) }
+                    return 0
+                }, Unmanaged.passUnretained(sockets).toOpaque()))
+        try setUp(address.scheme, addresses)
+        try setUp(request.transport, request.authentication, address.scheme)
+    }
+
+    deinit {
+        // The farewell to a server may take a second.
+        let handles = Handles(easy: easy, multi: multi, hosts: hosts, message: message, sockets: sockets)
+        Thread.detachNewThread {
+            tributary_curl_free(handles.easy, handles.multi, handles.hosts)
+            handles.message.deallocate()
+            withExtendedLifetime(handles.sockets) {}
+        }
+    }
+
+    private struct Handles: @unchecked Sendable {
+        let easy: UnsafeMutableRawPointer
+        let multi: UnsafeMutableRawPointer
+        let hosts: OpaquePointer?
+        let message: UnsafeMutablePointer<CChar>
+        /// Used by libcurl when it closes the connection.
+        let sockets: OpenSockets
+    }
+
+    // MARK: - Transfers
+
+    /// Runs a transfer to its end, on this thread.
+    ///
+    /// - Parameters:
+    ///   - address: a URL of the server.
+    ///   - check: throws once the transfer is to be given up. It is called at least ten times a second.
+    /// - Throws: ``CurlFailure``; the errors of `check` and `receive`.
+    func run(
+        _ transfer: Transfer, of address: String, check: () throws -> Void,
+        receive: (UnsafeRawBufferPointer) throws -> Void = { _ in }
+    ) throws {
+        try set(CURLOPT_URL, address)
+        try set(CURLOPT_NOBODY, transfer == .status ? 1 : 0)
+        try set(CURLOPT_DIRLISTONLY, transfer == .names ? 1 : 0)
+        try set(CURLOPT_CUSTOMREQUEST, transfer == .facts ? "MLSD" : nil)
+        var offset = 0
+        if case .file(let start) = transfer { offset = start }
+        try throwIfFailed(tributary_curl_set_offset(easy, Int32(CURLOPT_RESUME_FROM_LARGE), Int64(offset)))
+        message.pointee = 0
+        failure = nil
+        try withoutActuallyEscaping(receive) { receive in
+            // libcurl passes headers of its own making as the body of what has none.
+            self.receive = transfer == .status ? { _ in } : receive
+            defer { self.receive = nil }
+            try throwIfFailed(tributary_curl_begin(multi, easy))
+            var isDone = false
+            defer {
+                // libcurl would ask the server to close the file, and wait for the answer.
+                if !isDone { sockets.shutDown() }
+                tributary_curl_end(multi, easy)
+            }
+            var running: Int32 = 1
+            while true {
+                try throwIfFailed(tributary_curl_perform(multi, &running))
+                if let failure { throw failure }
+                guard running > 0 else { break }
+                try throwIfFailed(tributary_curl_wait(multi, Self.patience))
+                try check()
+            }
+            isDone = true
+            try throwIfFailed(tributary_curl_result(multi))
+        }
+    }
+
+    /// The size of the file that was asked for last; nil where the server does not tell.
+    var size: Int? { tributary_curl_offset(easy, Int32(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)).nonNegative }
+
+    /// The time of its last change, in seconds since 1970; nil where the server does not tell.
+    var modified: Int? { tributary_curl_offset(easy, Int32(CURLINFO_FILETIME_T)).nonNegative }
+
+    /// The address of the server.
+    var server: IPAddress? {
+        tributary_curl_text(easy, Int32(CURLINFO_PRIMARY_IP)).flatMap { IPAddress(literal: String(cString: $0)) }
+    }
+
+    // MARK: - Callbacks
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> CurlConnection? {
+        context.map { Unmanaged<CurlConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// - Returns: the bytes taken; fewer than there are end the transfer.
+    private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        do {
+            try receive?(UnsafeRawBufferPointer(start: bytes, count: count))
+            return count
+        } catch {
+            failure = error
+            return 0
+        }
+    }
+
+    /// Makes the socket of a connection, if the address that it is for is admitted.
+    private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+        if let provenance {
+            // The address is longer than the type that it has here.
+            let start = UnsafeMutableRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
+            guard let place = IPAddress(start.assumingMemoryBound(to: sockaddr.self)) else {
+                return Int32(CURL_SOCKET_BAD)
+            }
+            guard provenance.admits(place) else {
+                failure = AddressGuard.Refusal(provenance, to: origin, place)
+                return Int32(CURL_SOCKET_BAD)
+            }
+        }
+        let descriptor = socket(address.pointee.family, address.pointee.socktype, address.pointee.`protocol`)
+        if descriptor >= 0 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            sockets.note(descriptor)
+        }
+        return descriptor
+    }
+
+    private func judge(_ found: curl_khkey?, _ match: Int32) -> Int32 {
+        guard match != CURLKHMATCH_OK else { return Int32(CURLKHSTAT_FINE) }
+        failure = HostKeyRefusal(
+            host: origin.host, port: origin.port, file: knownHosts ?? "", key: found.map(HostKey.init),
+            isOther: match == CURLKHMATCH_MISMATCH)
+        return Int32(CURLKHSTAT_REJECT)
+    }
+}
+
+extension Int64 {
+    fileprivate var nonNegative: Int? { self < 0 ? nil : Int(self) }
+}

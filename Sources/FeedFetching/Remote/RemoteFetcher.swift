@@ -1,0 +1,153 @@
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
+
+/// Fetches `sftp:`, `ftps:` and `ftp:` URLs. Time of the last change and size are the validators; a file with both unchanged
+/// answers 304. The files of a folder are one archive, whose validator is a digest of their names, times and sizes.
+package struct RemoteFetcher: Fetcher {
+    private let now: @Sendable () -> Date
+    private let hosts: HostGate?
+    private let addresses: AddressGuard
+
+    /// - Parameter hosts: limits the requests to each host; nil where nothing does.
+    package init(
+        now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames()
+    ) {
+        self.now = now
+        self.hosts = hosts
+        addresses = AddressGuard(names: names)
+    }
+
+    package func fetch(
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange {
+        guard let address = request.remote else {
+            throw FetchError(.address, "\(request.url) cannot be used: it is not an sftp:, ftps: or ftp: URL")
+        }
+        let origin = request.origin
+        try await context.permit?.move(to: origin, mayWait: context.mayWait, context.progress)
+        let (servers, provenance) = try await look(up: address, request)
+        if let permit = context.permit {
+            try await permit.waitToSend(to: origin, context.progress)
+        } else {
+            try await hosts?.waitToSend(to: origin, nil, context.progress)
+        }
+        context.progress?.isConnecting()
+        let pattern = address.pattern ?? (address.isFolder ? request.documents : nil)
+        guard pattern != nil || !address.isFolder else {
+            throw FetchError(
+                .address, "\(request.url) names a folder; for the files in it, declare documents = \"*.xml\"")
+        }
+        do {
+            let connection = try CurlConnection(request, address, servers, provenance)
+            var exchange =
+                if let pattern {
+                    try await folder(request, address, pattern, connection, validators)
+                } else {
+                    try await file(request, address, connection, validators)
+                }
+            exchange.origin = origin
+            exchange.from = connection.server
+            return exchange
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw FetchError(remote: error, to: request, at: address)
+        }
+    }
+
+    /// Returns the addresses of the host, and who named it, where it may not have any address.
+    private func look(
+        up address: RemoteAddress, _ request: PreparedRequest
+    ) async throws -> ([IPAddress], AddressProvenance?) {
+        let isFree = request.allowsPrivate || request.provenance?.admitsAll(of: request.origin) ?? false
+        let provenance: AddressProvenance?
+        do {
+            provenance = try await addresses.checked(
+                address.url, isFree ? nil : request.provenance, namedBy: nil, isProxied: false)
+        } catch let error as AddressGuard.Refusal {
+            throw FetchError(remote: error, to: request, at: address)
+        }
+        let hosts = try await addresses.addresses(of: address.url, isProxied: false)
+        guard !hosts.isEmpty else {
+            throw FetchError(
+                .connection, "\(request.method) \(request.url): the host's name cannot be resolved")
+        }
+        return (hosts, provenance)
+    }
+
+    // MARK: - One file
+
+    private func file(
+        _ request: PreparedRequest, _ address: RemoteAddress, _ connection: CurlConnection, _ known: Validators
+    ) async throws -> Exchange {
+        let status = try await BlockingWork.run { cancellation in
+            try connection.run(.status, of: address.url.absoluteString, check: cancellation.check)
+            return RemoteStatus(connection, address)
+        }
+        let current = validators(of: [status.modified]) {
+            "\(status.modified ?? 0)-\(status.size.map(String.init) ?? "")"
+        }
+        var response = response(to: request, address, current, known)
+        if let type = FileFetcher.mediaType(of: address.url.path) {
+            response.headers.append((name: "Content-Type", value: type))
+        }
+        guard response.status != 304 else { return .withoutBody(response) }
+        var file = RemoteFile(connection: connection, request: request, address: address, status: status)
+        if let offset = Self.rest(request, current), let size = status.size, offset < size {
+            response.status = 206
+            response.headers.append((name: "Content-Range", value: "bytes \(offset)-\(size - 1)/\(size)"))
+            file.offset = offset
+        }
+        return .source(response, file)
+    }
+
+    /// Returns the offset from which a transfer that broke off goes on; nil where the whole file is wanted, or it is another one
+    /// than before.
+    private static func rest(_ request: PreparedRequest, _ current: Validators) -> Int? {
+        func header(_ name: String) -> String? { request.headers.first { $0.name == name }?.value }
+        guard let range = header("Range"), let etag = header("If-Range"), etag == current.etag,
+            range.hasPrefix("bytes="), range.hasSuffix("-")
+        else { return nil }
+        return Int(range.dropFirst("bytes=".count).dropLast())
+    }
+
+    // MARK: - A folder
+
+    private func folder(
+        _ request: PreparedRequest, _ address: RemoteAddress, _ pattern: MemberPattern,
+        _ connection: CurlConnection, _ known: Validators
+    ) async throws -> Exchange {
+        let oldest = request.oldestFile(at: now())
+        let listing = try await BlockingWork.run { cancellation in
+            try RemoteListing(connection, address, pattern: pattern, oldest: oldest, check: cancellation.check)
+        }
+        guard !listing.files.isEmpty || request.allowsEmpty else {
+            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, listing.others))")
+        }
+        let current = validators(of: listing.files.map(\.modified)) { listing.digest }
+        let response = response(to: request, address, current, known)
+        guard response.status != 304 else { return .withoutBody(response) }
+        return .source(
+            response, RemoteFolder(connection: connection, request: request, address: address, listing: listing))
+    }
+
+    // MARK: - Answers
+
+    /// Returns the validators of files; none where one changed so recently that it may change once more within the same second, or
+    /// has no time.
+    private func validators(of times: [Int?], _ tag: () -> String) -> Validators {
+        let latest = now().timeIntervalSince1970 - 2
+        guard times.allSatisfy({ $0.map { Double($0) < latest } ?? false }) else { return Validators() }
+        return Validators(etag: "\"\(tag())\"")
+    }
+
+    private func response(
+        to request: PreparedRequest, _ address: RemoteAddress, _ current: Validators, _ known: Validators
+    ) -> FeedResponse {
+        FeedResponse(
+            requestedURL: request.url.template, url: address.url.absoluteString,
+            status: !known.isEmpty && known == current ? 304 : 200,
+            headers: current.etag.map { [("ETag", $0)] } ?? [], fetchedAt: now(), validators: current)
+    }
+}

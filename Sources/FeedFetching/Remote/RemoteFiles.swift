@@ -1,0 +1,110 @@
+import FeedDeclarations
+import Foundation
+
+/// The bytes of a file on a server, from an offset on.
+struct RemoteFile: BodySource {
+    let connection: CurlConnection
+    let request: PreparedRequest
+    let address: RemoteAddress
+    /// What was told of the file; nil where the server does not tell.
+    let status: RemoteStatus
+    var offset = 0
+
+    var size: Int? { status.size.map { $0 - offset } }
+
+    /// Passes the bytes to `consume`, in pieces, as they come in.
+    ///
+    /// - Throws: ``FetchError`` where the transfer breaks off, or the file changes under it; `CancellationError`; the errors of
+    ///   `consume`.
+    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard size != 0 else { return }
+        let place = address.url.absoluteString
+        var received = 0
+        do {
+            try connection.run(.file(from: offset), of: place, check: Task.checkCancellation) { piece in
+                received += piece.count
+                try consume(piece)
+            }
+            if let size, size != received { throw change }
+            try connection.run(.status, of: place, check: Task.checkCancellation)
+        } catch  where error is CurlFailure || error is AddressGuard.Refusal || error is HostKeyRefusal {
+            throw FetchError(remote: error, to: request, at: address)
+        }
+        guard RemoteStatus(connection, address) == status else { throw change }
+    }
+
+    private var change: FetchError {
+        FetchError(
+            .truncated,
+            "\(request.method) \(request.url): the file changed while it was read; write new files under another name, and rename "
+                + "them")
+    }
+}
+
+/// The files of a server's folder as a tar archive, which is written while they are read.
+struct RemoteFolder: BodySource {
+    let connection: CurlConnection
+    let request: PreparedRequest
+    let address: RemoteAddress
+    let listing: RemoteListing
+
+    /// The bytes of all files.
+    var size: Int? {
+        listing.files.reduce(0) { total, file in
+            let sum = total.addingReportingOverflow(file.size)
+            return sum.overflow ? .max : sum.partialValue
+        }
+    }
+
+    /// Passes the archive to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError`` where a transfer breaks off, or a file has changed; `CancellationError`; the errors of `consume`.
+    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        for file in listing.files {
+            try Task.checkCancellation()
+            try TarWriter.begin(file.name, size: file.size, consume)
+            if file.size > 0 { try read(file, consume) }
+            try TarWriter.end(size: file.size, consume)
+        }
+        try TarWriter.finish(consume)
+    }
+
+    private func read(_ file: RemoteListing.File, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var left = file.size
+        let place = "'\(MemberPattern.name(of: file.name))' in the folder"
+        do {
+            try connection.run(
+                .file(from: 0), of: address.address(of: file.name), check: Task.checkCancellation
+            ) { piece in
+                left -= piece.count
+                guard left >= 0 else { throw change(place) }
+                try consume(piece)
+            }
+        } catch let error as CurlFailure where error.isMissing {
+            throw change(place)
+        } catch let error as CurlFailure {
+            throw FetchError(remote: error, to: request, at: address).on(place)
+        }
+        guard left == 0 else { throw change(place) }
+    }
+
+    private func change(_ place: String) -> FetchError {
+        FetchError(
+            .truncated,
+            "\(request.url): \(place) changed while the folder was read; write new files under a name that begins with a dot, and "
+                + "rename them")
+    }
+}
+
+/// The size of a file and the time of its last change, in seconds since 1970, as far as a server tells them.
+struct RemoteStatus: Sendable, Equatable {
+    var size: Int?
+    var modified: Int?
+
+    /// Reads what a connection was told last.
+    init(_ connection: CurlConnection, _ address: RemoteAddress) {
+        modified = connection.modified
+        // Of an empty file, libcurl gives no size.
+        size = connection.size ?? (address.scheme == .sftp ? 0 : nil)
+    }
+}
