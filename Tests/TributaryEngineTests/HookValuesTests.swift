@@ -66,7 +66,7 @@ import Testing
     }
 
     private func changes(_ hooks: HookFixture, _ index: Int) throws -> [Change] {
-        let body = try hooks.server.requests("/hook")[index].body
+        let body = hooks.server.requests("/hook")[index].body
         return try JSONDecoder().decode(Event.self, from: Data(body.utf8)).changes
     }
 
