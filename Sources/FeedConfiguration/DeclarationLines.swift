@@ -7,6 +7,11 @@ package struct DeclarationLines: Sendable {
         /// Counted from 1.
         package var number: Int
         package var text: String
+
+        package init(number: Int, text: String) {
+            self.number = number
+            self.text = text
+        }
     }
 
     private let lines: [String]

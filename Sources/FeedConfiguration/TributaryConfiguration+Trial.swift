@@ -65,7 +65,7 @@ extension TributaryConfiguration {
             guard text.contains("${file:") else { return }
             problems.append(
                 .init(
-                    file: file, line: document.line(of: path()), keyPath: "\(path())",
+                    file: file, line: document.place(of: path())?.place.line, keyPath: "\(path())",
                     message: "files are not read here; write a value in place of ${file:…}"))
         }
         if sources != 1 {

@@ -34,7 +34,7 @@ extension RunRecords {
                     ORDER BY id DESC LIMIT 1
                     """
             })
-        for (source, rows) in try session.all(commits, { (try $0.string(0) ?? "", try $0.int(1)) }) {
+        for (source, rows) in try session.all(commits, { ($0.string(0) ?? "", try $0.int(1)) }) {
             found[source, default: RecentRuns()].rows = rows
         }
         let changes = try session.all(
@@ -46,7 +46,7 @@ extension RunRecords {
                 ORDER BY started_at DESC, id DESC LIMIT 1), 0)
             GROUP BY source
             """
-        ) { (try $0.string(0) ?? "", try $0.int(1) ?? 0) }
+        ) { ($0.string(0) ?? "", try $0.int(1) ?? 0) }
         for (source, count) in changes { found[source, default: RecentRuns()].changedRows = count }
         return found
     }

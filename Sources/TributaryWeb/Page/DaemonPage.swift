@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedStores
 import Foundation
 import TributaryEngine
 

@@ -2,6 +2,7 @@ import FeedModel
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import TributaryEngine
 
