@@ -1,6 +1,6 @@
 # The front door of Scripts. `make` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-failed bench fuzz soak docs package lint schema
+.PHONY: help run test test-all test-failed bench fuzz soak docs pictures package lint schema
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -28,6 +28,9 @@ soak: ## runs the daemon for a long time
 
 docs: ## builds the library's documentation
 	Scripts/documentation
+
+pictures: ## makes the pictures of the page again
+	Scripts/pictures
 
 package: ## builds the .deb and the .tar.gz
 	Scripts/package

@@ -209,8 +209,8 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
-                "PrometheusMetrics", coreMetrics, hummingbird,
+                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedStores",
+                "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
                 .product(name: "Mustache", package: "swift-mustache"),

@@ -105,6 +105,7 @@ package struct ConfigurationReader {
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
         configuration.connections = store[storeKeys.connections] ?? storeKeys.connections.standard
         configuration.metricsPerSource = daemon[daemonKeys.metricsPerSource] ?? true
+        configuration.allowsPrivate = sourceDefaults.allowsPrivate ?? false
         store.finish()
         daemon.finish()
         root.finish()

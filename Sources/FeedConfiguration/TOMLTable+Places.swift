@@ -15,7 +15,14 @@ extension TOMLTable {
     }
 
     /// Calls `body` for each key and string that contains a NUL, which TOML can write but nothing else can hold.
-    func forEachNUL(_ body: (TOMLKeyPath) -> Void) { TOMLValue.table(self).forEachNUL(at: { TOMLKeyPath() }, body) }
+    func forEachNUL(_ body: (TOMLKeyPath) -> Void) {
+        forEachText { path, text in if text.utf8.contains(0) { body(path()) } }
+    }
+
+    /// Calls `body` for each key and string.
+    func forEachText(_ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void) {
+        TOMLValue.table(self).forEachText(at: { TOMLKeyPath() }, body)
+    }
 }
 
 extension TOMLValue {
@@ -27,16 +34,18 @@ extension TOMLValue {
         }
     }
 
-    fileprivate func forEachNUL(at path: () -> TOMLKeyPath, _ body: (TOMLKeyPath) -> Void) {
+    fileprivate func forEachText(
+        at path: @escaping () -> TOMLKeyPath, _ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void
+    ) {
         switch self {
-        case .string(let text):
-            if text.utf8.contains(0) { body(path()) }
+        case .string(let text): body(path, text)
         case .array(let nodes):
-            for (index, node) in nodes.enumerated() { node.value.forEachNUL(at: { path().appending(index) }, body) }
+            for (index, node) in nodes.enumerated() { node.value.forEachText(at: { path().appending(index) }, body) }
         case .table(let table):
             for entry in table.entries {
-                if entry.key.utf8.contains(0) { body(path().appending(entry.key)) }
-                entry.node.value.forEachNUL(at: { path().appending(entry.key) }, body)
+                let place = { path().appending(entry.key) }
+                body(place, entry.key)
+                entry.node.value.forEachText(at: place, body)
             }
         case .integer, .float, .boolean, .date: break
         }

@@ -9,6 +9,10 @@ package struct AddressProvenance: Sendable, Equatable {
     package var origin: Origin?
     /// The address of that origin; nil where a proxy connected to it.
     package var from: IPAddress?
+    /// What to do where an address is meant that is refused.
+    package var advice =
+        "a response may name public addresses, and the one it came from; if that is meant, ask that address itself, or set "
+        + "allow_private = true for the source"
 
     package init(namer: String, origin: Origin?, from: IPAddress?) {
         self.namer = namer

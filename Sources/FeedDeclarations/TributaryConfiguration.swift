@@ -41,6 +41,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
+    /// True where `[defaults]` lets responses lead to addresses that are not public.
+    package var allowsPrivate = false
 
     /// The path to whose end the names of files on this machine are added.
     package var localPath: String {

@@ -8,6 +8,15 @@ package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
     package let toml: String
+    /// True if the document lists feeds, each of which is a source.
+    package let isList: Bool
+    /// What was found of each table: its number of records, and why its key was chosen.
+    package let reasons: [Reason]
+
+    package struct Reason: Sendable, Equatable {
+        package var table: String
+        package var text: String
+    }
 
     /// - Parameters:
     ///   - draft: the draft, whose counter has read the whole document.
@@ -49,6 +58,8 @@ package struct MappingProposal: Sendable, Equatable {
             head.append("namespaces = { " + bound.joined(separator: ", ") + " }")
         }
         self.sourceName = name
+        isList = false
+        reasons = tables.map { Reason(table: $0.name, text: $0.summary) }
         toml = ([head] + tables.map { Self.block($0, source) }).map { $0.joined(separator: "\n") + "\n" }
             .joined(separator: "\n")
     }
@@ -70,10 +81,14 @@ package struct MappingProposal: Sendable, Equatable {
         self.init(draft, url: url, sourceName: sourceName, takenTables: takenTables)
     }
 
-    /// Creates a proposal with a source for each feed of a subscription list.
-    package init(sourceName: String, toml: String) {
+    /// Creates a proposal without a mapping.
+    ///
+    /// - Parameter isList: true if it has a source for each feed of a subscription list.
+    package init(sourceName: String, toml: String, isList: Bool = false) {
+        self.isList = isList
         self.sourceName = sourceName
         self.toml = toml
+        reasons = []
     }
 
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {

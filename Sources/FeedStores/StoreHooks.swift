@@ -28,6 +28,11 @@ package protocol StoreHooks: AnyObject, Sendable {
     /// - Throws: ``StoreError`` if the right to deliver has gone to another process.
     func advanceHook(_ name: String, _ progress: HookProgress) throws
 
+    /// Lets an event that could not be delivered be sent again at once, also where its receiver was gone.
+    ///
+    /// - Returns: false where there is none.
+    func retryHook(_ name: String) throws -> Bool
+
     /// - Throws: ``StoreError`` if the right to deliver has gone to another process.
     func noteFailure(ofHook name: String, _ failure: HookFailure) throws
 }

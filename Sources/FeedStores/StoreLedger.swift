@@ -29,6 +29,19 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Parameter seconds: the length of a span.
     func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures]
 
+    /// Returns what the last runs of several sources did, by source. The number of statements does not grow with theirs.
+    ///
+    /// - Parameters:
+    ///   - sources: the sources, with the times at which their last commits ended; at most 400.
+    ///   - limit: the most runs of each.
+    ///   - start: the beginning of the time whose changes are counted.
+    func recentRuns(
+        of sources: [(name: String, lastCommit: Date?)], limit: Int, changedSince start: Date
+    ) throws -> [String: RecentRuns]
+
+    /// Returns the runs of a source before and after one.
+    func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?)
+
     /// Returns the time at which the first run of a source began that is still known.
     func firstRun(of source: String) throws -> Date?
 

@@ -142,6 +142,17 @@ package struct HookStates: LedgerPart {
             """)
     }
 
+    /// Lets an event that could not be delivered be sent again at once, also where its receiver was gone.
+    ///
+    /// - Returns: false where there is none.
+    package func retry(_ name: String) throws -> Bool {
+        try session.execute(
+            """
+            UPDATE \(dialect.hook) SET next_attempt = NULL, gone = NULL
+            WHERE name = \(bind: name) AND (next_attempt IS NOT NULL OR gone IS NOT NULL)
+            """) > 0
+    }
+
     private func update(_ name: String, _ assignments: SQLText) throws {
         let isHeld: SQLText = ledger.leases.map { " AND holder = \(bind: $0.holder)" } ?? ""
         let updated = try session.execute(

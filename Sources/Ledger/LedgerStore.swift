@@ -84,6 +84,16 @@ extension LedgerStore {
         try readLedger { try $0.runs.figures(of: source, from: start, spansOf: seconds) }
     }
 
+    package func recentRuns(
+        of sources: [(name: String, lastCommit: Date?)], limit: Int, changedSince start: Date
+    ) throws -> [String: RecentRuns] {
+        try readLedger { try $0.runs.recent(of: sources, limit: limit, changedSince: start) }
+    }
+
+    package func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?) {
+        try readLedger { try $0.runs.neighbours(of: run, of: source) }
+    }
+
     package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
         try readLedger { try $0.changelog.runs(after: position, limit: limit) }
     }
@@ -137,6 +147,8 @@ extension LedgerStore {
             return try ledger.hooks.forget(known.subtracting(names))
         }
     }
+
+    package func retryHook(_ name: String) throws -> Bool { try writeLedger { try $0.hooks.retry(name) } }
 
     package func hookMemories(_ name: String) throws -> [String: HookMemory] {
         try readLedger { try $0.hooks.memories(of: name) }

@@ -36,10 +36,12 @@ public final class SyncService: Service {
     let onReport: @Sendable (RunReport) -> Void
     /// Limits what is planned beside the runs: each plan may hold a document's rows.
     let planning = Slots(limit: 2)
+    /// Limits the documents that are tried.
+    let trying = Slots(limit: 1)
     private let storeWatch: StoreWatch
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
-    private let hooks: Hooks
+    let hooks: Hooks
     private let pruning: RunPruning
     private let sampler: MetricsSampler
     /// Whether this service does its work.

@@ -1,5 +1,5 @@
 package import FeedDeclarations
-import FeedStores
+package import FeedStores
 import Hummingbird
 import HummingbirdCore
 package import Logging
@@ -16,9 +16,16 @@ package struct WebService: Service {
     private let declaration: WebDeclaration
     private let metrics: DaemonMetrics
     private let logger: Logger
+    private let makeTrialStore: @Sendable (_ path: String, _ schema: String) throws -> any MainStore
 
-    /// - Parameter metrics: those of the service.
-    package init(_ declaration: WebDeclaration, service: SyncService, metrics: DaemonMetrics, logger: Logger) {
+    /// - Parameters:
+    ///   - metrics: those of the service.
+    ///   - makeTrialStore: creates a store in a file, in which a document is tried.
+    package init(
+        _ declaration: WebDeclaration, service: SyncService, metrics: DaemonMetrics, logger: Logger,
+        makeTrialStore: @escaping @Sendable (_ path: String, _ schema: String) throws -> any MainStore
+    ) {
+        self.makeTrialStore = makeTrialStore
         self.declaration = declaration
         self.service = service
         self.metrics = metrics
@@ -43,15 +50,30 @@ package struct WebService: Service {
         let store = StoreQueue(service.store)
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders(logger: logger))
-        router.add(middleware: RequestRefusal())
+        router.add(middleware: RequestRefusal(forms: [TryPage.path: TryPage.mostBytes]))
         router.add(middleware: AccessGuard(token: declaration.token?.value, readToken: declaration.readToken?.value))
         let followers = LiveLimit()
-        API(service: service, store: store, showsRows: declaration.showsRows, followers: followers).add(to: router)
+        // Whoever sees no rows of the store sees none of others.
+        let tries = declaration.showsRows && (declaration.token != nil || address.isLoopback)
+        var tryOut: TryOut?
+        if tries {
+            tryOut = { [service, makeTrialStore] subject, toml in
+                try await service.tryOut(subject, by: toml, makeStore: makeTrialStore)
+            }
+        }
+        API(service: service, store: store, showsRows: declaration.showsRows, followers: followers, tryOut: tryOut)
+            .add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
+        let links =
+            (declaration.showsRows ? [Layout.Link(name: "Tables", address: "/tables")] : [])
+            + (tries ? [Layout.Link(name: "Try a URL", address: TryPage.path)] : [])
+            + [Layout.Link(name: "Daemon", address: DaemonPage.path)]
         let pages = try Pages(
-            service: service, store: store, logger: logger, showsRows: declaration.showsRows, live: followers)
+            service: service, store: store, logger: logger, links: links, showsRows: declaration.showsRows,
+            live: followers)
         TablePages(pages: pages, isShown: declaration.showsRows).add(to: router)
+        TryPage(pages: pages, tryOut: tryOut).add(to: router)
         pages.add(to: router)
         let places = ConnectionPlaces(limit: Self.mostConnections)
         let app = Application(

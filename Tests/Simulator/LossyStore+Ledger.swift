@@ -20,6 +20,14 @@ extension LossyStore {
     func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
         try store.figures(of: source, from: start, spansOf: seconds)
     }
+    func recentRuns(
+        of sources: [(name: String, lastCommit: Date?)], limit: Int, changedSince start: Date
+    ) throws -> [String: RecentRuns] {
+        try store.recentRuns(of: sources, limit: limit, changedSince: start)
+    }
+    func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?) {
+        try store.neighbours(of: run, of: source)
+    }
     func firstRun(of source: String) throws -> Date? { try store.firstRun(of: source) }
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws {
         try await writing("noteAttempt") {
@@ -98,6 +106,7 @@ extension LossyStore {
     func hookMemories(_ name: String) throws -> [String: HookMemory] {
         try reading("hookMemories") { try $0.hookMemories(name) }
     }
+    func retryHook(_ name: String) throws -> Bool { try writing("retryHook") { try $0.retryHook(name) } }
     func advanceHook(_ name: String, _ progress: HookProgress) throws {
         try writing("advanceHook") { try $0.advanceHook(name, progress) }
     }

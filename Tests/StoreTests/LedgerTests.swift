@@ -74,6 +74,57 @@ import Testing
         }
     }
 
+    @Test func recentRunsOfSeveralSourcesAreReadAtOnce() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            func add(
+                _ source: String, _ outcome: RunOutcome, after seconds: Double, inserted: Int = 0, unchanged: Int = 0
+            )
+                async throws
+            {
+                var commit = Commit.of(source, outcome: outcome)
+                commit.report.startedAt = now + seconds
+                commit.report.counts.inserted = inserted
+                commit.report.counts.unchanged = unchanged
+                _ = try await store.commit(commit) { 0.5 }
+            }
+            try await add("a'", .committed, after: 0, inserted: 7, unchanged: 3)
+            try await add("b", .committed, after: 10, inserted: 2)
+            for place in 0..<4 { try await add("a'", .unchanged, after: 20 + Double(place)) }
+            try await add("b", .discarded, after: 40)
+            let sources = [("a'", now + 0.5), ("b", now + 10.5), ("none", nil)] as [(name: String, lastCommit: Date?)]
+            let recent = try store.recentRuns(of: sources, limit: 3, changedSince: now + 5)
+            #expect(recent["a'"]?.runs.map(\.outcome) == [.unchanged, .unchanged, .unchanged])
+            #expect(recent["a'"]?.rows == 10 && recent["a'"]?.changedRows == 0)
+            #expect(recent["b"]?.runs.map(\.outcome) == [.committed, .discarded])
+            #expect(recent["b"]?.runs.map(\.changedRows) == [2, 0] && recent["b"]?.runs.first?.startedAt == now + 10)
+            #expect(recent["b"]?.rows == 2 && recent["b"]?.changedRows == 2)
+            #expect(recent["none"] == nil)
+            #expect(try store.recentRuns(of: [], limit: 3, changedSince: now).isEmpty)
+            let many = (0..<400).map { (name: "s\($0)", lastCommit: Date?.some(now)) }
+            #expect(try store.recentRuns(of: many, limit: 30, changedSince: now).isEmpty)
+            let runs = try store.runs(of: "a'", limit: 9).compactMap(\.number).reversed() as [Int64]
+            let middle = try store.neighbours(of: runs[1], of: "a'")
+            #expect(middle.previous == runs[0] && middle.next == runs[2])
+            let last = try store.neighbours(of: runs[4], of: "a'")
+            #expect(last.previous == runs[3] && last.next == nil)
+        }
+    }
+
+    @Test func anEventThatFailedIsSentAgainAtOnce() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            _ = try store.declareHooks(["h"])
+            #expect(try store.holdHook("h"))
+            #expect(try !store.retryHook("h") && !store.retryHook("none"))
+            try store.noteFailure(ofHook: "h", HookFailure(error: "no", attempts: 2, nextAttempt: now + 60))
+            #expect(try store.retryHook("h"))
+            let state = try #require(try store.hookState("h"))
+            #expect(state.nextAttempt == nil && state.attempts == 2 && state.error == "no")
+            try store.noteFailure(ofHook: "h", HookFailure(error: "gone", attempts: 3, nextAttempt: nil, gone: "f"))
+            #expect(try store.retryHook("h"))
+            #expect(try store.hookState("h")?.gone == nil)
+        }
+    }
+
     @Test func attemptsAreNotedAndReleased() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             try await store.noteAttempt("s", number: 1, wait: 60, declared: "d", now: now)

@@ -31,10 +31,38 @@ struct TimelineTests {
         figures.inserted = 10
         timeline.fill([figures, RunFigures(span: 5_000)])
         #expect(timeline.spans[3] == figures && timeline.spans.compactMap { $0 }.count == 1)
-        let chart = BarChart.all(timeline)[0].svg
+        let chart = BarChart.changes(timeline).svg
         #expect(chart.components(separatedBy: "class=\"gap\"").count == timeline.count)
         #expect(chart.contains("inserted 10</title>"))
         #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
+    }
+
+    @Test func aBarThatIsFarLargerIsCutAndFailuresHaveAMark() {
+        var timeline = Timeline(from: now - 86_400, to: now, interval: 3_600)
+        var spans = (0..<5).map { RunFigures(span: $0) }
+        for place in spans.indices { (spans[place].committed, spans[place].inserted) = (1, 10 + place) }
+        spans[1].inserted = 260_000
+        spans[4].discarded = 2
+        timeline.fill(spans)
+        let chart = BarChart.changes(timeline).svg
+        #expect(chart.contains("class=\"cut\"") && chart.contains(">260k</text>"))
+        #expect(chart.contains(">20</text>"), "the others are seen: \(chart)")
+        #expect(chart.components(separatedBy: "class=\"discarded\"").count == 2 && chart.contains("2 failed</title>"))
+        #expect(chart.contains(">now</text>") && chart.contains("2 runs failed"))
+    }
+
+    @Test func aStripOfRunsFoldsThoseThatAreAlike() {
+        let outcomes = [RunOutcome.committed, .unchanged, .unchanged, .unchanged, .discarded]
+        let runs = outcomes.enumerated().map { place, outcome in
+            RecentRuns.Run(
+                number: Int64(place), outcome: outcome, startedAt: now + Double(place) * 60,
+                changedRows: outcome == .committed ? 1 : 0)
+        }
+        let strip = RunStrip(runs).svg
+        #expect(strip.components(separatedBy: "<rect").count == 4)
+        #expect(strip.contains("aria-label=\"Last 5 runs: 3 unchanged, 1 committed, 1 discarded\""), "\(strip)")
+        #expect(strip.contains("<title>3 unchanged: ") && strip.contains("<title>committed, 1 row: "))
+        #expect(RunStrip([]).svg.contains("aria-label=\"No runs\""))
     }
 
     private static let scales: [(Double, Double)] = [

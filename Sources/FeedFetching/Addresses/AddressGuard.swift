@@ -14,9 +14,7 @@ struct AddressGuard {
             let kind = "\(address.scope)"
             let shown = origin.host.contains("\(address)") ? kind : "\(address), \(kind)"
             description =
-                "\(provenance.namer) leads to \(origin) (\(shown)), which is refused: a response may name public addresses, and "
-                + "the one it came from; if that is meant, ask that address itself, or set allow_private = true for the "
-                + "source"
+                "\(provenance.namer) leads to \(origin) (\(shown)), which is refused: \(provenance.advice)"
         }
     }
 

@@ -17,6 +17,9 @@ package final class BusyHosts: Sendable {
 
     package var isEmpty: Bool { until.withLock { $0.isEmpty } }
 
+    /// Returns the origins that asked for a wait which has not ended, with its end.
+    package func waiting(now: Date) -> [Origin: Date] { until.withLock { $0.filter { $0.value > now } } }
+
     /// Returns the end of an origin's wait; nil if the origin may be asked.
     package func end(of origin: Origin, now: Date) -> Date? {
         until.withLock { until in

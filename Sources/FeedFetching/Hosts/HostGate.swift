@@ -52,6 +52,8 @@ package final class HostGate: Sendable {
     /// The origins of runs that wait for their host's rate limit.
     package var limited: Set<Origin> { state.withLock(\.queues.limited) }
 
+    func looking<Value: Sendable>(_ body: (HostQueues) -> Value) -> Value { state.withLock { body($0.queues) } }
+
     // MARK: - Permits
 
     /// Returns the permit of a run that is about to begin. The host's next request is reserved for it.

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TributaryEngine
+import TributaryStores
 import TributaryWeb
 import UnixSignals
 
@@ -60,7 +61,11 @@ struct RunCommand: ProgramCommand {
         let store = StoreService(service: service, logger: logger)
         var web: [any Service] = []
         if let declaration = configuration.web, let metrics {
-            web = [WebService(declaration, service: service, metrics: metrics, logger: logger)]
+            web = [
+                WebService(
+                    declaration, service: service, metrics: metrics, logger: logger,
+                    makeTrialStore: TributaryConfiguration.makeTrialStore)
+            ]
         }
         if let address = configuration.health {
             web.append(HealthService(address, service: service, logger: logger))

@@ -122,7 +122,7 @@ package actor Inference {
         }
     }
 
-    private static func request(_ url: String, limit: Int) -> RequestDeclaration {
+    static func request(_ url: String, limit: Int) -> RequestDeclaration {
         RequestDeclaration(
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
             parameters: [:],
@@ -155,7 +155,7 @@ package actor Inference {
         if schema == nil {
             let feeds = "SyndicationParser"
             if surroundings.parsers[feeds] != nil, let toml = subscriptions.toml(parser: feeds) {
-                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml, isList: true)
             }
             if let known = KnownFormat(profile), let tables = surroundings.parsers[known.parser] {
                 return known.proposal(url: address, sourceName: name, tables: tables)
@@ -199,6 +199,14 @@ package actor Inference {
             } else {
                 http
             }
+        return try await Self.fetch(request, prepared, fetcher)
+    }
+
+    /// - Throws: ``FetchError`` also where the answer is no document.
+    static func fetch(
+        _ request: RequestDeclaration, _ prepared: PreparedRequest, _ fetcher: any Fetcher,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Exchange {
         let exchange = try await fetcher.fetch(prepared, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(request.url.value): \(StackDecision.refusal(exchange.response.status))")

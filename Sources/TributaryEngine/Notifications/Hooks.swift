@@ -43,6 +43,11 @@ actor Hooks {
         for delivery in alarmed.withLock(\.self) { delivery.alarm() }
     }
 
+    /// Takes note that an event is to be sent again at once.
+    nonisolated func note(retryOf name: String) {
+        for delivery in alarmed.withLock(\.self) where delivery.name == name { delivery.alarm() }
+    }
+
     /// Puts a new configuration in force. Hooks that are declared as before are not disturbed.
     nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
 

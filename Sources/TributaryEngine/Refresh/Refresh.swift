@@ -192,7 +192,11 @@ actor Refresh {
         do {
             substitute(bodies)
             if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
-            try await sendRequests()
+            try await withTaskCancellationHandler {
+                try await sendRequests()
+            } onCancel: {
+                interruption.request()
+            }
             var plan = try planned(onChange)
             plan.basis = run.kept.map(run.basis)
             return plan

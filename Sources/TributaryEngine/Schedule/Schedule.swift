@@ -1,4 +1,4 @@
-import FeedDeclarations
+package import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedStores
@@ -247,7 +247,7 @@ struct Schedule {
 
 extension SourceDeclaration {
     /// The origin of the first request; nil if it depends on a response or the store.
-    var firstOrigin: Origin? {
+    package var firstOrigin: Origin? {
         guard let first = requests.first, !first.url.isDynamic else { return nil }
         return try? first.origin()
     }

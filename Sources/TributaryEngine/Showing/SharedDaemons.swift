@@ -20,6 +20,9 @@ package struct SharedDaemons: Sendable {
     /// Returns the name of the process that runs a source at this moment; nil where none does.
     package func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }
 
+    /// Returns the number of a daemon's sources.
+    package func share(of record: DaemonRecord) -> Int { shares.sources(of: record.id).count }
+
     /// The daemon of a source, and whether the source is being run, for people.
     package func text(for source: String) -> String {
         guard let runner = runner(of: source) else { return owner(of: source) ?? "-" }

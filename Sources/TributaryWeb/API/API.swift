@@ -15,6 +15,8 @@ struct API: Sendable {
     let showsRows: Bool
     /// The places of those who follow events or a page.
     let followers: LiveLimit
+    /// Nil where nothing is tried out.
+    let tryOut: TryOut?
 
     /// The most runs, or changed rows, in one answer.
     private static let mostElements = 10_000
@@ -73,7 +75,7 @@ struct API: Sendable {
             ) { _, query in try await accept(query) },
             .post("/api/resume", "Resumes paused sources.", [sources]) { _, query in try await resume(query) },
         ]
-        return all + correctionOperations + (showsRows ? rowOperations : []) + [
+        return all + correctionOperations + (showsRows ? rowOperations : []) + trialOperations + [
             .get("/api", "What can be asked.", answers: .object) { _, _ in
                 .json(try JSONOutput.line(APIIndex(self.operations)))
             },

@@ -10,6 +10,7 @@ struct Assets: Sendable {
         "page.css": ("text/css; charset=utf-8", PackageResources.page_css),
         "page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
         "icon.svg": ("image/svg+xml", PackageResources.icon_svg),
+        "icon-problem.svg": ("image/svg+xml", PackageResources.icon_problem_svg),
     ]
 
     /// A text that changes when any of them does.

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
@@ -14,11 +15,15 @@ struct ChangeView {
 
     /// The most characters of a value that are shown.
     private static let longest = 2_000
+    /// The most columns of an update in its line, and characters of their values.
+    private static let (mostBrief, longestBrief) = (3, 60)
 
     var id: String
     var table: String
     var key: String
     var operation: String
+    /// What an update has changed, as far as it fits into a line.
+    var brief: [Column] = []
     /// Empty where only the changelog tells of the row.
     var columns: [Column]
     var hasColumns: Bool
@@ -45,6 +50,13 @@ struct ChangeView {
         columns = columns.filter(\.isChanged) + columns.filter { !$0.isChanged }
         hasColumns = !columns.isEmpty
         isUnknown = !change.isKnown
+        if change.old != nil, change.new != nil {
+            brief = columns.filter(\.isChanged).prefix(Self.mostBrief).map { column in
+                Column(
+                    name: column.name, old: column.old?.shortened(to: Self.longestBrief),
+                    new: column.new?.shortened(to: Self.longestBrief), isChanged: true)
+            }
+        }
     }
 
     init(_ change: ChangeReview.Row, id: String) {

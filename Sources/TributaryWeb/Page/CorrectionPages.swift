@@ -32,8 +32,8 @@ struct CorrectionPages: Sendable {
             return pages.answer(
                 page,
                 at: [
-                    Pages.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
-                    Pages.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: true),
+                    Layout.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
+                    Layout.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: true),
                 ])
         }
     }

@@ -52,8 +52,11 @@ struct LiveStream: Sendable {
     @concurrent
     private func send(_ page: Page, to writer: inout any ResponseBodyWriter, since former: Page?) async throws {
         let changes = page.changes(since: former)
-        guard !changes.isEmpty else { return try await writer.write(ByteBuffer(string: ": \n\n")) }
-        let message = Message(parts: changes.map { Message.Part(id: $0.id, html: $0.html) })
+        let isSame = changes.isEmpty && page.status == former?.status && page.windowTitle == former?.windowTitle
+        guard !isSame else { return try await writer.write(ByteBuffer(string: ": \n\n")) }
+        let message = Message(
+            parts: changes.map { Message.Part(id: $0.id, html: $0.html) }, title: page.windowTitle, icon: page.icon,
+            status: page.status)
         try await writer.write(ByteBuffer(string: "data: \(try JSONOutput.line(message))\n\n"))
     }
 
@@ -64,5 +67,10 @@ struct LiveStream: Sendable {
         }
 
         var parts: [Part]
+        /// The title and the icon of the window.
+        var title: String
+        var icon: String
+        /// What a screen reader says when it changes.
+        var status: String
     }
 }

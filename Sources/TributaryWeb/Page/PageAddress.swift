@@ -6,6 +6,7 @@ enum PageAddress: Sendable {
     case sources(SourceQuery)
     case source(String, SourcePage.Options)
     case run(String, Int64, ReviewView.Part)
+    case daemon
 
     /// - Parameter address: path and query of a page.
     /// - Returns: nil where there is no such page.
@@ -15,11 +16,26 @@ enum PageAddress: Sendable {
         let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         switch names.count {
         case 0: self = .sources(SourceQuery(query))
+        case 1 where parts[0] == DaemonPage.path: self = .daemon
         case 2 where names[0] == "sources": self = .source(names[1], SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
             guard let run = Int64(names[3]) else { return nil }
             self = .run(names[1], run, ReviewView.Part(query))
         default: return nil
+        }
+    }
+
+    /// The way to the page.
+    var place: [Layout.Place] {
+        switch self {
+        case .sources: []
+        case .daemon: [Layout.Place(name: "Daemon", address: DaemonPage.path, isHere: true)]
+        case .source(let name, _): [Layout.Place(name: name, address: Self.path(name), isHere: true)]
+        case .run(let name, let run, _):
+            [
+                Layout.Place(name: name, address: Self.path(name), isHere: false),
+                Layout.Place(name: "Run \(run)", address: Self.path(name, "/runs/\(run)"), isHere: true),
+            ]
         }
     }
 

@@ -13,18 +13,24 @@ struct Pages: Sendable {
     let store: StoreQueue
     let logger: Logger
     let templates: Templates
+    /// The pages that each page leads to.
+    private let links: [Layout.Link]
     /// False where no page shows rows of the store.
     private let showsRows: Bool
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
+    private let texts = SourceTexts()
     private let live: LiveLimit
     /// The pages as they were made last for those who follow them, by their addresses.
     let followed = BriefCache<Page?>()
 
     /// - Throws: where a template is wrong.
-    init(service: SyncService, store: StoreQueue, logger: Logger, showsRows: Bool, live: LiveLimit) throws {
-        self.service = service
+    init(
+        service: SyncService, store: StoreQueue, logger: Logger, links: [Layout.Link], showsRows: Bool, live: LiveLimit
+    ) throws {
         self.showsRows = showsRows
+        self.service = service
+        self.links = links
         self.store = store
         self.logger = logger
         templates = try Templates()
@@ -36,6 +42,8 @@ struct Pages: Sendable {
         router.get("/") { request, _ in try await show(request) }
         router.get("/sources/**") { request, _ in try await show(request) }
         router.post("/sources/**") { request, _ in try await act(request) }
+        router.get("/daemon") { request, _ in try await show(request) }
+        router.post("/hooks/**") { request, _ in try await retry(request) }
         router.get("/live") { request, _ in try await follow(request) }
         router.get("/assets/{name}") { request, context in
             assets.response(to: context.parameters.get("name") ?? "") ?? missing("There is no such file.")
@@ -51,17 +59,26 @@ struct Pages: Sendable {
         let configuration = service.configuration
         switch address {
         case .sources(let query):
-            return SourceList(
+            let list = SourceList(
                 query: query, table: try await table(configuration, since: time),
-                running: Set(service.activeRuns.entries.keys),
-                templates: templates
+                running: Set(service.activeRuns.entries.keys), templates: templates)
+            let shown = list.shownSources
+            let recent = try await store.read { store in
+                try store.recentRuns(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400)
+            }
+            return list.page(recent)
+        case .daemon:
+            return DaemonPage(
+                table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
+                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), templates: templates,
+                now: Date()
             ).page()
         case .source(let name, let options):
             let running = service.activeRuns[source: name]
-            return try await store.read { [templates] store in
+            return try await store.read { [templates, texts, showsRows] store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, templates: templates, now: Date())?
-                    .page()
+                    name, options, in: store, configuration, running: running, texts: texts, showsRows: showsRows,
+                    templates: templates, now: Date())?.page()
             }
         case .run(let source, let number, let part):
             return try await store.read { [templates] store in
@@ -145,12 +162,29 @@ struct Pages: Sendable {
         return .seeOther(PageAddress.path(name, "?told=\(told)"))
     }
 
+    /// Sends the event again at once that a hook's receiver did not take: `/hooks/NAME/retry`.
+    private func retry(_ request: Request) async throws -> Response {
+        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard parts.count == 3, parts[2] == "retry",
+            service.configuration.hooks.contains(where: { $0.name == parts[1] })
+        else { return missing("There is no such hook.") }
+        do {
+            let isRetried = try await store.write { [service] _ in try service.retryHook(parts[1]) }
+            logger.notice("The hook '\(parts[1])' was to send again, by the page")
+            return .seeOther(DaemonPage.path + "?told=" + (isRetried ? "retry" : "not-failed"))
+        } catch let error as StoreError {
+            return failed(error)
+        }
+    }
+
     private static func words(_ told: String?) -> String? {
         switch told {
         case "refresh": "It is refreshed as soon as there is a place."
         case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
         case "resume": "It is resumed, and refreshed now."
         case "not-paused": "It is not paused."
+        case "retry": "The event is sent again now."
+        case "not-failed": "No event of the hook has failed."
         case "undo": "Its rows are what they were. It is paused until its feed differs, or until it is resumed."
         case "replay": "Its kept bodies were read once more, and the differences committed."
         case "purge": "Its rows are deleted, and what was remembered of it."
@@ -160,39 +194,15 @@ struct Pages: Sendable {
 
     // MARK: - Layout
 
-    /// A step of the way to a page.
-    struct Place {
-        var name: String
-        var address: String
-        var isHere: Bool
-    }
-
-    private struct Layout {
-        var title: String
-        var version: String
-        var live: String
-        var place: [Place] = []
-        var told: String?
-        var hasTables: Bool
-        var content: String
-        var release = TributaryVersion.version
-        var store: String
+    private func layout(_ page: Page) -> Layout {
+        Layout(page, version: assets.version, links: links, store: service.store.name)
     }
 
     private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ told: String?) -> Layout {
-        var layout = Layout(
-            title: page.title, version: assets.version, live: Self.live(address, text), told: Self.words(told),
-            hasTables: showsRows, content: page.fragments.map(\.html).joined(), store: service.store.name)
-        switch address {
-        case .sources: break
-        case .source(let name, _):
-            layout.place = [Place(name: name, address: PageAddress.path(name), isHere: true)]
-        case .run(let name, let run, _):
-            layout.place = [
-                Place(name: name, address: PageAddress.path(name), isHere: false),
-                Place(name: "Run \(run)", address: PageAddress.path(name, "/runs/\(run)"), isHere: true),
-            ]
-        }
+        var layout = layout(page)
+        layout.live = Self.live(address, text)
+        layout.told = Self.words(told)
+        layout.place = address.place
         return layout
     }
 
@@ -202,22 +212,18 @@ struct Pages: Sendable {
     }
 
     /// Answers with a page that stays as it is.
-    func answer(_ page: Page, at place: [Place]) -> Response {
-        let layout = Layout(
-            title: page.title, version: assets.version, live: "", place: place, hasTables: showsRows,
-            content: page.fragments.map(\.html).joined(), store: service.store.name)
-        return .html(.ok, templates.render("layout", layout))
+    func answer(_ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok) -> Response {
+        var layout = layout(page)
+        layout.place = place
+        return .html(status, templates.render("layout", layout))
     }
 
     private struct MissingView { var message: String }
 
     func missing(_ message: String, _ status: HTTPResponse.Status = .notFound) -> Response {
+        let title = status == .notFound ? "Not found" : status == .badRequest ? "Not understood" : "Not now"
         let content = templates.render("missing", MissingView(message: message))
-        let layout = Layout(
-            title: status == .notFound ? "Not found" : status == .badRequest ? "Not understood" : "Not now",
-            version: assets.version, live: "",
-            hasTables: showsRows, content: content, store: service.store.name)
-        return .html(status, templates.render("layout", layout))
+        return answer(Page(title: title, fragments: [Fragment("missing", content)]), at: [], status)
     }
 
     func failed(_ error: StoreError) -> Response {

@@ -25,14 +25,18 @@ struct ReviewView {
         var from = 0
         /// Nil for those of all tables.
         var table: String?
+        /// `insert`, `update` or `delete`; nil for all.
+        var operation: String?
 
         init(_ query: Query) {
             from = max(0, query["from"].flatMap { Int($0) } ?? 0)
             table = query["table"]
+            operation = query["operation"].flatMap { ChangeReview.Row.Operation(rawValue: $0)?.rawValue }
         }
 
         var items: [String] {
-            (table.map { ["table=" + $0.percentEncoded] } ?? []) + (from > 0 ? ["from=\(from)"] : [])
+            (table.map { ["table=" + $0.percentEncoded] } ?? []) + (operation.map { ["operation=" + $0] } ?? [])
+                + (from > 0 ? ["from=\(from)"] : [])
         }
 
         func with(_ change: (inout Part) -> Void) -> Part {

@@ -12,9 +12,10 @@ struct RunPage {
 
     let run: RunReport
     let part: ReviewView.Part
-    let changes: [ChangeView]
-    let hasHistory: Bool
-    let hasMore: Bool
+    let changes: RunChanges
+    /// The tables of its source.
+    let tables: [String]
+    let neighbours: (previous: Int64?, next: Int64?)
     /// The changes that it waits to make; nil where it does not, or where they are not known.
     let review: ChangeReview?
     /// True where its source's rows can be brought back to it.
@@ -38,33 +39,12 @@ struct RunPage {
             try configuration[source: source]?.isEnabled == true && store.blockedRun(of: source)?.number == number
             ? configuration.review(of: run) : nil
         mayBeRestored = run.outcome == .committed && configuration[source: source]?.keepsHistory == true
-        hasHistory = try store.hasHistory(run: number)
-        var found: [ChangeView] = []
-        if hasHistory {
-            var query = ChangeQuery(run: number, table: part.table)
-            query.passedOver = from
-            try store.changes(query) { change in
-                found.append(ChangeView(change, id: "change-\(found.count)"))
-                return found.count <= Self.rowsPerPage
-            }
-        } else if let changelog = try store.run(number) {
-            found = try Self.logged(changelog, in: store, limit: from + Self.rowsPerPage + 1).dropFirst(from)
-                .enumerated().map { ChangeView($1, id: "change-\($0)") }
-        }
-        hasMore = found.count > Self.rowsPerPage
-        changes = Array(found.prefix(Self.rowsPerPage))
-    }
-
-    private static func logged(_ run: ChangelogRun, in store: any MainStore, limit: Int) throws -> [ChangelogEntry] {
-        var found: [ChangelogEntry] = []
-        var last: Int64 = 0
-        while found.count < limit {
-            let next = try store.changes(of: run, after: last, limit: limit - found.count)
-            guard let end = next.last?.id else { break }
-            found += next
-            last = end
-        }
-        return found
+        changes = try RunChanges(
+            number,
+            RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
+            in: store)
+        tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
+        neighbours = try store.neighbours(of: number, of: source)
     }
 
     private func view(_ review: ChangeReview) -> ReviewView {
@@ -106,9 +86,14 @@ extension RunPage {
         var requests: [Request]
         /// Where the source's rows are brought back to it.
         var undo: String?
+        var previous: String?
+        var next: String?
 
         init(_ page: RunPage) {
             run = RunRowView(page.run)
+            func path(_ run: Int64) -> String { PageAddress.path(page.run.source, "/runs/\(run)") }
+            previous = page.neighbours.previous.map(path)
+            next = page.neighbours.next.map(path)
             undo = page.mayBeRestored ? PageAddress.path(page.run.source, "/undo?to=\(page.run.number ?? 0)") : nil
             requests = page.run.requests.map {
                 Request(
@@ -119,6 +104,14 @@ extension RunPage {
     }
 
     fileprivate struct ChangesView {
+        struct Filter {
+            var name: String
+            var address: String
+            var isChosen: Bool
+        }
+
+        var filters: [Filter]
+        var hasFilters: Bool
         var changes: [ChangeView]
         var isEmpty: Bool
         var lacksHistory: Bool
@@ -129,21 +122,49 @@ extension RunPage {
         var command: String?
 
         init(_ page: RunPage) {
-            changes = page.changes
-            isEmpty = page.changes.isEmpty
-            lacksHistory = !page.hasHistory && !page.changes.isEmpty
+            changes = page.changes.changes
+            isEmpty = changes.isEmpty
+            lacksHistory = !page.changes.hasHistory && !changes.isEmpty
             let from = page.part.from
             first = from + 1
-            last = from + page.changes.count
+            last = from + changes.count
             let path = PageAddress.path(page.run.source, "/runs/\(page.run.number ?? 0)")
-            func address(from: Int) -> String {
-                path + "?" + page.part.with { $0.from = from }.items.joined(separator: "&")
+            func address(_ change: (inout ReviewView.Part) -> Void) -> String {
+                let items = page.part.with(change).items
+                return path + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
             }
-            previous = from > 0 ? address(from: max(0, from - RunPage.rowsPerPage)) : nil
+            func starting(from: Int) -> String { address { $0.from = from } }
+            let counts = page.run.counts
+            let operations = [("insert", counts.inserted), ("update", counts.updated), ("delete", counts.deleted)]
+                .filter {
+                    $0.1 > 0
+                }
+            let all = Filter(
+                name: "all \(operations.reduce(0) { $0 + $1.1 })", address: path,
+                isChosen: page.part.table == nil && page.part.operation == nil)
+            var filters = [all]
+            for (operation, count) in operations {
+                let isChosen = page.part.operation == operation
+                filters.append(
+                    Filter(
+                        name: "\(operation) \(count)",
+                        address: address { ($0.from, $0.operation) = (0, isChosen ? nil : operation) },
+                        isChosen: isChosen))
+            }
+            for table in page.tables where page.tables.count > 1 {
+                let isChosen = page.part.table == table
+                filters.append(
+                    Filter(
+                        name: table, address: address { ($0.from, $0.table) = (0, isChosen ? nil : table) },
+                        isChosen: isChosen))
+            }
+            self.filters = filters
+            hasFilters = !operations.isEmpty
+            previous = from > 0 ? starting(from: max(0, from - RunPage.rowsPerPage)) : nil
             let following = from + RunPage.rowsPerPage
-            next = page.hasMore && following <= RunPage.mostPassed ? address(from: following) : nil
+            next = page.changes.hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil
             command =
-                page.hasHistory && page.hasMore && following > RunPage.mostPassed
+                page.changes.hasHistory && page.changes.hasMore && following > RunPage.mostPassed
                 ? "tributary changes --run \(page.run.number ?? 0)" : nil
         }
     }

@@ -1,4 +1,5 @@
 import FeedModel
+import Foundation
 import TributaryEngine
 
 /// A run, as the templates show it.
@@ -33,4 +34,9 @@ struct RunRowView {
         seconds = Figures.seconds(run.seconds)
         error = run.error
     }
+}
+
+extension Int {
+    /// The number with a comma between thousands.
+    var grouped: String { formatted(.number.grouping(.automatic).locale(Locale(identifier: "en_US"))) }
 }

@@ -11,21 +11,44 @@ struct SourceList {
     let running: Set<String>
     let templates: Templates
 
-    func page() -> Page {
-        let found = sorted(table.sources.indices.filter(matches))
-        let pages = max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage)
-        let number = min(query.page, pages)
+    /// The sources that match, and those of them that are shown, by their places in the table.
+    private let found: [Int]
+    private let number: Int
+    private let pages: Int
+    private let shown: ArraySlice<Int>
+
+    init(query: SourceQuery, table: SourceTable, running: Set<String>, templates: Templates) {
+        self.query = query
+        self.table = table
+        self.running = running
+        self.templates = templates
+        let choice = Choice(query: query, table: table, running: running)
+        found = choice.sorted(table.sources.indices.filter(choice.matches))
+        pages = max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage)
+        number = min(query.page, pages)
         let first = (number - 1) * SourceQuery.rowsPerPage
-        let shown = found[first..<min(found.count, first + SourceQuery.rowsPerPage)]
+        shown = found[first..<min(found.count, first + SourceQuery.rowsPerPage)]
+    }
+
+    /// The sources that are shown, with the times of their last commits.
+    var shownSources: [(name: String, lastCommit: Date?)] {
+        shown.map { (table.names[$0], table.sources[$0].state.lastCommit) }
+    }
+
+    /// - Parameter recent: what the last runs of the shown sources did.
+    func page(_ recent: [String: RecentRuns]) -> Page {
+        let first = shown.startIndex
         let frame = TableView(
             columns: columns, isEmpty: found.isEmpty, hasSources: !table.sources.isEmpty,
             from: shown.isEmpty ? 0 : first + 1, to: first + shown.count, count: found.count,
             previous: number > 1 ? query.with { $0.page = number - 1 }.address : nil,
             next: number < pages ? query.with { $0.page = number + 1 }.address : nil)
-        let rows = shown.enumerated().map { place, index in
-            let view = RowView(table.sources[index], id: "row-\(place)", isRunning: isRunning(index))
+        let rows = shown.map { index in
+            let name = table.names[index]
+            let view = RowView(table.sources[index], recent[name] ?? RecentRuns(), isRunning: isRunning(index))
             return Fragment(view.id, templates.render("list-row", view))
         }
+        let problems = table.problems
         return Page(
             title: "Sources",
             fragments: [
@@ -33,41 +56,13 @@ struct SourceList {
                 table.common.fragment(query, templates),
                 Fragment("search", templates.render("search", SearchView(query))),
                 Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
-            ])
+            ], problems: problems,
+            status: problems == 0
+                ? "No source needs attention."
+                : "\(Figures.count(problems, "source")) to look at: \(table.problemWords).")
     }
 
-    private func isRunning(_ index: Int) -> Bool {
-        table.areRunElsewhere[index] || !running.isEmpty && running.contains(table.names[index])
-    }
-
-    private func matches(_ index: Int) -> Bool {
-        switch query.filter {
-        case nil: break
-        case .running: if !isRunning(index) { return false }
-        case .condition(let condition): if table.conditions[index] != condition { return false }
-        }
-        if let cause = query.cause, table.causes[index]?.text != cause { return false }
-        return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())
-    }
-
-    private func sorted(_ found: [Int]) -> [Int] {
-        switch query.order {
-        case .name: found.sorted { table.names[$0] < table.names[$1] }
-        case .state:
-            // Those with a common error are together, the most frequent one first.
-            SourceCondition.allCases.flatMap { condition in
-                let own = found.filter { table.conditions[$0] == condition }
-                guard own.contains(where: { table.causes[$0] != nil }) else { return own }
-                let counts = own.map { table.common.count(of: table.causes[$0]) }
-                return own.indices.sorted {
-                    (counts[$1], table.causes[own[$0]]?.text ?? "", own[$0])
-                        < (counts[$0], table.causes[own[$1]]?.text ?? "", own[$1])
-                }.map { own[$0] }
-            }
-        case .success: found.sorted { (table.successes[$0], $0) < (table.successes[$1], $1) }
-        case .due: found.sorted { (table.dueTimes[$0], $0) < (table.dueTimes[$1], $1) }
-        }
-    }
+    private func isRunning(_ index: Int) -> Bool { table.isRunning(index, running) }
 
     private var filters: [FilterView] {
         var counts: [String: Int] = [:]
@@ -89,10 +84,14 @@ struct SourceList {
     }
 
     private var columns: [ColumnView] {
-        [(SourceQuery.Order.name, "Source"), (.state, "State"), (.success, "Last success"), (.due, "Next due")].map {
-            order, title in
+        let columns: [(SourceQuery.Order?, String)] = [
+            (.name, "Source"), (.state, "State"), (nil, "Last \(RunStrip.runs) runs"), (nil, "Rows"),
+            (nil, "Changed in 24 h"), (.success, "Last success"), (.due, "Next due"),
+        ]
+        return columns.map { order, title in
             ColumnView(
-                title: title, address: query.with { $0.order = order }.address, isChosen: query.order == order)
+                title: title, address: order.map { order in query.with { $0.order = order }.address },
+                isChosen: query.order == order)
         }
     }
 }
@@ -124,7 +123,8 @@ extension SourceList {
 
     fileprivate struct ColumnView {
         var title: String
-        var address: String
+        /// Nil for a column by which nothing is sorted.
+        var address: String?
         var isChosen: Bool
     }
 
@@ -144,17 +144,24 @@ extension SourceList {
         var name: String
         var address: String
         var standing: StandingView
+        var strip: String
+        var rows: String?
+        var changedRows: String?
         var lastSuccess: TimeView?
         var nextDue: TimeView?
         var dueWord: String?
         var error: String?
         var note: String?
 
-        init(_ source: SourceStatus, id: String, isRunning: Bool) {
-            self.id = id
+        init(_ source: SourceStatus, _ recent: RecentRuns, isRunning: Bool) {
             name = source.state.source
+            // The same source keeps its row, wherever it moves to.
+            id = "row-" + name.percentEncoded
             address = PageAddress.path(name)
             standing = StandingView(source, isRunning: isRunning)
+            strip = RunStrip(recent.runs).svg
+            rows = recent.rows.map(\.grouped)
+            changedRows = recent.changedRows > 0 ? recent.changedRows.grouped : nil
             lastSuccess = source.lastSuccess.map(TimeView.init)
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }

@@ -4,17 +4,18 @@ import FeedStores
 import Foundation
 import TributaryEngine
 
-/// The page of one source: how it stands, what it may be told, its runs as plots and as a table, its requests.
+/// The page of one source: how it stands and what it may be told, its tables and last changes, its life as a plot, its runs,
+/// its requests, its declaration.
 struct SourcePage {
     /// What is shown of it.
     struct Options: Sendable {
         static let runCounts = [20, 100, 1_000]
 
-        var period = Period.day
+        var period = Period.all
         var runs = 20
 
         init(_ query: Query) {
-            period = query["period"].flatMap(Period.init) ?? .day
+            period = query["period"].flatMap(Period.init) ?? .all
             runs = query["runs"].flatMap { Int($0) }.flatMap { Self.runCounts.contains($0) ? $0 : nil } ?? 20
         }
 
@@ -35,6 +36,13 @@ struct SourcePage {
     let blockedCounts: MergeCounts?
     let running: ActiveRuns.Entry?
     let redactor: Redactor
+    /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes.
+    let lastChange: (run: RunReport, changes: RunChanges)?
+    /// The rows of the documents of the last commit.
+    let rows: Int?
+    /// False where no page shows rows of the store.
+    let showsRows: Bool
+    let declaration: SourceText?
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -43,7 +51,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, templates: Templates, now: Date
+        running: ActiveRuns.Entry?, texts: SourceTexts, showsRows: Bool, templates: Templates, now: Date
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
@@ -63,205 +71,36 @@ struct SourcePage {
         blockedRun = blocked?.number
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
+        self.showsRows = showsRows
+        let changing = runs.first { run in
+            run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
+        }
+        lastChange = try changing.flatMap { run in
+            try run.number.map { (run, try RunChanges($0, RunChanges.Part(limit: Self.mostChanges), in: store)) }
+        }
+        rows = try store.recentRuns(
+            of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)[name]?.rows
+        self.declaration = declaration.flatMap { texts.text(of: $0, in: configuration) }
         redactor = configuration.redactor
         self.templates = templates
     }
 
+    /// The most changes of the last run that are shown.
+    private static let mostChanges = 10
+
     func page() -> Page {
-        Page(
+        let state = StateView(self)
+        return Page(
             title: name,
             fragments: [
-                Fragment("state", templates.render("source", StateView(self))),
+                Fragment("state", templates.render("source", state)),
                 Fragment("actions", templates.render("actions", ActionsView(self))),
+                Fragment("rows", templates.render("rows", RowsView(self))),
                 Fragment("plots", templates.render("plots", PlotsView(self))),
-                Fragment("requests", templates.render("requests", RequestsView(self))),
                 Fragment("runs", templates.render("runs", RunsView(self))),
-            ])
-    }
-}
-
-extension SourcePage {
-    fileprivate struct StateView {
-        struct Progress {
-            var request: Int
-            var requests: Int
-            var bytes: String
-            var received: Int
-            var total: Int?
-            var rows: Int
-        }
-
-        var standing: StandingView
-        var lastRun: TimeView?
-        var lastCommit: TimeView?
-        var nextDue: TimeView?
-        var dueWord: String?
-        /// When it is refreshed, as it is declared; nil where its server decides.
-        var schedule: String?
-        var daemon: String?
-        var error: String?
-        var note: String?
-        var since: TimeView?
-        var progress: Progress?
-        /// What has come of the last run, for those who listen.
-        var outcome: String?
-
-        init(_ page: SourcePage) {
-            let status = page.status
-            standing = StandingView(status, isRunning: page.running != nil || status.runner != nil)
-            lastRun = status.state.lastRun.map(TimeView.init)
-            lastCommit = status.state.lastCommit.map(TimeView.init)
-            (nextDue, dueWord) = status.due
-            schedule = status.declaration.flatMap { source in
-                source.schedule.map { "at \($0.text) (\($0.timeZone))" }
-                    ?? (source.hasOwnCache ? "every \(RelativeTime.duration(source.cache.seconds))" : nil)
-            }
-            daemon = status.runner ?? status.daemon
-            error = status.state.error
-            note = status.state.note
-            since = page.running.map { TimeView($0.startedAt) }
-            progress = page.running?.progress.map { progress in
-                Progress(
-                    request: progress.requestNumber, requests: progress.requestCount,
-                    bytes: Figures.bytes(progress.bytes), received: progress.bytes, total: progress.totalBytes,
-                    rows: progress.rows)
-            }
-            if page.running == nil, let last = page.runs.first {
-                let changes = last.outcome == .committed ? ": \(Figures.changes(last))" : ""
-                outcome = last.outcome.rawValue + changes
-            }
-        }
-    }
-
-    fileprivate struct ActionsView {
-        var path: String
-        var isDeclared: Bool
-        var mayBeAccepted: Bool
-        var blockedRun: Int64?
-        var review: String?
-        var does: String
-        var mayBeResumed: Bool
-        var keepsHistory: Bool
-        var keepsBodies: Bool
-
-        init(_ page: SourcePage) {
-            path = PageAddress.path(page.name)
-            isDeclared = page.status.declaration?.isEnabled == true
-            blockedRun = page.blockedRun
-            mayBeAccepted = isDeclared && blockedRun != nil
-            let number = page.blockedRun ?? 0
-            review = page.blockedCounts.map { _ in PageAddress.path(page.name, "/runs/\(number)") }
-            does = page.blockedCounts.map(ReviewView.words) ?? "Accept run \(number)"
-            mayBeResumed = isDeclared && page.status.state.isPaused
-            keepsHistory = page.status.declaration?.keepsHistory == true
-            keepsBodies = page.status.declaration?.keepsBodies == true
-        }
-    }
-
-    fileprivate struct PlotsView {
-        struct Choice {
-            var name: String
-            var address: String
-            var isChosen: Bool
-        }
-
-        struct Chart {
-            var title: String
-            var svg: String
-            var legend: [Legend]
-        }
-
-        struct Legend {
-            var name: String
-            var kind: String
-        }
-
-        struct Row {
-            var start: TimeView
-            var runs: Int
-            var failed: Int
-            var inserted: Int
-            var updated: Int
-            var deleted: Int
-            var bytes: String
-            var seconds: String
-        }
-
-        var periods: [Choice]
-        var charts: [Chart]
-        var rows: [Row]
-
-        init(_ page: SourcePage) {
-            periods = Period.allCases.map {
-                Choice(
-                    name: $0.name, address: page.options.address(page.name, period: $0),
-                    isChosen: $0 == page.options.period)
-            }
-            charts = BarChart.all(page.timeline).map { chart in
-                Chart(
-                    title: chart.title, svg: chart.svg,
-                    legend: chart.series.count < 2 ? [] : chart.series.map { Legend(name: $0.name, kind: $0.kind) })
-            }
-            let timeline = page.timeline
-            rows = timeline.spans.compactMap { $0 }.reversed().map { figures in
-                Row(
-                    start: TimeView(timeline.start(of: figures.span)), runs: figures.runs, failed: figures.failed,
-                    inserted: figures.inserted, updated: figures.updated, deleted: figures.deleted,
-                    bytes: Figures.bytes(figures.bytes), seconds: Figures.seconds(figures.seconds))
-            }
-        }
-    }
-
-    fileprivate struct RequestsView {
-        struct Row {
-            var key: String
-            var address: String?
-            var status: String
-            var outcome: String?
-            var etag: String?
-            var lastModified: String?
-            var tables: String
-            var movedTo: String?
-        }
-
-        var rows: [Row]
-
-        init(_ page: SourcePage) {
-            let declared = page.status.declaration?.requests ?? []
-            let keys = declared.map(\.key)
-            let others = page.requests.keys.filter { !keys.contains($0) }.sorted()
-            rows = (keys + others).map { key in
-                let state = page.requests[key]
-                // The last run may have ended before it came to the request.
-                let report = page.runs.lazy.flatMap(\.requests).first { $0.key == key && $0.outcome != .skipped }
-                return Row(
-                    key: key,
-                    address: declared.first { $0.key == key }.map { page.redactor.redact("\($0.method) \($0.url)") },
-                    status: report?.status.map(String.init) ?? "–", outcome: report?.outcome.rawValue,
-                    etag: state?.validators.etag, lastModified: state?.validators.lastModified,
-                    tables: state.map { $0.tables.sorted().joined(separator: ", ") } ?? "",
-                    movedTo: state?.movedTo.map(page.redactor.redact))
-            }
-        }
-    }
-
-    fileprivate struct RunsView {
-        struct Choice {
-            var count: Int
-            var address: String
-            var isChosen: Bool
-        }
-
-        var rows: [RunRowView]
-        var counts: [Choice]
-
-        init(_ page: SourcePage) {
-            rows = page.runs.map(RunRowView.init)
-            counts = Options.runCounts.map {
-                Choice(
-                    count: $0, address: page.options.address(page.name, runs: $0) + "#runs",
-                    isChosen: $0 == page.options.runs)
-            }
-        }
+                Fragment("requests", templates.render("requests", RequestsView(self))),
+                Fragment("declaration", templates.render("declaration", DeclarationView(declaration))),
+            ], problems: status.isProblem ? 1 : 0,
+            status: "\(name) is \(state.standing.word)" + (running == nil ? "." : ", and running."))
     }
 }

@@ -17,6 +17,12 @@ struct SourceTable: Sendable {
     let dueTimes: [Date]
     /// True for a source that another process runs at this moment.
     let areRunElsewhere: [Bool]
+    let hooks: [HookStatus]
+    let daemons: SharedDaemons?
+    /// The number of sources that somebody should look at.
+    let problems: Int
+    /// How they stand: `2 failing, 1 blocked`.
+    let problemWords: String
 
     init(_ status: StoreStatus) {
         // Most stores have no others, and then nothing is copied.
@@ -29,5 +35,18 @@ struct SourceTable: Sendable {
         successes = sources.map { $0.lastSuccess ?? .distantPast }
         dueTimes = sources.map { $0.state.nextDue ?? .distantPast }
         areRunElsewhere = sources.map { $0.runner != nil }
+        hooks = status.hooks
+        daemons = status.daemons
+        let open = sources.filter(\.isProblem)
+        problems = open.count
+        let counts = Dictionary(grouping: open) { $0.condition <= .gone ? $0.condition.rawValue : "stale" }
+        problemWords = counts.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map {
+            "\($0.value.count) \($0.key)"
+        }.joined(separator: ", ")
+    }
+
+    /// - Parameter running: what runs in this process.
+    func isRunning(_ index: Int, _ running: Set<String>) -> Bool {
+        areRunElsewhere[index] || !running.isEmpty && running.contains(names[index])
     }
 }

@@ -19,7 +19,11 @@ struct Templates: Sendable {
             ("causes", PackageResources.causes_mustache), ("row", PackageResources.row_mustache),
             ("run", PackageResources.run_mustache),
             ("changes", PackageResources.changes_mustache), ("change", PackageResources.change_mustache),
-            ("review", PackageResources.review_mustache),
+            ("review", PackageResources.review_mustache), ("try", PackageResources.try_mustache),
+            ("trial", PackageResources.trial_mustache), ("hooks", PackageResources.hooks_mustache),
+            ("hosts", PackageResources.hosts_mustache), ("daemons", PackageResources.daemons_mustache),
+            ("due", PackageResources.due_mustache), ("rows", PackageResources.rows_mustache),
+            ("declaration", PackageResources.declaration_mustache), ("run-row", PackageResources.run_row_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

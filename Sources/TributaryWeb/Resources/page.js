@@ -1,17 +1,80 @@
-// Keeps the open page up to date: replaces the parts that the daemon sends, and says times in words.
+// Keeps the open page up to date: changes what differs in the parts that the daemon sends, and says times in words.
 "use strict";
 
 const steps = [[60, 1, "second"], [3600, 60, "minute"], [172800, 3600, "hour"], [Infinity, 86400, "day"]];
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+function sayTime(element) {
+  const date = new Date(element.dateTime);
+  const seconds = (date - Date.now()) / 1000;
+  const [, unit, name] = steps.find(([end]) => Math.abs(seconds) < end);
+  const said = words.format(Math.trunc(seconds / unit), name);
+  const isToday = date.toDateString() === new Date().toDateString();
+  if (element.firstChild?.data !== said) {
+    // The exact time is there for everybody, not only under a mouse.
+    const small = document.createElement("small");
+    small.textContent = (isToday ? clock : day).format(date);
+    element.replaceChildren(said, " ", small);
+  }
+  element.title = exact.format(date);
+}
 
 function sayTimes(root) {
-  for (const element of root.querySelectorAll("time")) {
-    const date = new Date(element.dateTime);
-    const seconds = (date - Date.now()) / 1000;
-    const [, unit, name] = steps.find(([end]) => Math.abs(seconds) < end);
-    element.textContent = words.format(Math.trunc(seconds / unit), name);
-    element.title = exact.format(date);
+  for (const element of root.querySelectorAll("time")) sayTime(element);
+}
+
+// True for what somebody stands on or has selected: it is never moved or replaced.
+function isPinned(node) {
+  if (node.contains(document.activeElement) && document.activeElement !== document.body) return true;
+  const selection = getSelection();
+  return !selection.isCollapsed && selection.rangeCount > 0 && selection.getRangeAt(0).intersectsNode(node);
+}
+
+// Makes a node equal to a fresh one, and leaves what is equal as it is.
+function morph(old, fresh) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  if (old.isEqualNode(fresh)) return;
+  for (const { name } of [...old.attributes]) {
+    // What somebody has opened stays open.
+    if (!fresh.hasAttribute(name) && !(name === "open" && old.localName === "details")) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  if (old.localName === "time") return sayTime(old);
+  morphChildren(old, fresh);
+}
+
+function morphChildren(old, fresh) {
+  const known = new Map([...old.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let place = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const isLike = place && !place.id && place.nodeType === wanted.nodeType && place.nodeName === wanted.nodeName;
+    const found = wanted.id ? known.get(wanted.id) : isLike ? place : null;
+    if (!found || found.nodeName !== wanted.nodeName) {
+      old.insertBefore(wanted, place);
+      continue;
+    }
+    if (found !== place && isPinned(found)) {
+      // The others make room.
+      while (place !== found) {
+        const next = place.nextSibling;
+        old.append(place);
+        place = next;
+      }
+    }
+    if (found === place) place = place.nextSibling;
+    else old.insertBefore(found, place);
+    morph(found, wanted);
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
   }
 }
 
@@ -24,17 +87,14 @@ function replace({ id, html }) {
   // Both say the time of now, so that a part is left alone that differs in nothing else.
   sayTimes(fresh);
   sayTimes(old);
-  if (old.isEqualNode(fresh)) return;
-  // What somebody has opened, or stands on, stays so.
-  const opened = [...old.querySelectorAll("details[open][id]")].map((details) => details.id);
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
-  old.replaceWith(fresh);
-  for (const details of opened) document.getElementById(details)?.setAttribute("open", "");
-  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  morph(old, fresh);
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 let events = null;
 let again = 0;
+let said = null;
 
 function follow() {
   events?.close();
@@ -50,8 +110,16 @@ function follow() {
     if (events.readyState === EventSource.CLOSED) again = setTimeout(follow, 10_000);
   };
   events.onmessage = (message) => {
+    const { parts, title, icon, status } = JSON.parse(message.data);
     // The search is what somebody types.
-    for (const part of JSON.parse(message.data).parts) if (part.id !== "search") replace(part);
+    for (const part of parts) if (part.id !== "search") replace(part);
+    document.title = title;
+    const link = document.getElementById("icon");
+    const address = `/assets/${icon}?${document.body.dataset.version}`;
+    if (link.getAttribute("href") !== address) link.setAttribute("href", address);
+    // Only changes are said, and only of states.
+    if (said !== null && said !== status) document.getElementById("announce").textContent = status;
+    said = status;
   };
 }
 
@@ -75,6 +143,36 @@ document.addEventListener("input", (event) => {
     follow();
   }, 200);
 });
+
+// Keys: / searches, j and k go from line to line, ? shows them.
+const lines = "main [role=row] .name a, main .changes > li > a, main .changes > li summary, main .fold summary, main .due a";
+
+function step(by) {
+  const all = [...document.querySelectorAll(lines)].filter((line) => line.checkVisibility());
+  const next = all[Math.min(Math.max(all.indexOf(document.activeElement) + by, 0), all.length - 1)];
+  next?.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  const search = document.getElementById("q");
+  if (event.key === "/" && search) search.select();
+  else if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === "?") document.getElementById("help").showModal();
+  else return;
+  event.preventDefault();
+});
+
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const area = document.getElementById(button.dataset.copies);
+    area.select();
+    await navigator.clipboard?.writeText(area.value).catch(() => null);
+    button.textContent = navigator.clipboard ? "Copied" : "Selected";
+  });
+}
 
 addEventListener("pagehide", () => events?.close());
 addEventListener("pageshow", (event) => { if (event.persisted) follow(); });

@@ -36,7 +36,7 @@ struct TablePages: Sendable {
         let tables = try await pages.store.browse { try $0.browsedTables() }
         return pages.answer(
             TableListPage(tables: tables, templates: pages.templates).page(),
-            at: [Pages.Place(name: "Tables", address: "/tables", isHere: true)])
+            at: [Layout.Place(name: "Tables", address: "/tables", isHere: true)])
     }
 
     private func show(_ request: Request) async throws -> Response {
@@ -95,13 +95,13 @@ struct TablePages: Sendable {
         }
         guard let page else { return pages.missing("There is no such row, or no such table.") }
         return pages.answer(
-            page, at: Self.place(name, isHere: false) + [Pages.Place(name: "Row", address: "", isHere: true)])
+            page, at: Self.place(name, isHere: false) + [Layout.Place(name: "Row", address: "", isHere: true)])
     }
 
-    private static func place(_ table: String, isHere: Bool) -> [Pages.Place] {
+    private static func place(_ table: String, isHere: Bool) -> [Layout.Place] {
         [
-            Pages.Place(name: "Tables", address: "/tables", isHere: false),
-            Pages.Place(name: table, address: RowAddress.path(table), isHere: isHere),
+            Layout.Place(name: "Tables", address: "/tables", isHere: false),
+            Layout.Place(name: table, address: RowAddress.path(table), isHere: isHere),
         ]
     }
 }

@@ -88,7 +88,7 @@ enum RowFormat: String, CaseIterable, Sendable {
 }
 
 extension StoredValue {
-    fileprivate var fieldText: String {
+    var fieldText: String {
         switch self {
         case .null: ""
         case .integer(let number): String(number)

@@ -8,7 +8,7 @@ import Testing
     private static let screenshots = ProcessInfo.processInfo.environment["TRIBUTARY_SCREENSHOTS"]
 
     private func look(_ browser: Browser, _ name: String) async throws {
-        for width in [360, 1400] {
+        for width in [360, 800, 1400] {
             try await browser.resize(width: width)
             let script = "document.documentElement.scrollWidth <= \(width) ? 1 : document.documentElement.scrollWidth"
             #expect(try await browser.text(script) == "1", "\(name) is wider than \(width)")
@@ -87,15 +87,18 @@ import Testing
             }
             let run = try fixture.store.rows("SELECT min(id) FROM tributary_run WHERE source = 'rates'")[0]
             try await Browser.with { (browser) async throws in
-                for path in ["/", "/sources/rates", "/sources/rates/runs/\(run)", "/sources/rates/purge"] {
+                let controls = "a, button, input:not([type=hidden]), textarea, summary, [tabindex='0']"
+                for path in [
+                    "/", "/sources/rates", "/sources/rates/runs/\(run)", "/sources/rates/purge", "/daemon", "/try",
+                ] {
                     try await browser.open("http://\(fixture.page.authority)\(path)")
                     // What is looked at stays.
                     try await browser.run("events?.close()")
                     #expect(try await browser.text("document.documentElement.lang") == "en")
                     #expect(try await browser.text("document.querySelectorAll('h1').length") == "1")
                     for element in try await browser.elements(
-                        "a, button, input:not([type=hidden]), summary, progress, svg, [role=table], nav, section")
-                    {
+                        "a, button, input:not([type=hidden]), textarea, summary, progress, svg, [role=table], [role=region], nav, section"
+                    ) {
                         let (role, label) = (try await browser.role(element), try await browser.label(element))
                         #expect(
                             !label.isEmpty || role == "generic" || role == "none", "\(path): a \(role) without a name")
@@ -104,7 +107,7 @@ import Testing
                     let count =
                         Int(
                             try await browser.text(
-                                "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e => e.checkVisibility()).length"
+                                "[...document.querySelectorAll(\"\(controls)\")].filter(e => e.checkVisibility()).length"
                             )
                         ) ?? 0
                     var reached: [String] = []
@@ -112,7 +115,7 @@ import Testing
                         try await browser.type(Browser.tab)
                         reached.append(
                             try await browser.text(
-                                "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e => e.checkVisibility()).indexOf(document.activeElement)"
+                                "[...document.querySelectorAll(\"\(controls)\")].filter(e => e.checkVisibility()).indexOf(document.activeElement)"
                             ))
                     }
                     #expect(reached == (0..<count).map(String.init), "\(path)")

@@ -25,6 +25,20 @@ struct PageClient: Sendable {
         return try await send("POST", path, origin.merging(headers) { $1 })
     }
 
+    /// Sends the fields of a form, as a browser does from the daemon's own page.
+    func post(_ path: String, form: [String: String], _ headers: [String: String] = [:]) async throws -> Answer {
+        var allowed = CharacterSet.alphanumerics
+        allowed.insert(charactersIn: "-._")
+        let body = form.map { name, value in
+            name + "=" + (value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
+        }.joined(separator: "&")
+        let own = [
+            "Origin": "http://\(authority)", "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": "\(body.utf8.count)",
+        ]
+        return try await send("POST", path, own.merging(headers) { $1 }, body: body)
+    }
+
     func send(
         _ method: String, _ path: String, _ headers: [String: String], body: String = ""
     ) async throws -> Answer {

@@ -1,0 +1,156 @@
+package import FeedDeclarations
+import TOML
+
+/// The lines of `sources.toml` by what they declare, for those who look at one source.
+package struct DeclarationLines: Sendable {
+    package struct Line: Sendable, Equatable {
+        /// Counted from 1.
+        package var number: Int
+        package var text: String
+
+        package init(number: Int, text: String) {
+            self.number = number
+            self.text = text
+        }
+    }
+
+    private let lines: [String]
+    /// The numbers of the lines of each source, and of `[defaults]`, which has no name.
+    private let numbers: [String?: [Int]]
+
+    /// - Throws: ``ConfigurationError`` where the file cannot be read.
+    package init(file: String) throws {
+        let bytes: [UInt8]
+        do {
+            bytes = try ConfigurationFile.read(file)
+        } catch {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
+        }
+        do throws(TOMLError) {
+            self.init(String(decoding: bytes, as: UTF8.self), try TOMLParser.parse(bytes))
+        } catch {
+            throw ConfigurationError(problems: [
+                .init(file: file, line: error.line, message: "this is not TOML: \(error.message)")
+            ])
+        }
+    }
+
+    private init(_ text: String, _ document: TOMLTable) {
+        let lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+        self.lines = lines
+        // Who owns a line: 0 nobody that is asked for, 1 the defaults, from 2 the sources.
+        var names: [String?] = ["", nil]
+        var owners = [Int?](repeating: nil, count: lines.count + 2)
+        func mark(_ line: Int, _ owner: Int) { if owners.indices.contains(line) { owners[line] = owner } }
+        func mark(all value: TOMLValue, _ owner: Int) {
+            switch value {
+            case .table(let table):
+                for entry in table.entries {
+                    mark(entry.node.line, owner)
+                    mark(all: entry.node.value, owner)
+                }
+            case .array(let nodes):
+                for node in nodes {
+                    mark(node.line, owner)
+                    mark(all: node.value, owner)
+                }
+            default: break
+            }
+        }
+        for entry in document.entries {
+            let owner = entry.key == "defaults" ? 1 : 0
+            mark(entry.node.line, owner)
+            guard entry.key == "sources", case .table(let sources) = entry.node.value else {
+                mark(all: entry.node.value, owner)
+                continue
+            }
+            for source in sources.entries {
+                names.append(source.key)
+                mark(source.node.line, names.count - 1)
+                mark(all: source.node.value, names.count - 1)
+            }
+        }
+        // A line without a value of its own belongs to what is above it; comments and empty lines to what is below.
+        var numbers: [String?: [Int]] = [:]
+        var last = 0
+        var pending: [Int] = []
+        for number in 1...max(lines.count, 1) where number <= lines.count {
+            let trimmed = lines[number - 1].trimmingPrefix { $0 == " " || $0 == "\t" }
+            guard owners[number] == nil, trimmed.isEmpty || trimmed.hasPrefix("#") else {
+                let owner = owners[number] ?? last
+                // Comments within a block, or directly above it; empty lines only within.
+                let above =
+                    owner == last ? pending : Array(pending.reversed().prefix { !lines[$0 - 1].isEmpty }.reversed())
+                numbers[names[owner], default: []] += above + [number]
+                pending = []
+                last = owner
+                continue
+            }
+            pending.append(number)
+        }
+        self.numbers = numbers
+    }
+
+    /// The lines that declare a source.
+    package func lines(of source: String) -> [Line] { lines(numbers[source] ?? []) }
+
+    /// The lines of `[defaults]`, which every source inherits.
+    package var defaults: [Line] { lines(numbers[String?.none] ?? []) }
+
+    private func lines(_ numbers: [Int]) -> [Line] { numbers.map { Line(number: $0, text: lines[$0 - 1]) } }
+}
+
+extension SourceDeclaration {
+    /// The names of headers whose values everybody may see.
+    private static let plainHeaders: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
+        "referer", "soapaction", "user-agent",
+    ]
+
+    /// Keeps secrets out of its declaration that are written there literally: credentials, headers, and parameters whose
+    /// names say that they are secret.
+    package func literalRedactor() -> Redactor {
+        var secrets: Set<String> = []
+        for request in requests {
+            for (name, value) in request.headers where !Self.plainHeaders.contains(name.lowercased()) {
+                secrets.insert(value.template)
+                secrets.insert(value.value)
+            }
+            for (name, value) in request.parameters where name.isOfSecret { secrets.insert(value.template) }
+            let query = request.url.template.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+            for item in query.split(separator: "&") {
+                let parts = item.split(separator: "=", maxSplits: 1)
+                if parts.count == 2, String(parts[0]).isOfSecret { secrets.insert(String(parts[1])) }
+            }
+        }
+        // A reference shows nothing of what it stands for.
+        return Redactor(
+            secrets: secrets.filter { !$0.hasPrefix("${") }, authentications: requests.compactMap(\.authentication))
+    }
+}
+
+extension String {
+    /// True for the name of something that is most likely secret.
+    package var isOfSecret: Bool {
+        let name = lowercased()
+        if ["password", "passwd", "secret", "token", "cookie", "credential", "apikey"].contains(where: {
+            name.contains($0)
+        }) {
+            return true
+        }
+        let words = Set(name.split { !$0.isLetter }.map(String.init))
+        return !words.isDisjoint(with: [
+            "pass", "pwd", "auth", "authorization", "bearer", "sig", "signature", "session",
+        ])
+            || words.contains("key") && !words.isDisjoint(with: ["api", "access", "private", "subscription", "x"])
+    }
+
+    /// The line of a declaration with what stands in quotes behind the name of a secret left out.
+    package var withoutLiteralSecrets: String {
+        replacing(/([A-Za-z0-9_-]+)(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*')/) { match in
+            let isReference = match.3.dropFirst().hasPrefix("${")
+            return String(match.1).isOfSecret && !isReference ? "\(match.1)\(match.2)\"[secret]\"" : String(match.0)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+import FeedConfiguration
+import FeedDeclarations
+import FeedFetching
+import FeedInferring
+import FeedModel
+import FeedParsing
+package import FeedStores
+import Foundation
+import Locking
+
+extension SyncService {
+    /// The time for one trial, with the download.
+    private static let tryingTime = Duration.seconds(60)
+
+    /// Fetches a document and shows the rows that it becomes, in a store of its own that is gone afterwards. One document is
+    /// tried at a time.
+    ///
+    /// - Parameters:
+    ///   - toml: the declaration of the source; nil to infer one.
+    ///   - makeStore: creates a store in a file.
+    /// - Throws: ``CorrectionRefusal`` where another is being tried, or the time has passed; `CancellationError`.
+    package func tryOut(
+        _ subject: Trial.Subject, by toml: String?,
+        makeStore: @escaping @Sendable (_ path: String, _ schema: String) throws -> any MainStore
+    ) async throws -> Trial {
+        guard trying.acquire() else {
+            throw CorrectionRefusal(
+                description: "another document is being tried at this moment; ask again in a moment", isBusy: true)
+        }
+        defer { trying.release() }
+        var environment = environment
+        environment.configuration = configuration
+        let run = TrialRun(subject, toml, environment, makeStore)
+        return try await withThrowingTaskGroup(of: Trial?.self) { [clock = environment.clock] group in
+            defer { group.cancelAll() }
+            group.addTask { try await run.trial() }
+            group.addTask {
+                try await clock.sleep(for: Self.tryingTime)
+                return nil
+            }
+            guard let trial = try await group.next() ?? nil else {
+                throw CorrectionRefusal(
+                    description: "the document did not become rows within \(Self.tryingTime.components.seconds) seconds"
+                )
+            }
+            return trial
+        }
+    }
+}
+
+/// Makes one trial, on a queue of its own.
+private actor TrialRun {
+    private let subject: Trial.Subject
+    private let toml: String?
+    private let environment: RunEnvironment
+    private let makeStore: @Sendable (String, String) throws -> any MainStore
+    private let executor: RunExecutor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(
+        _ subject: Trial.Subject, _ toml: String?, _ environment: RunEnvironment,
+        _ makeStore: @escaping @Sendable (String, String) throws -> any MainStore
+    ) {
+        self.subject = subject
+        self.toml = toml
+        self.environment = environment
+        self.makeStore = makeStore
+        executor = environment.serialExecutor("try")
+    }
+
+    /// - Throws: `CancellationError`. Any other error is in the trial.
+    func trial() async throws -> Trial {
+        var trial = Trial(toml: toml ?? "")
+        do {
+            let folder = try Self.makeFolder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let document = folder + "/document"
+            let format = try await write(to: document)
+            let reasons = try await infer(document, format, &trial)
+            guard trial.notes.isEmpty else { return trial }
+            try await plan(document, folder, &trial)
+            for index in trial.tables.indices { trial.tables[index].reason = reasons[trial.tables[index].table] }
+        } catch let error as ConfigurationError {
+            trial.problems = error.problems.map { environment.shown("\($0)") }
+        } catch {
+            try Task.checkCancellation()
+            trial.problems = [environment.shown(ErrorText.words(error))]
+        }
+        return trial
+    }
+
+    /// Makes a folder that only this user can enter (mkdtemp(3)).
+    private static func makeFolder() throws -> String {
+        let parent = FileManager.default.temporaryDirectory.path
+        var template = Array("\(parent)/tributary-try-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StoreError(
+                .unavailable, "no folder can be made in \(parent): \(String(cString: strerror(errno)))")
+        }
+        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    // MARK: - The document
+
+    /// Writes the document to a file, decompressed, and with the encoding in its XML declaration that it really has.
+    ///
+    /// - Returns: the format that its server has told, or that its first character tells; nil for XML and JSON.
+    private func write(to file: String) async throws -> BodyFormat? {
+        var bytes: Data
+        let charset: String?
+        let format: BodyFormat?
+        switch subject {
+        case .document(let text):
+            bytes = Data(text.utf8)
+            charset = "UTF-8"
+            let first = text.first { !$0.isWhitespace && $0 != "\u{FEFF}" }
+            format = first.map { "<{[".contains($0) } ?? true ? nil : .csv
+        case .address(let address):
+            let response: FeedResponse
+            (response, bytes) = try await download(address)
+            charset = response.charset
+            format = DocumentFormat.format(of: response)
+        }
+        if let charset, format == nil { bytes = Self.declaring(charset, bytes) }
+        try bytes.write(to: URL(fileURLWithPath: file))
+        return format
+    }
+
+    private func download(_ address: String) async throws -> (FeedResponse, Data) {
+        guard ["http://", "https://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
+            throw FetchError(.address, "'\(address)' is no address; write one that begins with http:// or https://")
+        }
+        var request = Inference.request(address, limit: Trial.mostBytes)
+        request.timeout = .seconds(30)
+        request.allowsPrivate = environment.configuration.allowsPrivate
+        request.provenance = .unknown("the given address")
+        request.provenance?.advice = "only public addresses are tried; allow_private = true in [defaults] allows others"
+        environment.http.begin([request])
+        defer { environment.http.end([request]) }
+        let exchange = try await Inference.fetch(request, try request.prepare(), environment.http)
+        let decoder = try BodyDecoder(
+            contentEncoding: exchange.response[header: "Content-Encoding"], limit: Trial.mostBytes)
+        var bytes = Data()
+        try await exchange.forEachPiece { piece in try decoder.decode(piece) { bytes.append(contentsOf: $0) } }
+        try decoder.finish { bytes.append(contentsOf: $0) }
+        return (exchange.response, bytes)
+    }
+
+    /// Returns XML whose declaration names a charset, which its transport has told (RFC 7303, section 3).
+    private static func declaring(_ charset: String, _ bytes: Data) -> Data {
+        let isName = charset.utf8.allSatisfy { $0.isAlphanumeric || "-_.:".utf8.contains($0) }
+        guard isName, bytes.starts(with: "<".utf8) else { return bytes }
+        let end = bytes.starts(with: "<?xml ".utf8) ? bytes.range(of: Data("?>".utf8))?.upperBound : bytes.startIndex
+        guard let end else { return bytes }
+        return Data("<?xml version=\"1.0\" encoding=\"\(charset)\"?>".utf8) + bytes[end...]
+    }
+
+    // MARK: - The rows
+
+    /// Infers the declaration, where there is none.
+    ///
+    /// - Returns: what was found of each table.
+    private func infer(_ document: String, _ format: BodyFormat?, _ trial: inout Trial) async throws -> [String: String]
+    {
+        guard toml == nil else { return [:] }
+        var (address, name): (String, String?) = ("https://example.com/feed", "feed")
+        if case .address(let given) = subject { (address, name) = (given, nil) }
+        let registry = environment.registry
+        let proposal = try await Inference(of: document, format: format, address: address).proposal(
+            Inference.Surroundings(
+                name: name, takenTables: registry.tables,
+                parsers: Dictionary(registry.names.map { ($0, registry.tables(of: .parser($0))) }) { first, _ in first }
+            ))
+        trial.toml = proposal.toml
+        if proposal.isList {
+            trial.notes = ["This is a list of feeds, and each is a source. Try the address of one to see its rows."]
+        }
+        return Dictionary(proposal.reasons.map { ($0.table, $0.text) }) { first, _ in first }
+    }
+
+    /// Adds the rows that a first run would insert into an empty store.
+    private func plan(_ document: String, _ folder: String, _ trial: inout Trial) async throws {
+        let path = folder + "/store.sqlite"
+        let configuration = try TributaryConfiguration(trying: trial.toml, store: path, parsers: environment.registry)
+        let store = try makeStore(path, "")
+        defer { try? store.close() }
+        var environment = environment
+        environment.configuration = configuration
+        environment.store = store
+        environment.slots = Slots(limit: 1)
+        environment.activeRuns = ActiveRuns()
+        environment.metrics = .none
+        environment.onProgress = { _ in }
+        environment.ownership = nil
+        environment.recordWindow = nil
+        for source in configuration.sources {
+            let found = Mutex(trial)
+            let file = URL(fileURLWithPath: document).absoluteString
+            let plan = try await StackRun(source, in: environment, mode: .force).plan(
+                bodies: Dictionary(source.requests.map { ($0.key, file) }) { first, _ in first }
+            ) { change in
+                found.withLock { $0.add(change) }
+            }
+            trial = found.withLock(\.self)
+            trial.skipped = plan.skipped
+            trial.unmapped = plan.elements.map { Trial.Unmapped(path: $0.path, count: $0.count) }
+            trial.empty = plan.columns.map(\.path)
+            trial.notes += plan.notes
+            if trial.tables.isEmpty { trial.notes.append("No record of the document matches an 'element'.") }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isAlphanumeric: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+}

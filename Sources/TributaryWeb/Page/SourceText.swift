@@ -1,0 +1,69 @@
+import FeedConfiguration
+import FeedDeclarations
+import Foundation
+import Locking
+
+/// What the configuration's file says of a source, without secrets.
+struct SourceText: Sendable {
+    var file: String
+    var lines: [DeclarationLines.Line]
+    /// The lines of `[defaults]`.
+    var defaults: [DeclarationLines.Line]
+    /// Why there are no lines.
+    var note: String?
+}
+
+/// The lines of the configuration's file, read once for each version of the file.
+final class SourceTexts: Sendable {
+    private struct Version: Equatable {
+        var seconds: Int
+        var nanoseconds: Int
+        var size: Int
+        var inode: UInt64
+    }
+
+    private struct State {
+        var version: Version?
+        var lines: Result<DeclarationLines, any Error>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the lines of a source; blocks its thread where the file has changed.
+    func text(of source: SourceDeclaration, in configuration: TributaryConfiguration) -> SourceText {
+        let name = URL(fileURLWithPath: configuration.file).lastPathComponent
+        do {
+            let found = try lines(configuration.file)
+            let literal = source.literalRedactor()
+            func shown(_ lines: [DeclarationLines.Line]) -> [DeclarationLines.Line] {
+                lines.map { line in
+                    let text = literal.redact(configuration.redactor.redact(line.text.withoutLiteralSecrets))
+                    return DeclarationLines.Line(number: line.number, text: text)
+                }
+            }
+            let lines = shown(found.lines(of: source.name))
+            return SourceText(
+                file: name, lines: lines, defaults: shown(found.defaults),
+                note: lines.isEmpty
+                    ? "The file does not declare it any more; its declaration counts until a reload." : nil)
+        } catch {
+            return SourceText(
+                file: name, lines: [], defaults: [], note: configuration.redactor.redact("\(error)"))
+        }
+    }
+
+    private func lines(_ file: String) throws -> DeclarationLines {
+        var status = stat()
+        let version =
+            stat(file, &status) == 0
+            ? Version(
+                seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, size: Int(status.st_size),
+                inode: UInt64(status.st_ino)) : nil
+        return try state.withLock { state in
+            if let lines = state.lines, version != nil, state.version == version { return lines }
+            let lines = Result { try DeclarationLines(file: file) }
+            state = State(version: version, lines: lines)
+            return lines
+        }.get()
+    }
+}
