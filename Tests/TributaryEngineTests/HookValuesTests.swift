@@ -134,7 +134,7 @@ import Testing
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }
             try await commit(hooks, (1, "nut", "3"), (2, "bolt", "4.5"))
             _ = try await hooks.events(count: 1)
-            try fixture.store.execute("UPDATE product SET name = 'another' WHERE id = 1")
+            try fixture.store.execute("UPDATE product SET name = 'another' WHERE id = '1'")
             fixture.accept()
             let count = try await hooks.events(count: try hooks.events().count + 1).count
             #expect(

@@ -464,7 +464,7 @@ import Testing
             let texts = configuration.sources.map(notes.note)
             #expect(
                 texts == [
-                    "due: waits for its turn at 127.0.0.1, which is asked once in 60.0 seconds ([hosts] pace); 1 source is due there",
+                    "due: waits for its turn at 127.0.0.1, which gets one request in 60.0 seconds ([hosts] pace); 1 source is due there",
                     nil,
                 ])
         }

@@ -172,7 +172,7 @@ enum DueTime {
     private static func movedNote(_ hints: PollHints) -> String? {
         guard !hints.moved.isEmpty else { return nil }
         return hints.moved.sorted { $0.key < $1.key }.map {
-            "request '\($0.key)' has moved for good to \($0.value), which is asked now; change its url"
+            "request '\($0.key)' has moved permanently to \($0.value), which is requested now; change its url"
         }.joined(separator: "; ")
     }
 
