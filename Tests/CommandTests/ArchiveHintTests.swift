@@ -23,7 +23,9 @@ import Testing
             }
             let bare = try await check("data")
             #expect(bare.status == 78)
-            #expect(bare.error.contains("sources.toml:3: sources.s.requests[1].url: 'file://\(folder.file("data"))'"))
+            #expect(
+                bare.error.contains(
+                    "sources.toml:3:7: error: sources.s.requests[1].url: 'file://\(folder.file("data"))'"))
             #expect(bare.error.contains("is a folder; for the files in it, declare documents = \"**/*.xml\""))
             #expect(try await check("data", "documents = \"*.xml\"").status == 0)
             #expect(try await check("data/*.xml").status == 0)

@@ -244,7 +244,7 @@ import Testing
             #expect(output.status == 78, "\(output)")
             #expect(
                 output.standardError.contains(
-                    "sources.b.requests[1]: mirrors table 'place', as sources.a.requests[1] does"),
+                    "sources.b.requests[1]: mirrors table 'place', and so does sources.a.requests[1]"),
                 "\(output.standardError)")
         }
     }

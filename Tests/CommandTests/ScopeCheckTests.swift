@@ -32,7 +32,7 @@ import Testing
         ])
         #expect(wrong.status == 78, "\(wrong)")
         for expected in [
-            "sources.toml:1: sources.s0.requests[1]: its scope names the column 'shop' of table 'price'",
+            "sources.toml:1:14: error: sources.s0.requests[1]: its scope names the column 'shop' of table 'price'",
             "which is not part of the key (id)", "sources.s1.requests[1] writes the table, too",
             "make 'shop' part of the key",
         ] { #expect(wrong.standardError.contains(expected), "\(expected) in \(wrong.standardError)") }
@@ -66,7 +66,7 @@ import Testing
             beside.standardOutput.contains(
                 "note: ")
                 && beside.standardOutput.contains(
-                    "sources.toml:1: sources.s0.requests[1]: mirrors all of table 'price'"),
+                    "sources.toml:1:14: error: sources.s0.requests[1]: mirrors all of table 'price'"),
             "\(beside)")
         #expect(beside.standardOutput.contains("rows that only the other has are deleted"), "\(beside)")
         let upserts = try await check([

@@ -14,7 +14,7 @@ import Testing
             #expect(
                 Set(report.keys) == [
                     "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds",
-                    "error", "requests",
+                    "error", "requests", "drift",
                 ])
             #expect(report["outcome"] as? String == "committed" && report["inserted"] as? Int == 35)
             #expect(report["error"] is NSNull)

@@ -112,7 +112,7 @@ import TributaryWeb
 
     @Test func aSourceIsStaleOnceFreshWithinHasPassed() {
         let engine = MeasuredEngine(sources: 2)
-        func stale() -> [String] { engine.samples("tributary_stale").map { String($0.suffix(1)) } }
+        func stale() -> [String] { engine.samples("tributary_stale").sorted().map { String($0.suffix(1)) } }
         let first = RunReport(source: "source-0", outcome: .committed, startedAt: now, seconds: 5)
         engine.metrics.note(first)
         engine.metrics.refresh(now: now + 3604)

@@ -45,6 +45,9 @@ public struct SourceExcerpt: Sendable, Equatable {
         #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
     nonisolated(unsafe) private static let assignment =
         #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?)/#
+    /// A setting of a connection string of keywords: `password=…`, with or without quotes.
+    nonisolated(unsafe) private static let keyword =
+        #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()
     nonisolated(unsafe) private static let userInfo = #/:\/\/[^\/\s"'@]+@/#
 
     /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`
@@ -60,6 +63,9 @@ public struct SourceExcerpt: Sendable, Equatable {
             let value = match.2.dropFirst()
             let inner = value.last == match.2.first ? value.dropLast() : value
             if !inner.hasPrefix("${"), !inner.isEmpty { hide(inner.startIndex..<inner.endIndex) }
+        }
+        for match in text.matches(of: keyword) where !match.2.contains("${") {
+            hide(match.2.startIndex..<match.2.endIndex)
         }
         for match in text.matches(of: userInfo) where !match.0.contains("${") {
             hide(text.index(match.range.lowerBound, offsetBy: 3)..<text.index(before: match.range.upperBound))

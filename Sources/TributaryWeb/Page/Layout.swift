@@ -13,6 +13,7 @@ struct Layout {
     struct Link: Sendable {
         var name: String
         var address: String
+        var isHere = false
     }
 
     var title: String
@@ -23,7 +24,7 @@ struct Layout {
     var version: String
     /// Where the page is followed; empty where it stays as it is.
     var live = ""
-    var place: [Place] = []
+    private(set) var place: [Place] = []
     var told: String?
     var links: [Link]
     var content: String
@@ -38,5 +39,12 @@ struct Layout {
         self.links = links
         content = page.fragments.map(\.html).joined()
         self.store = store
+    }
+
+    /// Shows the way to the page. The link to the page itself is marked, and is no further step.
+    mutating func lead(by place: [Place]) {
+        let here = place.last?.address
+        for index in links.indices { links[index].isHere = links[index].address == here }
+        self.place = links.contains(where: \.isHere) ? place.dropLast() : place
     }
 }

@@ -202,7 +202,7 @@ struct Pages: Sendable {
         var layout = layout(page)
         layout.live = Self.live(address, text)
         layout.told = Self.words(told)
-        layout.place = address.place
+        layout.lead(by: address.place)
         return layout
     }
 
@@ -214,7 +214,7 @@ struct Pages: Sendable {
     /// Answers with a page that stays as it is.
     func answer(_ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok) -> Response {
         var layout = layout(page)
-        layout.place = place
+        layout.lead(by: place)
         return .html(status, templates.render("layout", layout))
     }
 

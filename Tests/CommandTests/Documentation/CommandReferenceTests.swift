@@ -69,10 +69,15 @@ import Testing
     @Test func everyRequestOfTheDaemonsInterfaceIsDescribedAndNoOther() throws {
         let page = try MarkdownFile("Documentation/Commands.md")
         let folder = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API")
-        let routes = try ["API.swift", "API+Rows.swift"].flatMap { name in
+        var routes = try ["API.swift", "API+Rows.swift"].flatMap { name in
             try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
                 .matches(of: /\.(get|post)\(\s*"(\/api[^"]*)"/)
                 .map { "\($0.1.uppercased()) \($0.2)" }
+        }
+        // These are declared by their addresses alone.
+        routes += try ["API+Corrections.swift", "API+Trial.swift"].flatMap { name in
+            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                .matches(of: /^ *"(\/api\/[a-z]+)",/.anchorsMatchLineEndings()).map { "POST \($0.1)" }
         }
         let described = page.lines.compactMap { line in
             line.firstMatch(of: /^\| `((?:GET|POST) \/api[^`]*)`/).map { String($0.1) }

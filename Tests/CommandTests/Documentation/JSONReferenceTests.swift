@@ -65,6 +65,7 @@ import Testing
         try fixture.store.execute(
             "DELETE FROM tributary_change WHERE id < (SELECT max(id) FROM tributary_change) - 1")
         try await session.run("tail", "--after", "1")
+        try await session.run("tail", "--values")
         try await session.run("purge", "shop", "--yes")
         return session.printed
     }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func anUndoIsShownAndThenDone() async throws {
         try await PageFixture.with { (fixture) async throws in
-            fixture.feeds.set("news", PageFixture.items(1...3, title: "<b>new</b>"))
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "&lt;b&gt;new&lt;/b&gt;"))
             _ = try await fixture.page.post("/sources/news/refresh")
             let titles = "SELECT DISTINCT title FROM news"
             try await fixture.wait("it is committed") { try fixture.store.rows(titles) == ["<b>new</b>"] }
