@@ -56,7 +56,7 @@ import Testing
         ("* 24 * * *", "expected 0 to 23"), ("* * 0 * *", "expected 1 to 31"), ("* * * 13 *", "or jan to dec"),
         ("* * * * 8", "or sun to sat"), ("*/0 * * * *", "a step is a number above 0"),
         ("5/10 * * * *", "write 5-59/10"), ("* * * * 5-1", "it runs backwards; write 5-7,0-1"),
-        ("1,,2 * * * *", "no minute"),
+        ("1,,2 * * * *", "not a valid minute"),
         ("0 0 30 2 *", "no year has such a day"), ("0 0 31 4,6,9,11 *", "no year has such a day"),
         ("@fortnightly", "none of @annually"), ("1- * * * *", "expected 0 to 59"), ("+1 * * * *", "expected 0 to 59"),
     ])
