@@ -50,6 +50,7 @@ package struct TestStore: Sendable {
         if let schema { return try schema.execute(StoreKind.postgres.sql(sql), isChecked: isChecked) }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = isChecked
+        configuration.busyMode = .timeout(60)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()

@@ -95,8 +95,8 @@ struct CorrectionPages: Sendable {
             view.notes += stack?.notes ?? []
             if address.kind == .undo {
                 view.notes.append(
-                    "The source is then held: its feed is taken again once it differs from the one that was undone, or "
-                        + "after its release.")
+                    "The source is then paused: its feed is fetched again once it differs from the one that was undone, or "
+                        + "after `tributary resume`.")
             }
             return view
         }

@@ -59,6 +59,12 @@ import Testing
                     "its rows are the feed's", "document.querySelectorAll('#runs .body [role=row]').length >= 5 ? 1 : 0"
                 )
 
+                fixture.feeds.set("rates", PageFixture.items(1...4, title: "newest"))
+                _ = try await fixture.page.post("/sources/rates/refresh")
+                try await fixture.wait("the newest titles are committed") {
+                    try fixture.store.rows("SELECT DISTINCT title FROM rates") == ["newest"]
+                }
+
                 // What a run has changed, from what to what.
                 let run = try fixture.store.rows(
                     "SELECT id FROM tributary_run WHERE source = 'rates' AND updated = 4")[0]
