@@ -41,6 +41,7 @@ public struct SourceExcerpt: Sendable, Equatable {
     /// True for the name of a key whose value must not be shown.
     static func isSecret(_ name: String) -> Bool { name.lowercased().firstMatch(of: secretName) != nil }
 
+    // `nonisolated(unsafe)`: a Regex is not Sendable; these are never changed, and matching changes nothing in them.
     nonisolated(unsafe) private static let secretName =
         #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
     nonisolated(unsafe) private static let assignment =

@@ -88,6 +88,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
+    /// `@unchecked Sendable`: handed to the one thread that closes the connection.
     private struct Handles: @unchecked Sendable {
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
