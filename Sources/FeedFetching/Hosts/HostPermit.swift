@@ -6,6 +6,7 @@ package final class HostPermit: Sendable {
     private let gate: HostGate
     /// nil once the permit is released, and while it moves.
     private let held: Mutex<(id: Int, origin: Origin)?>
+    private let check = Mutex<(@Sendable () throws -> Void)?>(nil)
 
     init(_ id: Int, _ origin: Origin, of gate: HostGate) {
         self.gate = gate
@@ -27,11 +28,18 @@ package final class HostPermit: Sendable {
         }
     }
 
+    /// Sets what throws where no further request may be sent.
+    package func beforeEachRequest(_ check: @escaping @Sendable () throws -> Void) {
+        self.check.withLock { $0 = check }
+    }
+
     /// Waits until a request may be sent. The wait is not the exchange's time.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError`; what the check throws.
     func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
         try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
+        let check = check.withLock { $0 }
+        try check?()
     }
 
     /// Gives the host's next request, which is reserved for this permit, to whoever is next.

@@ -143,7 +143,7 @@ actor DaemonGroup {
             return requests.ran
         }
         do {
-            scheduler.updateDueTimes(from: try store.standings(of: sources.sorted()).compactMapValues(\.state))
+            scheduler.updateDueTimes(from: try standings(of: sources).compactMapValues(\.state))
         } catch {
             logger.warning("What other processes have run cannot be read", metadata: ["error": "\(error)"])
         }
@@ -206,11 +206,23 @@ actor DaemonGroup {
         scheduler.release(sources)
     }
 
+    /// Reads states that other daemons have written. Where the clock of one is ahead, a wait is counted from this moment: it would
+    /// begin again whenever it is looked at, until this clock has passed the run.
+    private func standings(of sources: Set<String>) throws -> [String: SourceStanding] {
+        let (names, now) = (sources.sorted(), clock.now())
+        let standings = try store.standings(of: names)
+        guard standings.values.contains(where: { $0.state?.lastRun.map { $0 > now } ?? false }) else {
+            return standings
+        }
+        try store.cutWaits(to: now)
+        return try store.standings(of: names)
+    }
+
     /// Takes sources over, but for those at whose hosts others still run some.
     ///
     /// - Returns: how many were taken.
     private func take(_ sources: Set<String>) throws -> Int {
-        let standings = try store.standings(of: sources.sorted())
+        let standings = try standings(of: sources)
         let groups = record.declared.groups
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
