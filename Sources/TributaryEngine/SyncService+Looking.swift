@@ -3,18 +3,18 @@ package import FeedFetching
 import FeedStores
 package import Foundation
 
-/// What a service does at this moment, for those who look on, and the retry of a hook that they ask for.
+/// The activity of a service, for commands and the page, and the retry of a hook.
 extension SyncService {
-    /// What goes on at the hosts.
+    /// The activity at the hosts.
     package var hostActivity: [HostActivity] { environment.hosts.activity }
 
-    /// The origins that asked for a pause, as with `Retry-After`, and the end of each pause.
+    /// The origins that requested a wait, as with `Retry-After`, with the ends of the waits.
     package var hostPauses: [Origin: Date] { environment.busyHosts.waiting(now: environment.clock.now()) }
 
-    /// Sends the event again at once that a hook's receiver did not take. Where another daemon delivers the hook's events, it
-    /// does so at its next look. Blocks its thread.
+    /// Sends a hook's failed event again at once. If another daemon delivers the hook's events, it does so at its next
+    /// check. Blocks its thread.
     ///
-    /// - Returns: false where there is none.
+    /// - Returns: false without a failed event.
     /// - Throws: `StoreError`.
     package func retryHook(_ name: String) throws -> Bool {
         let isRetried = try environment.store.retryHook(name)
