@@ -41,6 +41,8 @@ final class Internet: @unchecked Sendable {
     private var cutOff: Set<EventLoop.Process> = []
     /// The processes that were paused or cut off once: others may have taken over what was theirs.
     private(set) var delayed: Set<EventLoop.Process> = []
+    /// The processes whose last run is not in the store, so that others do not know when it asked its hosts.
+    var unrecorded: Set<EventLoop.Process> = []
     /// The hosts of which a process has once found an address in somebody's own network, with what it has found last.
     private var privateHosts: [EventLoop.Process: [String: Bool]] = [:]
     /// True as long as no clock of any daemon is wrong, so that they agree on when a host was asked.
@@ -127,7 +129,8 @@ final class Internet: @unchecked Sendable {
         if count > rules.perHost {
             fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
         }
-        let known = clocksAgree ? asking : [process]
+        unrecorded.remove(process)
+        let known = clocksAgree ? asking.filter { !unrecorded.contains($0) } : [process]
         // What another process knows of a host is in the store, in milliseconds.
         if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(),
             loop.now - last < pace - .milliseconds(1)

@@ -57,8 +57,10 @@ extension LossyStore {
         _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
-        try await writing("commit") {
+        lines.note(isRecorded: false)
+        return try await writing("commit") {
             let report = try await $0.commit(commit, merging: stack, interruption: interruption, seconds: seconds)
+            lines.note(isRecorded: true)
             note(report)
             return report
         }

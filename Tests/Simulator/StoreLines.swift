@@ -12,6 +12,11 @@ final class StoreLines: @unchecked Sendable {
         self.internet = internet
     }
 
+    /// Takes note of whether the last run is in the store.
+    func note(isRecorded: Bool) {
+        if isRecorded { internet.unrecorded.remove(process) } else { internet.unrecorded.insert(process) }
+    }
+
     private var isCutOff: Bool { internet.isCutOff(process) }
 
     func checkThere(_ method: String, rarer factor: Int = 1) throws {
