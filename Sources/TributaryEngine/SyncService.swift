@@ -130,7 +130,7 @@ public final class SyncService: Service {
                 DaemonGroup(
                     sharedStore, configuration, scheduler: scheduler, ownership: ownership,
                     busyHosts: environment.busyHosts, clock: clock, executor: environment.serialExecutor("daemons"),
-                    logger: logger)
+                    logger: logger, onRetry: hooks.note(retryOf:))
             } else {
                 nil
             }
@@ -258,40 +258,6 @@ public final class SyncService: Service {
 
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
-
-    /// Lets sources exceed their limits once, and commits the documents of blocked runs at once. Blocks its thread.
-    ///
-    /// - Parameters:
-    ///   - inAdvance: true for the next commits of sources that are not blocked.
-    ///   - run: the blocked run that was shown to whoever accepts it; nil for the one that is blocked now.
-    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
-    @discardableResult
-    package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
-        if !inAdvance { try refreshEverywhere(sources) }
-        return acceptances
-    }
-
-    /// Resumes paused sources, and refreshes them. Blocks its thread.
-    ///
-    /// - Returns: those that were paused.
-    /// - Throws: `StoreError`.
-    package func resume(_ sources: [String]) throws -> [String] {
-        let resumed = try store.resume(sources)
-        if !resumed.isEmpty { try refreshEverywhere(resumed) }
-        return resumed
-    }
-
-    /// Refreshes sources now, whichever daemon they belong to; all of them for none. Blocks its thread.
-    ///
-    /// - Throws: `StoreError`.
-    package func refreshEverywhere(_ sources: [String]) throws {
-        if let shared = store as? any SharedStore {
-            try shared.requestRefresh(sources)
-        } else {
-            refresh(sources.isEmpty ? nil : sources)
-        }
-    }
 
     /// Returns as soon as the running service's scheduler has answered: a sign of life.
     public func heartbeat() async { await scheduler.heartbeat() }

@@ -52,6 +52,9 @@ final class SourceTexts: Sendable {
         }
     }
 
+    /// Reads the lines of the configuration's file; blocks its thread.
+    func readLines(of configuration: TributaryConfiguration) { _ = try? lines(configuration.file) }
+
     private func lines(_ file: String) throws -> DeclarationLines {
         var status = stat()
         let version =
