@@ -25,7 +25,11 @@ package struct ConfigurationReader {
             var problem = ConfigurationError.Problem(
                 file: file, line: error.line, message: "this is not TOML: \(error.message)")
             problem.column = error.column
-            problem.excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
+            let excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
+            if excerpt.marksSecret {
+                problem.message = problem.message.replacing(/'[^']*'/, with: "[secret]", maxReplacements: 1)
+            }
+            problem.excerpt = excerpt
             throw ConfigurationError(problems: [problem])
         }
         // Only an escape can make one.

@@ -104,18 +104,12 @@ package struct DeclarationLines: Sendable {
 }
 
 extension SourceDeclaration {
-    /// The names of headers whose values everybody may see.
-    private static let plainHeaders: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
-        "referer", "soapaction", "user-agent",
-    ]
-
     /// Keeps secrets out of its declaration that are written there literally: credentials, headers, and parameters whose
     /// names say that they are secret.
     package func literalRedactor() -> Redactor {
         var secrets: Set<String> = []
         for request in requests {
-            for (name, value) in request.headers where !Self.plainHeaders.contains(name.lowercased()) {
+            for (name, value) in request.headers where !name.isOfPlainHeader {
                 secrets.insert(value.template)
                 secrets.insert(value.value)
             }
@@ -133,6 +127,14 @@ extension SourceDeclaration {
 }
 
 extension String {
+    private static let plainHeaders: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
+        "referer", "soapaction", "user-agent",
+    ]
+
+    /// True for the name of a header whose value everybody may see.
+    package var isOfPlainHeader: Bool { Self.plainHeaders.contains(lowercased()) }
+
     /// True for the name of something that is most likely secret.
     package var isOfSecret: Bool {
         let name = lowercased()

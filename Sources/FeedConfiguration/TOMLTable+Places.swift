@@ -21,7 +21,12 @@ extension TOMLTable {
 
     /// Calls `body` for each key and string.
     func forEachText(_ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void) {
-        TOMLValue.table(self).forEachText(at: { TOMLKeyPath() }, body)
+        TOMLValue.table(self).forEachText(at: { TOMLKeyPath() }, hasKeys: true, body)
+    }
+
+    /// Calls `body` for each string that is a value.
+    func forEachString(_ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void) {
+        TOMLValue.table(self).forEachText(at: { TOMLKeyPath() }, hasKeys: false, body)
     }
 }
 
@@ -35,17 +40,19 @@ extension TOMLValue {
     }
 
     fileprivate func forEachText(
-        at path: @escaping () -> TOMLKeyPath, _ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void
+        at path: @escaping () -> TOMLKeyPath, hasKeys: Bool, _ body: (_ path: () -> TOMLKeyPath, _ text: String) -> Void
     ) {
         switch self {
         case .string(let text): body(path, text)
         case .array(let nodes):
-            for (index, node) in nodes.enumerated() { node.value.forEachText(at: { path().appending(index) }, body) }
+            for (index, node) in nodes.enumerated() {
+                node.value.forEachText(at: { path().appending(index) }, hasKeys: hasKeys, body)
+            }
         case .table(let table):
             for entry in table.entries {
                 let place = { path().appending(entry.key) }
-                body(place, entry.key)
-                entry.node.value.forEachText(at: place, body)
+                if hasKeys { body(place, entry.key) }
+                entry.node.value.forEachText(at: place, hasKeys: hasKeys, body)
             }
         case .integer, .float, .boolean, .date: break
         }

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Runs work that may block for long, each on a thread of its own: never on those that tasks share.
+/// Runs blocking work, each call on a thread of its own, and never on the cooperative pool.
 enum BlockingWork {
-    /// Tells work whether the task that waits for it was cancelled.
+    /// The cancellation of the task that waits for the work.
     final class Cancellation: Sendable {
         private let isRequested = Atomic(false)
 
@@ -13,7 +13,7 @@ enum BlockingWork {
         func check() throws { if isRequested.load(ordering: .relaxed) { throw CancellationError() } }
     }
 
-    /// - Parameter work: asks again and again whether it is cancelled.
+    /// - Parameter work: calls ``Cancellation/check()`` repeatedly.
     static func run<Value: Sendable>(
         _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {

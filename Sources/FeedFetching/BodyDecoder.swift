@@ -1,7 +1,7 @@
 import FeedModel
 
-/// Decodes bodies. Undoes `gzip` and `deflate`, which the transport declares or a `.gz` file brings, and takes the file
-/// out of a ZIP archive. The decoded bytes count against the limit, as a small body may hold a large one.
+/// Decodes bodies: `gzip` and `deflate`, declared by a header or shown by the first bytes, and the single file of a ZIP
+/// archive. The limit counts decoded bytes, because a small body may decode to a large one.
 package final class BodyDecoder {
     private enum Coding {
         case undecided([UInt8])
@@ -15,7 +15,7 @@ package final class BodyDecoder {
     private let opensArchives: Bool
     private var coding = Coding.undecided([])
 
-    /// Compressed bytes read so far. They are held to the limit too, as compressed data may decode to nothing.
+    /// Compressed bytes read so far. The limit applies to them, too, because compressed data may decode to nothing.
     private var passed = 0
 
     /// Decoded bytes so far.
@@ -23,7 +23,7 @@ package final class BodyDecoder {
 
     /// - Parameters:
     ///   - contentEncoding: the header's value, if there is one (RFC 9110, section 8.4).
-    ///   - opensArchives: false to leave a ZIP archive as it is.
+    ///   - opensArchives: false to pass a ZIP archive on unchanged.
     package init(contentEncoding: String?, limit: Int, opensArchives: Bool = true) throws {
         self.limit = limit
         self.opensArchives = opensArchives
@@ -73,8 +73,8 @@ package final class BodyDecoder {
         }
     }
 
-    /// Returns the coding that the first bytes show. The header is not enough: a server may declare gzip and send plain
-    /// XML, or declare nothing and send a `.gz` file.
+    /// Returns the coding that the first bytes show. The header does not suffice: a server may declare gzip and send
+    /// plain XML, or declare no coding and send a `.gz` file.
     private func decided(_ start: [UInt8]) throws -> Coding {
         if opensArchives, ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
         guard start.count >= 2 else { return .identity }

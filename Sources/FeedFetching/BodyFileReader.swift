@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Finds the bodies that a ``BodyFileWriter`` has written, one after another.
+/// Finds the bodies in a file of ``BodyFileWriter``, one after another.
 package struct BodyFileReader {
     package let file: FileHandle
     private let size: UInt64
@@ -12,9 +12,9 @@ package struct BodyFileReader {
         size = try file.seekToEnd()
     }
 
-    /// Returns what is known of the next body, and where it lies compressed; nil behind the last.
+    /// Returns the next body's head and the range of its compressed bytes; nil after the last body.
     ///
-    /// - Throws: ``FetchError`` where the file is damaged.
+    /// - Throws: ``FetchError`` if the file is damaged.
     package mutating func next() throws -> (head: Data, range: Range<UInt64>)? {
         guard offset < size else { return nil }
         try file.seek(toOffset: offset)

@@ -1,16 +1,16 @@
 import CZlib
 package import Foundation
 
-/// Writes bodies into a file while they arrive, one gzip member each (RFC 1952, section 2.2), so that `zcat` shows them.
+/// Writes bodies to a file while they arrive, one gzip member each (RFC 1952, section 2.2), so that `zcat` shows them.
 ///
-/// What is known of a body stands in the extra field of its member's header, behind the member's length.
+/// The extra field of a member's header has the member's length and then the body's head: its metadata.
 package final class BodyFileWriter {
-    /// The bytes of a header before what is known of the body.
+    /// The bytes of a header before the body's head.
     static let headerSize = 12 + 4 + 8
-    /// The most bytes of what is known of a body, as an extra field has two bytes for its length.
+    /// The most bytes of a body's head. An extra field has two bytes for its length.
     static let longestHead = 65_000
 
-    /// Returns the most bytes that a body comes to in the file.
+    /// Returns the most bytes that a body takes in the file.
     package static func longest(_ body: Int) -> Int { body + body / 1000 + headerSize + longestHead + 1000 }
 
     private let file: FileHandle
@@ -22,7 +22,7 @@ package final class BodyFileWriter {
     private var checksum: UInt = 0
     private var size: UInt32 = 0
     private var pending: [UInt8] = []
-    /// The most bytes that wait to be written.
+    /// The most bytes in memory before they are written.
     private static let pendingLimit = 256 << 10
 
     /// - Parameters:
@@ -35,8 +35,8 @@ package final class BodyFileWriter {
 
     /// Begins a body.
     ///
-    /// - Parameter head: what is to be known of it.
-    /// - Throws: ``FetchError`` where that is too long, and the file's errors.
+    /// - Parameter head: the body's metadata.
+    /// - Throws: ``FetchError`` if the head is too long; the file's errors.
     package func begin(_ head: Data) throws {
         guard head.count <= Self.longestHead else {
             throw FetchError(

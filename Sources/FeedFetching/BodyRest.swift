@@ -2,20 +2,19 @@ package import FeedDeclarations
 import FeedModel
 import Foundation
 
-/// What is missing of a body whose transfer broke off, and how to ask for it (RFC 9110, section 14.2).
+/// The missing part of a body whose transfer broke off, and the range request for it (RFC 9110, section 14.2).
 ///
-/// Only for a body that its validator tells from every other version: a strong entity tag, or else a strong time of its last
-/// change (section 8.8).
+/// Requires a strong validator: an entity tag, or else a time of the last change (section 8.8).
 package struct BodyRest {
-    /// The bytes that came, as they were sent.
+    /// The number of bytes received, as sent.
     private let offset: Int
     private let first: Exchange
     private let validator: String
 
     /// - Parameters:
     ///   - first: the response whose body broke off.
-    ///   - offset: the bytes that came, as they were sent.
-    /// - Returns: nil where the rest cannot be used for.
+    ///   - offset: the number of bytes received, as sent.
+    /// - Returns: nil if no range request is possible.
     package init?(of first: Exchange, to request: RequestDeclaration, after offset: Int) {
         let response = first.response
         guard request.resumes, request.method == "GET", response.status == 200, !first.origin.isFile,
@@ -28,9 +27,9 @@ package struct BodyRest {
     }
 
     private static func validator(of response: FeedResponse) -> String? {
-        // Without the one that cannot be sent back.
+        // Omits an entity tag that cannot be sent back.
         if response[header: "ETag"] != nil { return response.validators.etag.flatMap { $0.hasPrefix("\"") ? $0 : nil } }
-        // A document that changed within the second of the answer may change once more in it.
+        // A document that changed in the second of the response may change again within it.
         guard let text = response.validators.lastModified, let modified = HTTPDate.parse(text),
             let date = response[header: "Date"].flatMap(HTTPDate.parse), date.timeIntervalSince(modified) >= 1
         else { return nil }
@@ -45,10 +44,10 @@ package struct BodyRest {
         return request
     }
 
-    /// Checks that a response has all of the rest, of the same version.
+    /// Checks that a response is the complete rest of the same version.
     ///
     /// - Returns: the size of the whole body.
-    /// - Throws: ``FetchError`` where the body can only be read from its beginning.
+    /// - Throws: ``FetchError`` if the body must be read from its beginning.
     package func check(_ rest: Exchange) throws -> Int {
         let response = rest.response
         func different(_ found: String) -> FetchError {
@@ -80,6 +79,6 @@ package struct BodyRest {
         return last + 1
     }
 
-    /// Returns an address without what a redirect may change from one time to the next, such as a signature.
+    /// Returns an address without its query, which redirects may change each time, as for a signature.
     private static func place(_ address: String) -> Substring { address.prefix { $0 != "?" && $0 != "#" } }
 }

@@ -16,7 +16,7 @@ final class Deflater {
         output.deallocate()
     }
 
-    /// Compresses the bytes, and passes what is ready to `body`.
+    /// Compresses the bytes, and passes the output to `body`.
     func deflate(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard let base = bytes.baseAddress else { return }
         // zlib declares its input as mutable and does not change it.
@@ -25,7 +25,7 @@ final class Deflater {
         try run(Z_NO_FLUSH, body)
     }
 
-    /// Passes the rest to `body`, and starts anew for other data.
+    /// Passes the rest to `body`, and resets for other data.
     func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         stream.avail_in = 0
         try run(Z_FINISH, body)
@@ -36,7 +36,7 @@ final class Deflater {
         repeat {
             stream.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
             stream.avail_out = UInt32(output.count)
-            // It fails only if it is called wrongly, or has nothing to do.
+            // It fails only on wrong use, or without input.
             _ = CZlib.deflate(&stream, flush)
             let count = output.count - Int(stream.avail_out)
             if count > 0 { try body(UnsafeRawBufferPointer(rebasing: output[..<count])) }

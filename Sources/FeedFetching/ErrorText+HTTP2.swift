@@ -1,7 +1,7 @@
 import NIOHTTP2
 
 extension ErrorText {
-    /// Returns the words for an error of an HTTP/2 connection: the server's, or ours about what the server sent.
+    /// Returns the text for an error of an HTTP/2 connection: one that the server reported, or one in its frames.
     static func http2(_ error: any NIOHTTP2Error) -> String {
         switch error {
         case let error as NIOHTTP2Errors.StreamClosed:

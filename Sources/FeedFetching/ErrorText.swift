@@ -6,9 +6,9 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// Says in words what an error means, for people: without the names of types, which errors of libraries show.
+/// Texts for errors of libraries, without the names of types.
 package enum ErrorText {
-    /// Returns the words for an error; its own where it has some.
+    /// Returns the text for an error; its own description if it has one.
     package static func words(_ error: any Error) -> String {
         switch error {
         case let error as HTTPClientError: client(error)
@@ -28,7 +28,7 @@ package enum ErrorText {
 
     private static func connecting(_ error: NIOConnectionError) -> String {
         let place = "cannot connect to \(error.host):\(error.port): "
-        // An address that was found says more than one that was not.
+        // An error of a found address says more than a failed lookup.
         if let first = error.connectionErrors.first?.error { return place + words(first) }
         return place + ([error.dnsAError, error.dnsAAAAError].compactMap(\.self).first.map(words) ?? "unknown host")
     }
@@ -47,7 +47,7 @@ package enum ErrorText {
         case .bodyLengthMismatch: "the request's body does not match its Content-Length; remove that header"
         case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be used"
         default:
-            // Its description would show the header's value.
+            // The error's description would show the header's value.
             error.shortDescription.contains("header field")
                 ? "the request has a header with a name or a value that cannot be sent; check its 'headers'"
                 : error.shortDescription.prefix(1).lowercased() + error.shortDescription.dropFirst()
@@ -94,7 +94,7 @@ package enum ErrorText {
         default: break
         }
         let type = String(reflecting: type(of: error))
-        // Not public, and so known by its name only.
+        // The type is not public, so its name identifies it.
         if type.hasSuffix(".HTTP2ReceivedGoAwayBeforeSettingsError") {
             return "the server takes no requests at present"
         }

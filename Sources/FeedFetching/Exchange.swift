@@ -4,9 +4,9 @@ package import FeedModel
 package import Foundation
 import NIOCore
 
-/// A body that is made while it is read. Reading it may block its thread.
+/// A body that is generated while it is read. Reading may block the thread.
 protocol BodySource: Sendable {
-    /// The bytes that it will come to, as far as they are known before; nil where they are not.
+    /// The number of its bytes; nil if unknown.
     var size: Int? { get }
 
     /// Passes the body to `consume`, in pieces.
@@ -15,15 +15,15 @@ protocol BodySource: Sendable {
     func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws
 }
 
-/// A response whose body is still to be read.
+/// A response whose body has not been read.
 package struct Exchange: Sendable {
     package var response: FeedResponse
     fileprivate var body: Body
-    /// The address that permanent redirects led to; nil if there were none, or others too.
+    /// The address of permanent redirects; nil without redirects, or with temporary ones.
     package var movedTo: String?
     /// The origin that answered.
     package var origin = Origin.file
-    /// The address that answered; nil where a proxy connected to it, or none did.
+    /// The address that answered; nil for a proxy or a file.
     package var from: IPAddress?
 
     fileprivate enum Body: Sendable {
@@ -44,7 +44,7 @@ package struct Exchange: Sendable {
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
-    /// A body that lies between two offsets of a file. What the file gets behind it meanwhile is not read.
+    /// A body between two offsets of a file. Bytes that are appended to the file meanwhile are not read.
     package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
         Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
     }
@@ -55,12 +55,13 @@ package struct Exchange: Sendable {
 
     /// Returns the provenance of an address that the response names; nil for a file of this machine.
     ///
-    /// - Parameter namer: what names it, to be shown.
+    /// - Parameter namer: the part of the response that names it, for messages.
     package func provenance(_ namer: String) -> AddressProvenance? {
         origin.isFile ? nil : AddressProvenance(namer: namer, origin: origin, from: from)
     }
 
-    /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.
+    /// Passes the body's pieces to `consume`, on the caller's actor. The next pieces of a large body are received
+    /// meanwhile.
     ///
     /// - Throws: the errors of `consume` and of the client.
     package func forEachPiece(
@@ -69,7 +70,7 @@ package struct Exchange: Sendable {
         switch body {
         case .none:
             break
-        // A small body is there at once: reading it ahead would cost a task and save nothing.
+        // A small body arrives at once, so a task to read ahead saves no time.
         case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
             let ahead = ReadAhead()
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -106,7 +107,7 @@ package struct Exchange: Sendable {
                         + "and rename it over the old one")
             }
         }
-        // A sequence may simply end when its reader is cancelled.
+        // A sequence may end without an error when its reader is cancelled.
         try Task.checkCancellation()
     }
 }

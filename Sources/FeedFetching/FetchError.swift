@@ -15,12 +15,12 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
     var code: Code
     var message: String
 
-    /// True if the same request may well succeed when it is sent again.
+    /// True if the same request may succeed when it is sent again.
     package var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
 
     package var description: String { message }
 
-    /// Returns the error with the place where it came about in front of its message.
+    /// Returns the error with a place before its message.
     package func on(_ place: String) -> FetchError { FetchError(code, "\(place): \(message)") }
 
     package init(_ code: Code, _ message: String) {
@@ -30,7 +30,7 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
 }
 
 extension FetchError {
-    /// Creates an error from one of the HTTP client, in words for the person who must act on it.
+    /// Creates an error from one of the HTTP client, with a text for users.
     package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress?) {
         self.init(
             client: error, subject: "\(request.method) \(request.url)",
@@ -45,7 +45,7 @@ extension FetchError {
             timeout: request.timeout, progress: progress)
     }
 
-    /// - Parameter subject: the method and the address, to be shown.
+    /// - Parameter subject: the method and the address, for the message.
     init(
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
         progress: ExchangeProgress? = nil
@@ -74,7 +74,7 @@ extension FetchError {
         case is HTTPParserError:
             self.init(.truncated, "\(subject): \(ErrorText.words(error))")
         case NIOSSLError.uncleanShutdown:
-            // Only TLS shows that a body that ends with its connection is complete (RFC 9112, section 9.8).
+            // A body that ends with its connection is complete only if TLS was closed properly (RFC 9112, section 9.8).
             self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
@@ -90,7 +90,7 @@ extension FetchError {
         }
     }
 
-    /// The client's errors for a connection that was not made in time.
+    /// The client's errors for a connection that timed out.
     private static let connecting: [HTTPClientError] = [
         .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout,
         .socksHandshakeTimeout,

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import FeedDeclarations
 import Locking
 
-/// The HTTP clients, one for each transport that the sources declare, from their first request until nobody needs them.
+/// The HTTP clients, one for each declared transport, from its first request to its last use.
 final class HTTPClients: Sendable {
     private struct State {
         var clients: [Transport: HTTPClient] = [:]
@@ -16,7 +16,7 @@ final class HTTPClients: Sendable {
 
     /// Returns the client for a transport.
     ///
-    /// - Parameter make: makes the client where there is none.
+    /// - Parameter make: creates the client if there is none.
     func client(_ transport: Transport, make: () throws -> HTTPClient) throws -> HTTPClient {
         try state.withLock { state in
             if let client = state.clients[transport] { return client }
@@ -34,20 +34,20 @@ final class HTTPClients: Sendable {
         close { $0.uses.declare(transports, known: Array($0.clients.keys)) }
     }
 
-    /// Closes the clients that nobody needs any more.
+    /// Closes unused clients.
     ///
     /// - Parameter unneeded: returns their transports.
     private func close(_ unneeded: (inout State) -> [Transport]) {
         let clients = state.withLock { state in unneeded(&state).compactMap { state.clients.removeValue(forKey: $0) } }
         guard !clients.isEmpty else { return }
-        // No request is under way, so nothing but connections ends.
+        // No request is in progress, so this closes only idle connections.
         Task { for client in clients { try? await client.shutdown() } }
     }
 
-    /// Closes the connections. Called once, when no request is under way.
+    /// Closes the connections. Call it once, when no request is in progress.
     ///
-    /// A connection that is still being made cannot be cancelled, and the client would wait until it fails. After three
-    /// seconds this function returns, and the client finishes by itself.
+    /// A connection attempt cannot be cancelled, and the client waits for its end. This function returns after three
+    /// seconds at the latest; the client ends in the background.
     func shutdown() async throws {
         let clients = state.withLock { Array($0.clients.values) }
         guard !clients.isEmpty else { return }

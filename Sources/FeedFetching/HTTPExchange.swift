@@ -3,14 +3,14 @@ import FeedModel
 import Foundation
 import NIOHTTP1
 
-/// The way of a request to its response, as a value: it takes what arrived and returns the next step.
+/// The exchange of a request for a response, as a value that takes events and returns the next step.
 ///
-/// It has no task, no clock and no connection. ``HTTPFetcher`` takes the steps. Redirects follow RFC 9110, section 15.4; a
-/// refused token RFC 6750, section 3.1. Whether a message without an answer is sent again, ``Resends`` decides.
+/// It has no task, clock or connection; ``HTTPFetcher`` performs the steps. Redirects follow RFC 9110, section 15.4;
+/// refused tokens follow RFC 6750, section 3.1. ``Resends`` decides whether a message without an answer is sent again.
 struct HTTPExchange {
     /// What to do next.
     enum Step {
-        /// Get a token for a client and call ``authorize(_:isNew:)``. `refused` is the token that the server did not accept.
+        /// Get a token for a client, and call ``authorize(_:isNew:)``. `refused` is a token that the server refused.
         case authenticate(ClientCredentials, refused: TokenStore.Token?)
         /// Send a message and call ``receive(status:location:from:)``.
         case send(Message)
@@ -24,15 +24,15 @@ struct HTTPExchange {
         var method: String
         var headers: HTTPHeaders
         var body: String?
-        /// Who named the address; nil where it may be any.
+        /// The provenance of the address; nil if it may be any.
         var provenance: AddressProvenance?
-        /// The address whose host named this one, where the provenance lacks that host's address.
+        /// The address whose host named this one, if the provenance lacks that host's address.
         var namedBy: URL?
     }
 
     struct Result: Equatable {
         var url: URL
-        /// The address that permanent redirects led to; nil if there were none, or others too.
+        /// The address of permanent redirects; nil without redirects, or with temporary ones.
         var movedTo: String?
     }
 
@@ -52,7 +52,7 @@ struct HTTPExchange {
     private var redirects = 0
     private var token: (value: TokenStore.Token, isNew: Bool)?
 
-    /// - Parameter movedTo: the address that the server's permanent redirects have named; nil for the declared one.
+    /// - Parameter movedTo: the address of permanent redirects; nil for the declared one.
     init(_ request: PreparedRequest, validators: Validators, movedTo: String?) {
         self.request = request
         self.validators = validators
@@ -70,7 +70,7 @@ struct HTTPExchange {
         return start()
     }
 
-    /// - Parameter isNew: true where the token was issued for this exchange: another one would be refused as well.
+    /// - Parameter isNew: true if the token was issued for this exchange; a refusal is then final.
     mutating func authorize(_ token: TokenStore.Token, isNew: Bool) -> Step {
         self.token = (token, isNew || self.token != nil)
         return start()
@@ -78,11 +78,11 @@ struct HTTPExchange {
 
     /// Takes the head of an answer.
     ///
-    /// - Parameter from: the address that sent it; nil where it is unknown.
+    /// - Parameter from: the address that sent it; nil if unknown.
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
         guard let redirect = try target.redirected(by: status, to: location, request: request.url.template) else {
-            // After a redirect to another origin, the message had no token that could be refused.
+            // After a redirect to another origin, the message has no token.
             if status == 401, headers.contains(name: "Authorization"), let token, !token.isNew,
                 case .oauth2(let client) = request.authentication
             {
@@ -113,8 +113,8 @@ struct HTTPExchange {
 
     // MARK: - Messages
 
-    /// Returns the first message: to the declared address, or to that of a permanent redirect. To another origin go no
-    /// secrets, and a request with a body stays at its declared address.
+    /// Returns the first message: to the declared address, or to that of a permanent redirect. Another origin receives
+    /// no secrets. A request with a body goes to its declared address.
     private mutating func start() -> Step {
         target = declared
         headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })

@@ -11,16 +11,16 @@ package final class HTTPFetcher: Fetcher {
     private let onAnswer: @Sendable (Int?) -> Void
     private let hosts: HostGate?
     private let addresses: AddressGuard
-    /// nil for the machine's own.
+    /// The network; nil for that of the machine.
     private let network: (any Network)?
     let clients = HTTPClients()
     package let tokens = TokenStore()
     private let correlation = RequestCorrelation()
 
     /// - Parameters:
-    ///   - hosts: limits the requests to each host; nil where nothing does.
-    ///   - network: sends the messages; nil for the machine's own.
-    ///   - onAnswer: called for each request that is sent, with the status of the answer; with nil where none comes.
+    ///   - hosts: limits the requests to each host; nil for no limits.
+    ///   - network: sends the messages; nil for the machine's network.
+    ///   - onAnswer: called for each sent request, with the status of the answer, or nil without one.
     package init(
         now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames(),
         network: (any Network)? = nil, onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
@@ -32,7 +32,7 @@ package final class HTTPFetcher: Fetcher {
         self.onAnswer = onAnswer
     }
 
-    /// Closes the connections. Called once, when no request is under way. Returns after three seconds at the latest.
+    /// Closes the connections. Call it once, when no request is in progress. Returns after three seconds at the latest.
     package func shutdown() async throws { try await clients.shutdown() }
 
     package func fetch(
@@ -50,7 +50,7 @@ package final class HTTPFetcher: Fetcher {
                 let (token, isNew) = try await token(for: client, request, context)
                 step = exchange.authorize(token, isNew: isNew)
             case .send(let message):
-                // An unread body holds its connection, for which the next message may be waiting.
+                // An unread body occupies its connection, which the next message may need.
                 answer = nil
                 try await context.permit?.move(to: message.origin, mayWait: context.mayWait, context.progress)
                 let isProxied = request.transport.proxy != nil
@@ -70,12 +70,12 @@ package final class HTTPFetcher: Fetcher {
                 answer = received
             case .finish(let result):
                 guard let answer else { preconditionFailure("an exchange ends with an answer") }
-                return self.exchange(answer, to: request, result)
+                return self.exchange(answer, to: request, result, known: validators.lastModified)
             }
         }
     }
 
-    /// A response, and the address that sent it, or that the URL has where a proxy connects to it.
+    /// A response, and the address that sent it, or the URL's address if a proxy connects to it.
     private typealias Answer = (response: HTTPClientResponse, from: IPAddress?)
 
     private func token(for client: ClientCredentials, _ request: PreparedRequest, _ context: ExchangeContext)
@@ -84,7 +84,7 @@ package final class HTTPFetcher: Fetcher {
         let tokenRequest = TokenRequest(client: client)
         let url = try tokenRequest.url()
         let origin = url.origin
-        // Otherwise the one that asks for the token may wait for the request that is reserved for this one.
+        // Otherwise the token's request might wait for the reservation of this request.
         let endReservation: () -> Void = { context.permit?.endReservation() }
         return try await tokens.token(for: client, at: origin, now: now, beforeWaiting: endReservation) {
             let connections = try self.connections(request)
@@ -101,8 +101,8 @@ package final class HTTPFetcher: Fetcher {
         }
     }
 
-    /// - Parameter provenance: who named the address; nil where it may be any.
-    /// - Returns: the response, and the address that sent it, or that the URL has where a proxy connects to it.
+    /// - Parameter provenance: the provenance of the address; nil if it may be any.
+    /// - Returns: the response, and the address that sent it, or the URL's address if a proxy connects to it.
     private func send(
         _ message: HTTPClientRequest, to url: URL, _ origin: Origin, with connections: any Network,
         for request: PreparedRequest, _ context: ExchangeContext, provenance: AddressProvenance?
@@ -131,7 +131,7 @@ package final class HTTPFetcher: Fetcher {
                 return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
                 if !isAnswered { onAnswer(nil) }
-                // Checked first: for a cancelled run, the client throws an error of its own.
+                // Checked first, because the client throws its own error for a cancelled task.
                 try Task.checkCancellation()
                 guard resends.isAllowed(after: Resends.Failure(error), isSent: entry.isSent) else {
                     throw FetchError(client: error, request: request, progress: progress)
@@ -140,14 +140,17 @@ package final class HTTPFetcher: Fetcher {
         }
     }
 
-    private func exchange(_ answer: Answer, to request: PreparedRequest, _ result: HTTPExchange.Result) -> Exchange {
+    /// - Parameter known: the Last-Modified that is stored with the request's rows.
+    private func exchange(
+        _ answer: Answer, to request: PreparedRequest, _ result: HTTPExchange.Result, known: String?
+    ) -> Exchange {
         let response = answer.response
         let head = FeedResponse(
             requestedURL: request.url.template, url: result.url.absoluteString, status: Int(response.status.code),
             headers: response.headers.map { (name: $0.name, value: $0.value) }, fetchedAt: now(),
             validators: Validators(
                 etag: Self.validator(response.headers.first(name: "ETag")),
-                lastModified: Self.lastModified(response.headers)))
+                lastModified: Self.lastModified(response.headers, known: known)))
         var exchange = Exchange.http(head, response.body)
         exchange.movedTo = result.movedTo
         exchange.origin = result.url.origin
@@ -155,10 +158,13 @@ package final class HTTPFetcher: Fetcher {
         return exchange
     }
 
-    /// Returns the time of the last change if it tells this version from the next one: a document that changed within the
-    /// second of the answer may change once more in it (RFC 9110, section 8.8.2.2).
-    private static func lastModified(_ headers: HTTPHeaders) -> String? {
+    /// Returns the time of the last change if it is a strong validator: a document that changed in the second of the
+    /// response may change again within it (RFC 9110, section 8.8.2.2).
+    ///
+    /// - Parameter known: the stored Last-Modified, which was strong when it was stored.
+    private static func lastModified(_ headers: HTTPHeaders, known: String?) -> String? {
         let text = headers.first(name: "Last-Modified")
+        if let known, text == known { return known }
         if let modified = text.flatMap(HTTPDate.parse), let date = headers.first(name: "Date").flatMap(HTTPDate.parse),
             date.timeIntervalSince(modified) < 1
         {
@@ -167,8 +173,8 @@ package final class HTTPFetcher: Fetcher {
         return validator(text)
     }
 
-    /// Returns the validator if it can be sent back. One that has lost bytes, has a control character, or exceeds 4,096
-    /// bytes cannot: servers commonly take 8,192 bytes of headers in all and would refuse the request.
+    /// Returns the validator if it can be sent back: without lost bytes or control characters, and of at most 4,096
+    /// bytes. Servers commonly accept 8,192 bytes of headers.
     private static func validator(_ value: String?) -> String? {
         guard let value, value.utf8.count <= 4_096,
             value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })
@@ -176,7 +182,7 @@ package final class HTTPFetcher: Fetcher {
         return value
     }
 
-    /// Returns what sends a request's messages.
+    /// Returns the network that sends a request's messages.
     private func connections(_ request: PreparedRequest) throws -> any Network {
         if let network { return network }
         do {

@@ -1,7 +1,7 @@
 import FeedDeclarations
 import Foundation
 
-/// Where the next message of an exchange goes.
+/// The target of an exchange's next message.
 struct HTTPTarget {
     var url: URL { didSet { origin = url.origin } }
     private(set) var origin: Origin

@@ -30,7 +30,7 @@ final class Inflater {
         output.deallocate()
     }
 
-    /// Starts anew, for compressed data that follow others.
+    /// Resets the state, for compressed data that follow others.
     func reset() {
         inflateReset(&stream)
         isAtEnd = false
@@ -53,7 +53,7 @@ final class Inflater {
             }
             try body(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]))
             isAtEnd = code == Z_STREAM_END
-            // Output that did not fit comes with the next call, even if no input is left.
+            // The next call returns output that did not fit, even without further input.
             if stream.avail_in == 0, stream.avail_out > 0 { break }
             if code == Z_BUF_ERROR { break }
         }

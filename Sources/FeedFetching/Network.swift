@@ -1,7 +1,7 @@
 package import AsyncHTTPClient
 import NIOCore
 
-/// Sends messages to servers. A simulator has its own, and with it all servers.
+/// Sends messages to servers. The simulator implements it together with all servers.
 package protocol Network: Sendable {
     /// Returns the head of the answer.
     ///
@@ -19,7 +19,7 @@ struct ClientConnections: Network {
     }
 }
 
-/// What waits for the machine's own network does so by the machine's clock, whatever clock decides what is due.
+/// The clock for waits at the machine's own network: always that of the machine.
 enum NetworkTime {
     /// - Throws: `CancellationError`.
     @Sendable static func sleep(for time: Duration) async throws { try await Task.sleep(for: time) }

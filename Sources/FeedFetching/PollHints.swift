@@ -2,30 +2,30 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// Hints of one run's responses about the time of the next run.
+/// The hints of a run's responses about the time of the next run.
 package struct PollHints: Sendable, Equatable {
-    /// The earliest end of the freshness that the responses claim; nil as soon as one of them claims none.
+    /// The earliest end of the responses' freshness; nil if one of them declares none.
     package var freshUntil: Date? { saysNothing ? nil : leastFresh }
     private var leastFresh: Date?
-    /// True if a response claims no freshness.
+    /// True if a response declares no freshness.
     private var saysNothing = false
-    /// True if any response came over HTTP.
+    /// True if a response came over HTTP.
     package private(set) var isHTTP = false
-    /// False if a response over HTTP brought neither freshness nor validators.
+    /// False if a response over HTTP has neither freshness nor validators.
     package private(set) var haveValidators = true
-    /// The time until which a server asked for no requests, and the status of that answer.
+    /// The end of the wait that a server requested, and the status of that answer.
     package var retryAt: Date?
     package var retryStatus: Int?
-    /// The origin that answered 429. No request goes there until `retryAt`.
+    /// The origin that answered 429. It receives no request until `retryAt`.
     package var busyOrigin: Origin?
     /// The address of a feed that is gone (410).
     package var gone: String?
-    /// The new addresses of requests that have moved for good, by key.
+    /// The new addresses of permanently moved requests, by key.
     package var moved: [String: String] = [:]
 
     package init() {}
 
-    /// Takes a response's head into account.
+    /// Notes the hints of a response's head.
     package mutating func note(_ response: FeedResponse, origin: Origin, at now: Date) {
         isHTTP = isHTTP || origin.scheme.hasPrefix("http")
         switch response.status {

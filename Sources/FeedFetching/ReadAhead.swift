@@ -1,12 +1,12 @@
 import NIOCore
 import Locking
 
-/// Receives a large body's next pieces while the parser works on the last ones.
+/// Receives a large body's next pieces while the parser reads earlier ones.
 ///
-/// Pieces are some 64 KiB each, and to await one costs the parser a change of threads. So a child task awaits them, and
-/// the parser takes all that have come. The parser waits only if there are none, and the child only if there are many.
+/// Pieces have about 64 KiB, and each await costs the parser a change of threads. Therefore a child task awaits the
+/// pieces, and the parser takes all received ones. The parser waits only without pieces, and the child only with many.
 final class ReadAhead: Sendable {
-    /// The bytes after which the child waits. With those that the parser has taken, memory holds twice as many.
+    /// The bytes after which the child waits. With the parser's pieces, memory holds at most twice as many.
     static let capacity = 512 << 10
 
     private struct State {

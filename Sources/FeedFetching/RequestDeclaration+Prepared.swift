@@ -1,9 +1,9 @@
 package import FeedDeclarations
 
 extension RequestDeclaration {
-    /// Removes what was declared for the source's own hosts, for a host that a response has named.
+    /// Removes credentials and other values for the source's own hosts, for a host that a response names.
     ///
-    /// - Throws: ``FetchError`` if it would then be a different request.
+    /// - Throws: ``FetchError`` if the request would differ without them.
     package mutating func dropSecrets() throws {
         guard body == nil, method == "GET" || method == "HEAD" else {
             throw FetchError(
@@ -14,9 +14,9 @@ extension RequestDeclaration {
         authentication = nil
     }
 
-    /// Returns what is sent for the request.
+    /// Returns the request with its final address, headers and body.
     ///
-    /// - Throws: ``FetchError`` if the request has no valid address, as while it refers to a response not yet received.
+    /// - Throws: ``FetchError`` if the request has no valid address, for example because it refers to a later response.
     package func prepare() throws(FetchError) -> PreparedRequest {
         if let prepared { return prepared }
         do {

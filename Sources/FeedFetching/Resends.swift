@@ -2,27 +2,28 @@ import AsyncHTTPClient
 import FeedDeclarations
 import NIOCore
 
-/// Counts how often one message is sent again at once, and decides whether it may be.
+/// Decides whether a message without an answer is sent again at once, and counts these attempts.
 ///
-/// It may where it has reached no server, or the server says that it has not processed it (RFC 9113, sections 6.8 and 8.7), or
-/// where it is idempotent and got no answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+/// It may be sent again if it reached no server, if the server reports that it has not processed it (RFC 9113, sections
+/// 6.8 and 8.7), or if it is idempotent and was sent on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112,
+/// section 9.3.1).
 struct Resends {
-    /// Why a message got no answer, as far as it decides.
+    /// The reason why a message has no answer.
     enum Failure: CaseIterable {
-        /// The server refuses the stream.
+        /// The server refused the stream.
         case refused
-        /// The server ends the connection before it processes the message.
+        /// The server ended the connection before it processed the message.
         case unprocessed
         /// A kept-alive connection ended, or had bytes of another answer.
         case closedBeforeAnswer
-        /// The pool gave a connection that was being closed.
+        /// The pool returned a connection that was being closed.
         case closedInPool
         case other
     }
 
-    /// The most times for a connection of no use: the pool keeps no more of them.
+    /// The most attempts after closed connections: the number of connections in the pool.
     static let limit = Transport.pooledConnections
-    /// The most times for a server that refuses a message without a word on how to go on.
+    /// The most attempts after refusals by the server.
     static let refusalLimit = 8
 
     private let isIdempotent: Bool
@@ -58,7 +59,7 @@ extension Resends.Failure {
         case AnswerError.refused: self = .refused
         case AnswerError.unprocessed: self = .unprocessed
         case AnswerError.closedBeforeAnswer, AnswerError.leftOver: self = .closedBeforeAnswer
-        // Over HTTP/2 the client calls a connection that is being closed cancelled.
+        // Over HTTP/2, the client reports a closing connection as cancelled.
         case ChannelError.ioOnClosedChannel: self = .closedInPool
         case let error as HTTPClientError where [.remoteConnectionClosed, .cancelled].contains(error):
             self = .closedInPool

@@ -34,7 +34,7 @@ struct TokenRequest {
         }
     }
 
-    /// - Throws: ``FetchError`` where the declared address is none.
+    /// - Throws: ``FetchError`` if the declared address is invalid.
     func url() throws(FetchError) -> URL {
         do {
             return try WebAddress(client.tokenURL.value).url
@@ -99,7 +99,7 @@ struct TokenRequest {
         }
         return TokenStore.Token(
             value: value,
-            // A lifetime that is not finite, or longer than a year, becomes a year.
+            // An infinite lifetime, or one of more than a year, becomes a year.
             expires: answer.expires_in?.value.map { seconds in
                 now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
             })

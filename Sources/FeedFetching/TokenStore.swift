@@ -6,17 +6,17 @@ import Locking
 package final class TokenStore: Sendable {
     struct Token: Sendable {
         var value: String
-        /// The end of the token's life; nil if the server gave none. It then lasts until it is refused.
+        /// The token's expiry; nil if the server gave none. The token then lasts until a server refuses it.
         var expires: Date?
     }
 
-    /// The seconds before its expiry from which a token is no longer used.
+    /// A token is not used in the last seconds before its expiry.
     private static let margin: TimeInterval = 30
 
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
-    /// For each client, what lets one exchange at a time ask for its token.
+    /// A gate for each client, so that one exchange at a time requests its token.
     private let gates = Mutex<[ClientCredentials: HostGate]>([:])
-    /// The last tokens of each client, including the current one. They stay secret after their use.
+    /// The last tokens of each client, including the current one. Tokens stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
     private static let remembered = 4
     private let uses = Mutex(UseCounts<ClientCredentials>())
@@ -28,9 +28,9 @@ package final class TokenStore: Sendable {
     package var redactor: Redactor { issued.withLock { $0.redactor } }
 
     /// - Parameters:
-    ///   - origin: that of the client's token server.
-    ///   - beforeWaiting: called where another exchange is asking for the client's token.
-    ///   - issue: asks for a token.
+    ///   - origin: the origin of the client's token server.
+    ///   - beforeWaiting: called if another exchange is requesting the client's token.
+    ///   - issue: requests a token.
     /// - Returns: the token, and whether it has just been issued.
     func token(
         for client: ClientCredentials, at origin: Origin, now: @Sendable () -> Date, beforeWaiting: () -> Void,
@@ -62,7 +62,7 @@ package final class TokenStore: Sendable {
         return (token, true)
     }
 
-    /// Forgets a token that was refused, unless another has taken its place.
+    /// Removes a refused token, unless it has been replaced.
     func forget(_ token: Token, of client: ClientCredentials) {
         tokens.withLock { if $0[client]?.value == token.value { $0[client] = nil } }
     }
@@ -78,7 +78,7 @@ package final class TokenStore: Sendable {
         forget(uses.withLock { $0.declare(clients, known: known) })
     }
 
-    /// Forgets the tokens of clients that nobody needs any more.
+    /// Removes the tokens of unused clients.
     private func forget(_ clients: [ClientCredentials]) {
         guard !clients.isEmpty else { return }
         tokens.withLock { tokens in for client in clients { tokens[client] = nil } }

@@ -14,7 +14,7 @@ extension Transport {
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.pooledConnections
-        // The client does not repeat a failed connection until the time is up: `retries` says how often to try.
+        // The client must not repeat a failed connection until the timeout; `retries` limits the attempts.
         configuration.connectionPool.retryConnectionEstablishment = false
         connections.configure(&configuration)
         configuration.tlsConfiguration = try tls?.configuration()
@@ -22,18 +22,19 @@ extension Transport {
         return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
     }
 
-    /// The most connections to one host that are kept for further requests. Each may turn out to be closed.
+    /// The most idle connections to one host. Each may turn out to be closed.
     static let pooledConnections = 64
 
-    /// One thread suffices for thousands of requests a second; a second one would only wake the runs' threads more
-    /// often. It lives as long as the process, as NIO's own singletons do.
+    /// One thread suffices for thousands of requests a second; a second one would wake the runs' threads more often. It
+    /// lives as long as the process, as NIO's singletons do.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 }
 
 extension Transport.TLS {
     fileprivate func configuration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        // Checked again, as files may have changed since the configuration was read, and must not hang the client.
+        // Checked again, because files may have changed since the configuration was read, and must not block the
+        // client.
         for file in [trustedCertificates, certificates, key].compactMap(\.self) { try RegularFile.check(file) }
         if let trustedCertificates {
             configuration.additionalTrustRoots = [

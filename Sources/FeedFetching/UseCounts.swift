@@ -1,23 +1,23 @@
 package import FeedDeclarations
 
-/// Counts the users of values that a configuration declares, to tell when nobody needs a value any more.
+/// Counts the uses of values that a configuration declares, to find unused values.
 struct UseCounts<Value: Hashable> {
     private var counts: [Value: Int] = [:]
-    /// The values that the configuration in force declares; nil before another one has taken its place.
+    /// The values that the current configuration declares; nil before the first reload.
     private var declared: Set<Value>?
 
     mutating func begin(_ values: Set<Value>) {
         for value in values { counts[value, default: 0] += 1 }
     }
 
-    /// - Returns: those of the values that nobody needs any more.
+    /// - Returns: the unused ones of the values.
     mutating func end(_ values: Set<Value>) -> [Value] {
         for value in values { counts[value] = counts[value].flatMap { $0 > 1 ? $0 - 1 : nil } }
         return values.filter(isUnneeded)
     }
 
-    /// - Parameter known: the values that may have been needed so far.
-    /// - Returns: those of them that nobody needs any more.
+    /// - Parameter known: the values that may have been in use.
+    /// - Returns: the unused ones of them.
     mutating func declare(_ values: Set<Value>, known: some Sequence<Value>) -> [Value] {
         declared = values
         return known.filter(isUnneeded)
@@ -29,8 +29,8 @@ struct UseCounts<Value: Hashable> {
 }
 
 extension HTTPFetcher {
-    /// Notes that a run is about to send requests. Until its end, their connections and tokens are kept, whatever is
-    /// declared meanwhile.
+    /// Notes that a run is about to send requests. Their connections and tokens are kept until its end, even after a
+    /// reload.
     package func begin(_ requests: [RequestDeclaration]) {
         clients.begin(Set(requests.map(\.transport)))
         tokens.begin(requests.tokenClients)
@@ -42,7 +42,8 @@ extension HTTPFetcher {
         tokens.end(requests.tokenClients)
     }
 
-    /// Notes what the configuration in force declares. Connections and tokens of others end with the runs that use them.
+    /// Notes the requests of the current configuration. Connections and tokens of others end with the runs that use
+    /// them.
     package func declare(_ requests: [RequestDeclaration]) {
         clients.declare(Set(requests.map(\.transport)))
         tokens.declare(requests.tokenClients)

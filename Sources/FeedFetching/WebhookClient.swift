@@ -6,16 +6,16 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Posts events to addresses, as Standard Webhooks has it (github.com/standard-webhooks). Redirects are not followed: they
-/// would lead what is signed to somebody else.
+/// Posts events to addresses, by Standard Webhooks (github.com/standard-webhooks). Redirects are not followed, because
+/// they would send signed events to another receiver.
 package final class WebhookClient: Sendable {
     package struct Answer: Sendable {
         package var status: Int
-        /// The end of the wait that the receiver asks for (Retry-After).
+        /// The end of the wait that the receiver requests (Retry-After).
         package var retryAt: Date?
     }
 
-    /// The bytes of an answer that are read, so that its connection can be used again. Nobody looks at them.
+    /// The most bytes of an answer that are read and discarded, so that its connection can be reused.
     private static let mostRead = 64 << 10
 
     private static let connectTimeout = Duration.seconds(10)
@@ -39,7 +39,7 @@ package final class WebhookClient: Sendable {
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Receivers close idle connections, and a POST that meets such an end is not known to have arrived.
+        // Receivers close idle connections. A POST on such a connection may or may not have arrived.
         configuration.connectionPool.idleTimeout = .seconds(5)
         let client = HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
@@ -48,12 +48,12 @@ package final class WebhookClient: Sendable {
         sleep = NetworkTime.sleep
     }
 
-    /// Called once, when nothing is under way.
+    /// Closes the connections. Call it once, when no request is in progress.
     package func shutdown() async throws { try await client?.shutdown() }
 
     /// Posts an event.
     ///
-    /// - Throws: ``FetchError`` where no answer came, or `CancellationError`.
+    /// - Throws: ``FetchError`` if no answer arrives; `CancellationError`.
     package func post(
         _ body: Data, id: String, to address: InterpolatedText, secret: HookSecret?, timeout: Duration, now: Date
     ) async throws -> Answer {
@@ -75,14 +75,14 @@ package final class WebhookClient: Sendable {
             let retryAt = response.headers.first(name: "Retry-After").flatMap { RetryAfter.end(of: $0, at: now) }
             return Answer(status: Int(response.status.code), retryAt: retryAt)
         } catch {
-            // Checked first: for a cancelled request, the client throws an error of its own.
+            // Checked first, because the client throws its own error for a cancelled task.
             try Task.checkCancellation()
             throw FetchError(
                 client: error, subject: "POST \(address)", connectTimeout: Self.connectTimeout, timeout: timeout)
         }
     }
 
-    /// Reads what else the receiver says, for a second at most. The status has been received, and says all.
+    /// Reads the answer's body for a second at most. Only the status counts.
     private func drain(_ response: HTTPClientResponse) async {
         let sleep = self.sleep
         await withTaskGroup(of: Void.self) { group in
@@ -94,7 +94,7 @@ package final class WebhookClient: Sendable {
                         if read > Self.mostRead { return }
                     }
                 } catch {
-                    // The connection is closed then, and not used again.
+                    // The connection is then closed.
                 }
             }
             group.addTask { try? await sleep(.seconds(1)) }

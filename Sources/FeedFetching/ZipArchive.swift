@@ -3,8 +3,7 @@ import CZlib
 /// Reads the single file of a ZIP archive while the archive arrives (PKWARE's APPNOTE.TXT 6.3, section 4.3).
 ///
 /// Files may be stored or deflated, with their sizes before or after the data, in ZIP64 or not. Folders are skipped.
-/// The archive is read to its end record, which shows that it is complete. More than one file is an error, as nothing
-/// tells which is meant.
+/// The archive is read to its end record, which shows that it is complete. More than one file is an error.
 final class ZipArchive {
     private enum State {
         case signature, fileHeader
@@ -52,7 +51,7 @@ final class ZipArchive {
     /// The checksum that the archive gives.
     private var declaredChecksum = 0
 
-    /// Returns true if a body's first bytes are those of an archive.
+    /// Returns true if a body begins like an archive.
     static func isArchive(_ start: [UInt8]) -> Bool { start.starts(with: [0x50, 0x4B, 0x03, 0x04]) }
 
     /// Reads the archive's next bytes, and passes the file's data in them to `body`.

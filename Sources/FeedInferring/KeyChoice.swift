@@ -3,15 +3,15 @@ import XMLStream
 
 /// The choice of a key among a record's values.
 ///
-/// A key is in every record and differs from record to record, which a ``RecordCounter`` makes sure of. Of several
-/// candidates, the better name wins (`id` before
-/// `guid` before `url`), then attributes before elements, then the shorter value. Only the record's own attributes and
-/// children are considered: an id further down belongs to something else.
+/// A key is in every record and differs from record to record, which a ``RecordCounter`` verifies. Of several candidates,
+/// the better name wins (`id` before `artnr`, `ean` and `url`, see ``KeyName``), then attributes before elements, then the
+/// shorter value. Texts with spaces come last. Only the record's own attributes and children are considered: an id further
+/// down belongs to another record.
 ///
-/// Values with other names count only where uniqueness is no accident: attributes of at least five records, or children
-/// of at least fifty, if they are short texts. For records in records, each enclosing record must have that many on
-/// average. Amounts and truth values never are keys. Points in time are keys only if they are called `date`, `day` or
-/// `time`.
+/// Values with other names count only where uniqueness is unlikely to be an accident: attributes of at least five records,
+/// or children of at least fifty, if they are short texts. For records in records, each enclosing record must have that
+/// many on average. Amounts and truth values are never keys. Points in time are keys only if they are called `date`, `day`
+/// or `time`.
 struct KeyChoice {
     private let record: ElementProfile
     private let values: [RecordValue]
@@ -57,10 +57,19 @@ struct KeyChoice {
         for (index, value) in values.enumerated() where value.profile.filled == record.count {
             guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
             let choice = Choice(
-                index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier,
-                isNamed: rank < Self.unnamed && value.plainName != "name")
+                index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier && rank != Self.item,
+                isNamed: rank != Self.unnamed && !KeyName.texts.contains(value.plainName))
+            // Texts with spaces are labels or descriptions, unless their name says otherwise.
+            let isSpaced = rank >= Self.label && value.profile.hasSpaces
             found.append(
-                (choice, [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength, index]))
+                (
+                    choice,
+                    [
+                        isSpaced ? 1 : 0, rank, value.attribute == nil ? 1 : 0, value.steps.count,
+                        value.profile.maximumLength,
+                        index,
+                    ]
+                ))
         }
         let sorted = found.sorted { $0.order.lexicographicallyPrecedes($1.order) }
         return sorted.prefix(Self.mostCandidates).map(\.choice)
@@ -76,7 +85,7 @@ struct KeyChoice {
         }
         switch value.type {
         case .real, .decimal, .boolean, .blob, .xml: return nil
-        case .date, .datetime: return depth == 1 ? Self.times.firstIndex(of: name).map { Self.time + $0 } : nil
+        case .date, .datetime: return depth == 1 ? KeyName.times.firstIndex(of: name).map { Self.time + $0 } : nil
         case .text, .integer: break
         }
         guard depth <= 1 else { return ["identifier", "guid", "uuid"].contains(name) ? Self.deep : nil }
@@ -85,17 +94,20 @@ struct KeyChoice {
             return record.count > 1 || rank <= Self.identifier ? rank : nil
         }
         let isShort = value.type == .text && value.profile.maximumLength <= 64
-        return isShort && records >= (value.attribute == nil ? 50 : 5) ? Self.unnamed : nil
+        return isShort && !KeyName.isOfAmountOrTime(value.names) && records >= (value.attribute == nil ? 50 : 5)
+            ? Self.unnamed : nil
     }
 
     private func nameRank(_ name: String, of value: RecordValue) -> Int? {
         if name.hasSuffix("id"), isStem(name.dropLast(2)) { return 0 }
-        if let index = Self.names.firstIndex(of: name) { return index }
+        if let index = KeyName.own.firstIndex(of: name) { return index }
+        if KeyName.isOfItem(name) { return Self.item }
+        if let index = KeyName.assigned.firstIndex(of: name) { return Self.item + 1 + index }
         let written = value.attribute?.local ?? value.holder.name.local
         let snake = SQLName.snakeCase(written)
         if snake.hasSuffix("_id") || written.count > 2 && written.hasSuffix("ID") { return Self.identifier }
-        if ["_code", "_number", "_no", "_nr", "_key"].contains(where: snake.hasSuffix) { return Self.identifier + 1 }
-        return Self.labels.firstIndex(of: name).map { Self.label + $0 }
+        if KeyName.endsInCode(snake) { return Self.identifier + 1 }
+        return KeyName.labels.firstIndex(of: name).map { Self.label + $0 }
     }
 
     /// True if `productid` is the id of this record: of `product`, or of a `shopproduct`.
@@ -104,22 +116,15 @@ struct KeyChoice {
         return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))
     }
 
-    /// Names of keys, in order of preference.
-    private static let names = [
-        "id", "identifier", "guid", "uuid", "key", "code", "sku", "ean", "gtin", "isbn", "issn", "doi",
-        "recordreference",
-        "loc", "url", "uri", "link", "about", "href",
-    ]
-    /// Names that are preferred only to names without meaning.
-    private static let labels = ["ref", "symbol", "number", "no", "nr", "num", "name", "lang", "language", "currency"]
-    private static let times = ["date", "day", "time"]
     /// Attributes that hold the value of their element.
     private static let carriers: Set = ["href", "value", "val", "resource", "about"]
 
+    /// The rank of an article's number: of this record, or of the article that it refers to.
+    private static let item = KeyName.own.count
     /// The rank of names that end in `id`.
     private static let identifier = 20
     private static let deep = 22
     private static let label = 30
-    private static let time = 50
     private static let unnamed = 100
+    private static let time = 150
 }

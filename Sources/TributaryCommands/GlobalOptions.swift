@@ -15,11 +15,11 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: .long,
         help:
-            "Colours: auto, always or never. auto is without them where standard output is no terminal, or NO_COLOR is set."
+            "When to use colours: auto, always or never. auto uses them on a terminal, unless NO_COLOR is set."
     )
     var color = Terminal.ColorChoice.auto
 
-    @Flag(name: .shortAndLong, help: "Print only errors. Of sync, only sources that failed or wait after a failure.")
+    @Flag(name: .shortAndLong, help: "Print only errors. sync also prints sources that failed or wait after a failure.")
     var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print more: each request of a run, each source of a file.")

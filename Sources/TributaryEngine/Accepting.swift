@@ -10,15 +10,14 @@ package struct AcceptanceRefusal: Error, CustomStringConvertible {
 }
 
 extension MainStore {
-    /// Lets sources exceed their limits once: by the documents of their blocked runs, or by whatever their next commits
-    /// bring. Blocks its thread.
+    /// Permits sources to exceed their limits once: with the documents of their blocked runs, or with their next
+    /// commits. Blocks its thread.
     ///
     /// - Parameters:
     ///   - inAdvance: true for sources that are not blocked.
-    ///   - run: the blocked run that was shown to whoever accepts it; nil for the one that is blocked now.
+    ///   - run: the blocked run that the user has seen; nil for the current one.
     /// - Returns: the permissions, in the order of the sources.
-    /// - Throws: ``AcceptanceRefusal`` where one of the sources does not allow it, and nothing has changed then;
-    ///   `StoreError`.
+    /// - Throws: ``AcceptanceRefusal`` if one of the sources does not allow it; nothing has changed then. `StoreError`.
     package func accept(
         _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {
@@ -27,7 +26,7 @@ extension MainStore {
         return acceptances
     }
 
-    /// Returns the permissions that ``accept(_:inAdvance:run:at:)`` would give, and gives none.
+    /// Returns the permissions that ``accept(_:inAdvance:run:at:)`` would grant.
     package func acceptances(
         of sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {

@@ -6,17 +6,17 @@ import Foundation
 import Locking
 import Logging
 
-/// A change of a source's rows that somebody looks at before it is made.
+/// A change of a source's rows that a user reviews before it is made.
 package enum Correction: Sendable, Equatable {
-    /// The rows are brought back to what they were.
+    /// Restores the rows of an earlier run.
     case undo(UndoRun.Target)
-    /// The kept bodies are read once more; all of them, or the last.
+    /// Reads the kept bodies again; all of them, or the last ones.
     case replay(all: Bool)
-    /// What only this source has written is deleted, and all that is remembered of it.
+    /// Deletes the rows that only this source wrote, and its state.
     case purge
 }
 
-/// What a correction would change, and the text by which exactly that is done.
+/// The changes of a correction, and the digest that applies exactly these.
 package struct CorrectionPlan: Sendable {
     package enum Content: Sendable {
         /// The stack is a replay's.
@@ -29,19 +29,19 @@ package struct CorrectionPlan: Sendable {
     package var digest: String
 }
 
-/// The reason why something cannot be planned or done, and what to do instead. Nothing has changed.
+/// The error of a plan or correction that is not possible, with what to do instead. Nothing has changed.
 package struct CorrectionRefusal: Error, CustomStringConvertible {
     package let description: String
-    /// True where it may be possible in a moment.
+    /// True if it may be possible in a moment.
     package var isBusy = false
 }
 
-/// The plans and corrections of a running service, beside its runs. A source that is being run is waited for.
+/// Plans and corrections in a running service. They wait for runs of the source.
 extension SyncService {
-    /// Does all of a source's run except the commit.
+    /// Runs a source without the commit.
     ///
-    /// - Parameter ignoresValidators: fetches everything, changed or not.
-    /// - Throws: ``CorrectionRefusal`` also where the run would be discarded; `StoreError`, `CancellationError`.
+    /// - Parameter ignoresValidators: true to fetch in full.
+    /// - Throws: ``CorrectionRefusal``, also if the run would be discarded; `StoreError`; `CancellationError`.
     package func plan(
         _ source: SourceDeclaration, ignoresValidators: Bool
     ) async throws -> (stack: StackPlan, review: ChangeReview) {
@@ -52,7 +52,7 @@ extension SyncService {
         }
     }
 
-    /// Finds what a correction would change.
+    /// Returns the changes that a correction would make.
     ///
     /// - Throws: as ``plan(_:ignoresValidators:)``.
     package func plan(_ correction: Correction, of source: String) async throws -> CorrectionPlan {
@@ -83,10 +83,10 @@ extension SyncService {
         }
     }
 
-    /// Makes exactly the changes that a plan has shown.
+    /// Makes exactly the changes of a plan.
     ///
-    /// - Parameter digest: that of the plan.
-    /// - Returns: the report of the run as which they are recorded.
+    /// - Parameter digest: the digest of the plan.
+    /// - Returns: the report of the recorded run.
     /// - Throws: as ``plan(_:ignoresValidators:)``; nothing has changed then.
     package func apply(_ correction: Correction, of source: String, shown digest: String) async throws -> RunReport {
         let malformed = CorrectionRefusal(description: "'\(digest)' is not a digest of shown changes")
@@ -148,7 +148,9 @@ extension SyncService {
             parsers: environment.registry, clock: environment.clock, threads: environment.threads)
     }
 
-    /// - Parameter shown: the digest of what was shown; nil for a trial. Blocks its thread.
+    /// Blocks its thread.
+    ///
+    /// - Parameter shown: the digest of the reviewed changes; nil for a dry run.
     private func purge(_ source: String, _ environment: RunEnvironment, shown: ChangeDigest?) throws -> PurgeReport {
         guard let claim = try environment.store.claim(source) else {
             throw CorrectionRefusal(
@@ -169,7 +171,7 @@ extension SyncService {
         return report
     }
 
-    /// Runs a body with the configuration in force, where there is room for it.
+    /// Runs a body with the current configuration, within the limit of concurrent plans.
     private func planning<Value: Sendable>(
         _ body: (RunEnvironment) async throws -> Value
     ) async throws -> Value {

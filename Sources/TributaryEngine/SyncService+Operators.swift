@@ -12,11 +12,12 @@ extension SyncService {
     /// The origins that asked for a pause, as with `Retry-After`, and the end of each pause.
     package var hostPauses: [Origin: Date] { environment.busyHosts.waiting(now: environment.clock.now()) }
 
-    /// Lets sources exceed their limits once, and commits the documents of blocked runs at once. Blocks its thread.
+    /// Permits sources to exceed their limits once, and commits the documents of blocked runs at once. Blocks its
+    /// thread.
     ///
     /// - Parameters:
     ///   - inAdvance: true for the next commits of sources that are not blocked.
-    ///   - run: the blocked run that was shown to whoever accepts it; nil for the one that is blocked now.
+    ///   - run: the blocked run that the user has seen; nil for the current one.
     /// - Throws: ``AcceptanceRefusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
@@ -27,7 +28,7 @@ extension SyncService {
 
     /// Resumes paused sources, and refreshes them. Blocks its thread.
     ///
-    /// - Returns: those that were paused.
+    /// - Returns: the sources that were paused.
     /// - Throws: `StoreError`.
     package func resume(_ sources: [String]) throws -> [String] {
         let resumed = try store.resume(sources)
@@ -35,7 +36,7 @@ extension SyncService {
         return resumed
     }
 
-    /// Refreshes sources now, whichever daemon they belong to; all of them for none. Blocks its thread.
+    /// Refreshes sources now, in all daemons of the store; all sources for an empty array. Blocks its thread.
     ///
     /// - Throws: `StoreError`.
     package func refreshEverywhere(_ sources: [String]) throws {

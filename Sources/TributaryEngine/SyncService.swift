@@ -12,7 +12,8 @@ import Locking
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///
 /// As a `Service` it runs in any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
-/// cancelled. Runs under way are then discarded without a trace. ``sync(_:mode:onReport:)`` refreshes once instead.
+/// cancelled. Runs in progress are then discarded, and the store stays unchanged. ``sync(_:mode:onReport:)`` refreshes
+/// once instead.
 ///
 /// ```swift
 /// let service = try SyncService(
@@ -23,7 +24,7 @@ import Locking
 /// ```
 public final class SyncService: Service {
     package let store: any MainStore
-    /// The most transactions in which a sync forgets old runs. A daemon goes on until none is left.
+    /// The most transactions in which a sync deletes old runs. A daemon deletes all of them.
     private static let forgettingTransactions = 10
 
     /// The report of each run, as it ends. For one consumer; if nobody reads, only the latest 1,000 are kept.
@@ -32,36 +33,36 @@ public final class SyncService: Service {
     private let outcomeContinuation: AsyncStream<RunReport>.Continuation
     let environment: RunEnvironment
     private let scheduler: Scheduler
-    /// Takes the report of each run.
+    /// Receives the report of each run.
     let onReport: @Sendable (RunReport) -> Void
-    /// Limits what is planned beside the runs: each plan may hold a document's rows.
+    /// Limits concurrent plans, each of which may hold a document's rows.
     let planning = Slots(limit: 2)
-    /// Limits the documents that are tried.
+    /// Limits concurrent trials of documents.
     let trying = Slots(limit: 1)
     private let storeWatch: StoreWatch
-    /// This daemon among those that share the store; nil where none can.
+    /// This daemon among those that share the store; nil for a store that cannot be shared.
     private let group: DaemonGroup?
     let hooks: Hooks
     private let pruning: RunPruning
     private let sampler: MetricsSampler
-    /// Whether this service does its work.
+    /// The health of this service.
     package let health: Health
     private let current: Mutex<TributaryConfiguration>
 
-    /// The configuration in force.
+    /// The current configuration.
     package var configuration: TributaryConfiguration { current.withLock(\.self) }
 
-    /// What runs at this moment.
+    /// The runs in progress.
     package var activeRuns: ActiveRuns { environment.activeRuns }
 
-    /// Prepares the store for the sources; blocks while it does.
+    /// Prepares the store for the sources. Blocks its thread.
     ///
     /// - Parameters:
-    ///   - store: the opened main store, which nothing else writes to in this process.
-    ///   - parsers: the classes that requests name.
-    ///   - names: finds the addresses of hosts that responses name.
-    ///   - network: sends messages; nil for the machine's own.
-    ///   - recordWindow: how long a daemon keeps the record of a poll, to write it with those of others.
+    ///   - store: the opened main store. No other code of this process may write to it.
+    ///   - parsers: the registered parser classes.
+    ///   - names: resolves the hosts that responses name.
+    ///   - network: sends messages; nil for the machine's network.
+    ///   - recordWindow: the time for which a daemon collects the records of polls, to write them together.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
     ///   cannot be run.
@@ -141,7 +142,7 @@ public final class SyncService: Service {
         environment.bodies.removeAll(but: environment.configuration.keepingBodies)
         defer { outcomeContinuation.finish() }
         do {
-            // Before the first run, of which a new hook is told.
+            // Before the first run, whose events a new hook receives.
             await hooks.prepare()
             await sampler.prepare()
             try await cancelWhenGracefulShutdown {
@@ -161,8 +162,8 @@ public final class SyncService: Service {
         try await environment.http.shutdown()
     }
 
-    /// Checks, while the service runs, that the store's files are where they were opened. Data written after they were
-    /// deleted or replaced is lost, and the program should end. For one caller.
+    /// Checks, while the service runs, that the store's files are in place. Data written after their deletion or
+    /// replacement is lost, and the program should end. For one caller.
     ///
     /// - Throws: `StoreError` within seconds if they are not; `CancellationError`.
     public func watchStore() async throws { try await storeWatch.run() }
@@ -180,8 +181,8 @@ public final class SyncService: Service {
         let configuration = environment.configuration
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
         let (reports, continuation) = AsyncStream<RunReport>.makeStream()
-        // Whoever is called may block, as a terminal does, and runs are not to wait for that. Awaited below, also after a
-        // cancellation, of which the last reports tell.
+        // The receiver may block, as a terminal does, and must not delay runs. The task is awaited below, also after a
+        // cancellation, for the last reports.
         let delivery = Task {
             await reports.reduce(into: [RunReport]()) { all, report in
                 all.append(report)
@@ -191,7 +192,7 @@ public final class SyncService: Service {
         defer { continuation.finish() }
         var environment = environment
         environment.bodies.removeAll(but: configuration.keepingBodies)
-        // A forced run of sources by name may try those that are paused.
+        // A forced run of named sources includes paused ones.
         environment.runsPaused = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
             metrics.note(report)
@@ -211,14 +212,15 @@ public final class SyncService: Service {
         return ended
             + sources.filter { !names.contains($0.name) }.map {
                 RunReport(
-                    source: $0.name, outcome: .cancelled, startedAt: environment.clock.now(), error: "told to stop")
+                    source: $0.name, outcome: .cancelled, startedAt: environment.clock.now(),
+                    error: RunState.Ending.stopped)
             }
     }
 
-    /// Makes a run of a source's last kept bodies, without the network, and commits it. For a service that is not running;
+    /// Runs a source with its last kept bodies instead of the network, and commits. For a service that is not running;
     /// call it once.
     ///
-    /// - Parameter all: reads all kept bodies of requests that delete no rows, the oldest first.
+    /// - Parameter all: true to read all kept bodies of requests that delete no rows, the oldest first.
     package func replay(_ source: SourceDeclaration, all: Bool = false) async throws -> RunReport {
         let run = StackRun(source, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
         let report = await withTaskCancellationHandler {
@@ -231,7 +233,7 @@ public final class SyncService: Service {
         return report
     }
 
-    /// Does all of a source's run except the commit. For a service that is not running; call it once.
+    /// Runs a source without the commit. For a service that is not running; call it once.
     ///
     /// - Parameters:
     ///   - bodies: URLs of files to read instead of the requests' responses, by the requests' keys.
@@ -256,14 +258,13 @@ public final class SyncService: Service {
         }
     }
 
-    /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
+    /// Requests a refresh of sources now, regardless of their cache intervals; all sources for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
-    /// Returns as soon as the running service's scheduler has answered: a sign of life.
+    /// Returns after a pass of the running service's scheduler.
     public func heartbeat() async { await scheduler.heartbeat() }
 
-    /// Puts a new configuration in force, except for `[store]`, which takes effect at the next start.
-    /// Sources declared as before are not disturbed.
+    /// Applies a new configuration, except `[store]`, which takes effect at the next start. Unchanged sources continue.
     public func reload(_ configuration: TributaryConfiguration) {
         current.withLock { $0 = configuration }
         environment.http.declare(configuration.enabledSources.flatMap(\.requests))
@@ -275,7 +276,7 @@ public final class SyncService: Service {
         sampler.reload(configuration)
     }
 
-    /// Brings the metrics up to date that follow from the time, for whoever reads them at this moment.
+    /// Updates the metrics that depend on the time, before they are read.
     package func refreshMetrics() { environment.metrics.refresh(now: environment.clock.now()) }
 
     /// Closes the store's connections. The service must not be used afterwards.

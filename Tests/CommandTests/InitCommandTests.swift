@@ -53,7 +53,7 @@ import Testing
             #expect(text.hasPrefix("#:schema sources.schema.json\n"), "\(text)")
             #expect(text.contains("\n[store]\npath = \"tributary.sqlite\"\n"), "\(text)")
             let proposal = try await fixture.run("infer prices.csv --name prices")
-            #expect(text.hasSuffix("\n\n" + proposal.standardOutput) && !proposal.standardOutput.contains("#:schema"))
+            #expect(text.hasSuffix("\n" + proposal.standardOutput) && !proposal.standardOutput.contains("#:schema"))
             let schema = try await fixture.run("check --json-schema").standardOutput
             #expect(try String(contentsOfFile: fixture.folder.file("sources.schema.json"), encoding: .utf8) == schema)
             #expect(!FileManager.default.fileExists(atPath: fixture.folder.file("tributary.sqlite")))

@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    /// `infer URL >> sources.toml` adds a source, also where one of that name exists.
+    @Test func aProposalAddsASourceBesideOneOfItsName() async throws {
+        try await withProgram { (folder, program) async throws in
+            try folder.write("id,name\n1,Tea\n2,Jam\n", to: "orders.csv")
+            var file = try await program.run("infer", folder.file("orders.xml")).standardOutput
+            try folder.write(file, to: "sources.toml")
+            let second = try await program.run("infer", folder.file("orders.csv"))
+            #expect(second.standardOutput.contains("\n[sources.orders_2]\n"), "\(second)")
+            file += second.standardOutput
+            try folder.write(file, to: "sources.toml")
+            let sync = try await program.run("sync")
+            #expect(sync.status == 0, "\(sync) \(file)")
+            // The same document again is a new proposal for its source.
+            let again = try await program.run("infer", folder.file("orders.xml"))
+            #expect(again.standardOutput.contains("\n[sources.orders]\n"), "\(again)")
+        }
+    }
+
     @Test func wrongUseSaysWhatToDo() async throws {
         try await withProgram { (folder, program) async throws in
             try folder.write(

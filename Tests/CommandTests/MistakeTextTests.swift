@@ -125,6 +125,40 @@ import Testing
         #expect(lines.contains { $0.hasSuffix("author = \"known\"") }, "\(lines)")
     }
 
+    /// A value that is refused is not repeated with the secrets in it, whichever the key and whatever is wrong with it.
+    @Test(arguments: [
+        "[store]\nurl = \"postgres//ann:hunter2-x@db/x\"\n",
+        "[store]\nurl = 1\nschema = \"host=db password=hunter2-x\"\n",
+        "[store]\nurl = \"host=db password=hunter2-x nonsense\"\nx = 1\n",
+        "[store]\npath = \"http://ann:hunter2-x@db/x\"\n",
+        "[defaults]\nproxy = \"ftp://ann:hunter2-x@proxy:3128\"\n",
+        "[defaults]\nproxy = \"ann:hunter2-x@proxy:3128\"\n",
+        "[defaults]\nproxy = \"http://ann:hunt/hunter2-x@proxy:3128\"\n",
+        "[defaults]\nheaders = { \"X-Any\" = \"hunter2-x\\n\", \"X Any\" = \"hunter2-x\" }\n",
+        "[defaults]\nauth = { bearer = { tokn = \"hunter2-x\" } }\n", "[defaults]\nauth = \"hunter2-x\"\n",
+        "[hooks.h]\non = [\"changed\"]\npost = \"htp://ann:hunter2-x@hook/?a=b\"\n",
+        "[hooks.h]\non = [\"changed\"]\npost = \"http://hook /?token=hunter2-x\"\n",
+        "[hooks.h]\non = [\"changed\"]\npost = \"http://hook/\"\nsecret = [\"hunter2-x\"]\n",
+        "[hooks.h]\non = [\"hunter2-x://ann:hunter2-x@hook\"]\nrun = [\"/bin/true\"]\n",
+        "[daemon]\nweb = \"http://ann:hunter2-x@127.0.0.1:80\"\n", "[daemon]\nweb_token = hunter2-x\n",
+        "[[sources.s.requests]]\nurl = \"htp://ann:hunter2-x@h/\"\nparser = \"mirrored\"\n",
+        "[[sources.s.requests]]\nurl = \"http://ann:hun/hunter2-x@h/\"\nparser = \"mirrored\"\n",
+        "[[sources.s.requests]]\nurl = \"http://h /?api_key=hunter2-x\"\nparser = \"mirrored\"\n",
+        "[[sources.s.requests]]\nurl = \"http://h/\"\nparser = \"http://ann:hunter2-x@h/\"\nformat = \"?key=hunter2-x\"\n",
+        "[[sources.s.requests]]\nurl = \"http://h/\"\nparser = \"mirrored\"\nmethod = \"PUT //ann:hunter2-x@h/\"\n",
+        "password = hunter2-x\n", "[sources.s]\ncache = \"sftp://ann:hunter2-x@h\"\nurl = \"http://ann:hunter2-x@h\"\n",
+    ])
+    func noMessageRepeatsASecret(text: String) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(text, to: "sources.toml")
+            let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            for isJSON in [false, true] {
+                let output = try await isJSON ? program.run("check", "--json") : program.run("check")
+                #expect(!(output.standardError + output.standardOutput).contains("hunter2-x"), "\(output)")
+            }
+        }
+    }
+
     @Test func everyCommandPrintsThemAndJSONHasThem() async throws {
         try await withTemporaryFolder { (folder) async throws in
             try folder.write(request + "[sources.s]\nenabeld = true\n[store]\nconnections = 0\n", to: "sources.toml")

@@ -88,7 +88,7 @@ import Testing
             let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"])
             for quit in ["q", "\\003"] {
                 let line =
-                    "stty rows 12 cols 60; '\(program)' status --watch 1 -c '\(folder.file("sources.toml"))'; echo ended $?; stty -a"
+                    "stty rows 12 cols 60; '\(program)' status --watch --interval 1 -c '\(folder.file("sources.toml"))'; echo ended $?; stty -a"
                 // The key is pressed once the screen is there.
                 let log = folder.file("log")
                 let press = "until grep -q '1049h' '\(log)' 2>/dev/null; do sleep 0.02; done; printf '\(quit)'"
@@ -111,8 +111,13 @@ import Testing
             let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
             let output = try await program.run("status", "--watch")
             #expect(output.status == 64 && output.standardError.contains("--watch needs a terminal"), "\(output)")
-            let json = try await program.run("status", "--watch", "5", "--json")
+            let json = try await program.run("status", "--watch", "--json")
             #expect(json.status == 64, "\(json)")
+            // A name after the flag is a source.
+            let source = try await program.run("status", "--watch", "nothing")
+            #expect(source.status == 64 && source.standardError.contains("'nothing'"), "\(source)")
+            let alone = try await program.run("status", "--interval", "5")
+            #expect(alone.status == 64 && alone.standardError.contains("--interval requires --watch"), "\(alone)")
         }
     }
 

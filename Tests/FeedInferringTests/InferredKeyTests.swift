@@ -31,6 +31,49 @@ import Testing
         #expect(try proposal("<l>\(orders)</l>", limit: 80).contains("key = [\"o_id\", \"sku\"]"))
     }
 
+    /// Records of a short table: the first line has the columns' names.
+    private func key(_ lines: String...) throws -> String? {
+        let names = lines[0].split(separator: ";")
+        let records = lines.dropFirst().map { line in
+            let values = line.split(separator: ";", omittingEmptySubsequences: false)
+            return "<row>" + zip(names, values).map { "<\($0)>\($1)</\($0)>" }.joined() + "</row>"
+        }
+        let toml = try proposal("<rows>\(records.joined())</rows>")
+        return toml.split(separator: "\n").first { $0.hasPrefix("key = [") }.map { String($0.dropFirst(6)) }
+    }
+
+    @Test func theNumberOfAnArticleComesBeforeItsName() throws {
+        #expect(try key("name;artnr;preis", "Kanne;A1;16,95", "Vase;A2;24,95") == #"["artnr"]"#)
+        #expect(try key("name;preis;Artikelnummer", "Kanne;1;7", "Vase;2;8") == #"["artikelnummer"]"#)
+        #expect(try key("name;Art.-Nr;url", "Kanne;7;http://a/7", "Vase;8;http://a/8") == #"["art_nr"]"#)
+        #expect(
+            try key("url;ean;item_no", "http://a/7;4006381333931;7", "http://a/8;4006381333948;8") == #"["item_no"]"#)
+        #expect(try key("nom;prix;numero_article", "Cruche;1;7", "Vase;2;8") == #"["numero_article"]"#)
+        #expect(try key("nombre;codigoArticulo", "Jarra;7", "Florero;8") == #"["codigo_articulo"]"#)
+        #expect(try key("naam;productcode", "Kan;7", "Vaas;8") == #"["productcode"]"#)
+        #expect(try key("name;sku;ean", "Jug;J-1;4006381333931", "Vase;V-2;4006381333948") == #"["sku"]"#)
+        #expect(try key("name;nr", "Jug;1", "Vase;2") == #"["nr"]"#)
+        #expect(try key("name;batch_no", "Jug;1", "Vase;2") == #"["batch_no"]"#)
+        // A number that comes twice is no key.
+        #expect(try key("name;artnr", "Jug;1", "Vase;1") == #"["name"]"#)
+    }
+
+    @Test func pricesDatesAndDescriptionsAreNoKeysBesideOtherValues() throws {
+        #expect(try key("price;name", "16;Jug", "24;Vase") == #"["name"]"#)
+        #expect(try key("date;name", "2026-01-01;Jug", "2026-01-02;Vase") == #"["name"]"#)
+        #expect(try key("date;rate", "2026-01-01;1.25", "2026-01-02;1.5") == #"["date"]"#)
+        #expect(try key("name;currency", "Czech koruna;CZK", "Swiss franc;CHF") == #"["currency"]"#)
+        #expect(try key("name", "Czech koruna", "Swiss franc") == #"["name"]"#)
+        let many = (0..<60).map { "\($0) EUR;the \($0)th pot;P\($0)" }
+        let toml = try proposal(
+            "<l>"
+                + many.map { line in
+                    let values = line.split(separator: ";")
+                    return "<e><price>\(values[0])</price><text>\(values[1])</text><pot>\(values[2])</pot></e>"
+                }.joined() + "</l>")
+        #expect(toml.contains("key = [\"pot\"]"), "\(toml)")
+    }
+
     @Test func positionsWithinARecordAreMirrored() throws {
         let toml = try proposal("<l><e id='1'><c>x</c><c>x</c></e><e id='2'><c>x</c></e></l>")
         #expect(toml.contains("key = [\"e_id\", \"position\"]\nsync = \"mirror\"\nwithin = \"e_id\"\n"), "\(toml)")

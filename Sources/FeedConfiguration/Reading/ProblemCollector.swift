@@ -32,6 +32,13 @@ final class ProblemCollector {
         self.secrets = secrets
     }
 
+    /// The secrets that are written in the document.
+    private lazy var literals = LiteralSecrets.all(in: document)
+
+    private func redact(_ message: String, _ redactor: Redactor) -> String {
+        LiteralSecrets.redact(redactor.redact(message)).shortened(to: ConfigurationLimits.message)
+    }
+
     func report(_ path: @autoclosure () -> TOMLKeyPath, _ message: @autoclosure () -> String) {
         add(Found(path: path(), message: message()))
     }
@@ -59,8 +66,7 @@ final class ProblemCollector {
         if problem.message.utf8.count <= Self.longestKept {
             unredacted.append(found.count)
         } else {
-            problem.message = Redactor(secrets: secrets()).redact(problem.message).shortened(
-                to: ConfigurationLimits.message)
+            problem.message = redact(problem.message, Redactor(secrets: secrets().union(literals)))
         }
         found.append(problem)
     }
@@ -70,14 +76,14 @@ final class ProblemCollector {
     /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, if there are any.
     func check(file: String) throws {
         guard !found.isEmpty else { return }
-        let redactor = Redactor(secrets: secrets())
-        for index in unredacted {
-            found[index].message = redactor.redact(found[index].message).shortened(to: ConfigurationLimits.message)
-        }
+        let redactor = Redactor(secrets: secrets().union(literals))
+        for index in unredacted { found[index].message = redact(found[index].message, redactor) }
         unredacted = []
         var problems = causes.map { problem in
-            ConfigurationError.Problem(
+            var shown = ConfigurationError.Problem(
                 file: file, path: problem.path, message: problem.message, isKey: problem.isKey, in: document, bytes)
+            shown.excerpt?.hide(literals)
+            return shown
         }
         problems.sort { left, right in
             (left.line ?? 0, left.excerpt?.columns.lowerBound ?? 0, left.keyPath)
@@ -116,6 +122,6 @@ extension ConfigurationError.Problem {
         let isValue = !isKey && isOwn && !place.value.isEmpty
         let range = isValue || place.key.isEmpty ? place.value : place.key
         guard !range.isEmpty, range.upperBound <= bytes.count else { return }
-        excerpt = SourceExcerpt(bytes, range, isSecret: isValue && SourceExcerpt.isSecret(path.lastKey))
+        excerpt = SourceExcerpt(bytes, range, isSecret: isValue && LiteralSecrets.isSecret(path))
     }
 }

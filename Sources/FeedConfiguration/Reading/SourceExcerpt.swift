@@ -38,18 +38,23 @@ public struct SourceExcerpt: Sendable, Equatable {
         marked = before..<(before + count)
     }
 
-    /// True for the name of a key whose value must not be shown.
-    static func isSecret(_ name: String) -> Bool { name.lowercased().firstMatch(of: secretName) != nil }
+    /// True where the wrong part is a secret.
+    var marksSecret: Bool {
+        let part = text.unicodeScalars.dropFirst(marked.lowerBound).prefix(marked.count)
+        return !part.isEmpty && part.allSatisfy { $0 == "*" }
+    }
 
-    // `nonisolated(unsafe)`: a Regex is not Sendable; these are never changed, and matching changes nothing in them.
-    nonisolated(unsafe) private static let secretName =
-        #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
+    /// Replaces secrets by asterisks, wherever they are in the line.
+    mutating func hide(_ secrets: Set<String>) {
+        for secret in secrets where text.contains(secret) {
+            text = text.replacing(secret, with: String(repeating: "*", count: secret.unicodeScalars.count))
+        }
+    }
+
+    // `nonisolated(unsafe)`: a Regex is not Sendable; this is never changed, and matching changes nothing in it.
+    /// A key with its value: a string, or a word where the quotes are missing.
     nonisolated(unsafe) private static let assignment =
-        #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?)/#
-    /// A setting of a connection string of keywords: `password=…`, with or without quotes.
-    nonisolated(unsafe) private static let keyword =
-        #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()
-    nonisolated(unsafe) private static let userInfo = #/:\/\/[^\/\s"'@]+@/#
+        #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s"'\[\]{},\#]+)/#
 
     /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`
     /// are none.
@@ -60,17 +65,16 @@ public struct SourceExcerpt: Sendable, Equatable {
             let count = text.unicodeScalars.distance(from: range.lowerBound, to: range.upperBound)
             for index in start..<(start + count) { scalars[index] = "*" }
         }
-        for match in text.matches(of: assignment) where isSecret(String(match.1)) {
-            let value = match.2.dropFirst()
-            let inner = value.last == match.2.first ? value.dropLast() : value
+        for match in text.matches(of: assignment) where LiteralSecrets.isSecret(match.1) {
+            let value = match.2
+            guard let quote = value.first, quote == "\"" || quote == "'" else {
+                hide(value.startIndex..<value.endIndex)
+                continue
+            }
+            let inner = value.dropFirst().last == quote ? value.dropFirst().dropLast() : value.dropFirst()
             if !inner.hasPrefix("${"), !inner.isEmpty { hide(inner.startIndex..<inner.endIndex) }
         }
-        for match in text.matches(of: keyword) where !match.2.contains("${") {
-            hide(match.2.startIndex..<match.2.endIndex)
-        }
-        for match in text.matches(of: userInfo) where !match.0.contains("${") {
-            hide(text.index(match.range.lowerBound, offsetBy: 3)..<text.index(before: match.range.upperBound))
-        }
+        for part in LiteralSecrets.parts(of: text) { hide(part.startIndex..<part.endIndex) }
         return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -1,12 +1,12 @@
 import FeedDeclarations
 import Foundation
 
-/// Refuses what responses name: addresses that are not public, where a public host has led to them.
+/// Refuses addresses of private networks that a response of a public host names.
 ///
-/// What a name stands for is looked at twice. Before anything is connected, all its addresses are checked; and the address
-/// that a connection has is checked before the request is written, as a name may have other addresses by then.
+/// A name is checked twice: all of its addresses before a connection is made, and the address of the connection before
+/// the request is written, because a lookup may give other addresses by then.
 struct AddressGuard {
-    /// A request was about to be sent to an address to which it must not be led.
+    /// The error of a request that a response would lead to a private address.
     struct Refusal: Error, CustomStringConvertible {
         var description: String
 
@@ -20,18 +20,18 @@ struct AddressGuard {
 
     let names: any NameLookup
 
-    /// Checks an address before it is asked.
+    /// Checks the addresses of a URL's host before a request.
     ///
     /// - Parameters:
-    ///   - former: the URL of the host that has named this one, where the provenance lacks that host's address. It is
-    ///     looked up only where that decides: most responses name public addresses.
-    ///   - isProxied: true where a proxy looks the name up.
-    /// - Returns: the provenance, with what was looked up.
+    ///   - former: the URL of the host whose response names this one, if the provenance lacks that host's address. It is
+    ///     looked up only if this one's address is private.
+    ///   - isProxied: true if a proxy resolves the name.
+    /// - Returns: the provenance, with the addresses that were looked up.
     /// - Throws: ``Refusal``, or `CancellationError`.
     func checked(
         _ url: URL, _ provenance: AddressProvenance?, namedBy former: URL?, isProxied: Bool
     ) async throws -> AddressProvenance? {
-        // The same server once more: the connection is checked.
+        // For the same server, the check of the connection suffices.
         guard var provenance, url.origin != provenance.origin || isProxied else { return provenance }
         for address in try await addresses(of: url, isProxied: isProxied) where !provenance.admits(address) {
             if provenance.from == nil, let former {
@@ -43,12 +43,12 @@ struct AddressGuard {
         return provenance
     }
 
-    /// Returns the addresses of a URL's host; none for a name that the proxy is to look up.
+    /// Returns the addresses of a URL's host; none for a name that the proxy resolves.
     func addresses(of url: URL, isProxied: Bool) async throws -> [IPAddress] {
         guard let host = url.host else { return [] }
         if let address = IPAddress(literal: host) { return [address] }
         guard isProxied else { return try await names.addresses(of: host) }
-        // These names never stand for anything else (RFC 6761, section 6.3).
+        // These names always stand for this machine (RFC 6761, section 6.3).
         let name =
             host.lowercased().hasSuffix(".") ? String(host.lowercased().dropLast()) : host.lowercased()
         let isLocal = name == "localhost" || name.hasSuffix(".localhost")

@@ -9,9 +9,9 @@ package protocol NameLookup: Sendable {
     func addresses(of host: String) async throws -> [IPAddress]
 }
 
-/// What this machine says of names: its files, DNS, and whatever else is set up (getaddrinfo(3)).
+/// The resolver of this machine: its files, DNS, and other configured services (getaddrinfo(3)).
 package struct SystemNames: NameLookup {
-    /// A server that does not answer holds its thread up to half a minute.
+    /// A name server that does not answer blocks its thread for up to 30 seconds.
     private static let queue = DispatchQueue(label: "tributary.names", attributes: .concurrent)
 
     package init() {}
@@ -44,7 +44,7 @@ package struct SystemNames: NameLookup {
 }
 
 extension IPAddress {
-    /// Reads the address of a socket; nil where that is not of the Internet Protocol.
+    /// Reads the address of a socket; nil for other protocols than IPv4 and IPv6.
     init?(_ address: UnsafeMutablePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:

@@ -2,7 +2,7 @@ import CArchive
 import FeedModel
 import Foundation
 
-/// Passes an archive's file to libarchive, piece by piece, until it is unpacked to more than a limit.
+/// Passes an archive's file to libarchive in pieces, until the unpacked size exceeds a limit.
 final class ArchiveInput {
     private static let pieceSize = 32 << 10
 
@@ -11,7 +11,7 @@ final class ArchiveInput {
     private let size: Int
     private let limit: Int
     private var offset = 0
-    /// The reason why reading stopped, where it is not the archive's.
+    /// The error that stopped reading, if the archive is not its cause.
     private(set) var failure: (any Error)?
 
     init(_ file: FileHandle, size: Int, limit: Int) {
@@ -22,7 +22,7 @@ final class ArchiveInput {
 
     deinit { buffer.deallocate() }
 
-    /// Opens an archive for reading. It must be closed before this object goes away.
+    /// Opens an archive for reading. It must be closed before this object is released.
     ///
     /// - Returns: libarchive's status.
     func open(_ archive: OpaquePointer) -> Int32 {
@@ -41,7 +41,7 @@ final class ArchiveInput {
     private func read(_ archive: OpaquePointer, _ piece: inout UnsafeRawPointer?) -> Int {
         do {
             try Task.checkCancellation()
-            // A small piece may unpack to a large one, also where nothing in it is wanted.
+            // A small piece may unpack to a large one, even if no member of it matches.
             guard archive_filter_bytes(archive, 0) <= Int64(limit) else { throw ArchiveReader.tooLarge(limit) }
             let count = pread(file.fileDescriptor, buffer, Self.pieceSize, off_t(offset))
             guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

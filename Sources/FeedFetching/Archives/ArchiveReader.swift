@@ -3,10 +3,10 @@ package import FeedDeclarations
 import FeedModel
 package import Foundation
 
-/// Reads the members of an archive that match a pattern, one after another: of a ZIP archive, or of a tar archive as it is
-/// or compressed by gzip, bzip2, xz, LZMA or Zstandard. A file that is no archive is one member, unpacked.
+/// Reads the members of an archive that match a pattern, one after another.
 ///
-/// Folders, links and devices are skipped. No more of a member is in memory than a piece.
+/// Reads ZIP, and tar without compression or with gzip, bzip2, xz, LZMA or Zstandard. A file that is no archive counts
+/// as one member, unpacked. Folders, links and devices are skipped. Memory holds one piece of a member.
 package final class ArchiveReader {
     /// The most members, matching or not.
     package static let memberLimit = 100_000
@@ -15,11 +15,11 @@ package final class ArchiveReader {
     private let archive: OpaquePointer
     private let input: ArchiveInput
     private let pattern: MemberPattern
-    /// The name of the only member, where the file is no archive.
+    /// The name of the only member, if the file is no archive.
     private let single: String
     private let limit: Int
     private let names: locale_t?
-    /// True for a ZIP archive without members, which libarchive does not know for one.
+    /// True for a ZIP archive without members, which libarchive does not recognize.
     private let isEmpty: Bool
     private var entry: OpaquePointer?
     private var count = 0
@@ -27,15 +27,15 @@ package final class ArchiveReader {
     private var examples: [String] = []
     /// The bytes of matching members, unpacked.
     private var unpacked = 0
-    /// How far the member has been read.
+    /// The offset in the member.
     private var position: Int64 = 0
     private var isAtEnd = false
 
     /// - Parameters:
     ///   - file: the archive, in a file that can be read at any offset.
-    ///   - single: the member's name, where the file is no archive.
+    ///   - single: the member's name, if the file is no archive.
     ///   - limit: the most bytes that the archive and its members may each unpack to.
-    /// - Throws: ``FetchError`` where it cannot be read.
+    /// - Throws: ``FetchError`` if the archive cannot be read.
     package init(_ file: FileHandle, pattern: MemberPattern, single: String, limit: Int) throws {
         self.pattern = pattern
         self.single = single
@@ -44,7 +44,7 @@ package final class ArchiveReader {
         guard size > 0 else { throw FetchError(.decoding, "the body is empty") }
         try file.seek(toOffset: 0)
         let start = Array(try file.read(upToCount: 4) ?? Data())
-        // Made last: deinit does not run where this throws before.
+        // Created last, because deinit does not run if the initializer throws.
         guard let archive = archive_read_new() else { throw FetchError(.decoding, "not enough memory for an archive") }
         self.archive = archive
         names = tributary_utf8_locale()
@@ -53,7 +53,7 @@ package final class ArchiveReader {
         guard !isEmpty else { return }
         if ZipArchive.isArchive(start) {
             try ZipDirectory(file.fileDescriptor, size: size).check(limit: Self.memberLimit)
-            // Not the one that reads streams: it would take an archive that is cut off between two members for a whole one.
+            // The reader of streams would accept an archive that is cut off between two members.
             archive_read_support_format_zip_seekable(archive)
         } else {
             CompressedFile.supportFilters(archive)
@@ -61,7 +61,7 @@ package final class ArchiveReader {
             archive_read_support_format_raw(archive)
         }
         guard input.open(archive) == ARCHIVE_OK else { throw failure }
-        // The file itself counts as one. Of several compressions, one piece may unpack to more than can be looked at.
+        // The file itself counts as one filter. With several compressions, one piece may unpack to more than the limit.
         guard archive_filter_count(archive) <= 2 else {
             throw FetchError(.decoding, "the archive is compressed more than once")
         }
@@ -72,10 +72,10 @@ package final class ArchiveReader {
         if let names { freelocale(names) }
     }
 
-    /// Moves on to the next member that matches.
+    /// Advances to the next member that matches.
     ///
     /// - Returns: its name; nil behind the last.
-    /// - Throws: ``FetchError`` where the archive is damaged or cut off, or has too many members, or the member is encrypted or
+    /// - Throws: ``FetchError`` if the archive is damaged, truncated or has too many members, or the member is encrypted or
     ///   has a name that leads out of the archive.
     package func next() throws -> String? {
         while !isEmpty {
@@ -112,8 +112,8 @@ package final class ArchiveReader {
         return nil
     }
 
-    /// Passes the member's bytes to `consume`, in pieces; unpacked, where the member is a file compressed by bzip2, xz or
-    /// Zstandard. What is compressed by gzip, its reader unpacks.
+    /// Passes the member's bytes to `consume`, in pieces. A member that is a file compressed by bzip2, xz or Zstandard
+    /// is unpacked. The reader of the body unpacks gzip.
     ///
     /// - Throws: ``FetchError``; the errors of `consume`.
     package func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
@@ -127,7 +127,7 @@ package final class ArchiveReader {
         while let piece = try nextPiece() { try consume(piece) }
     }
 
-    /// Returns the next bytes of the member, which stand until it is called again; nil behind the last.
+    /// Returns the next bytes of the member, which are valid until the next call; nil at the end.
     private func nextPiece() throws -> UnsafeRawBufferPointer? {
         guard !isAtEnd else { return nil }
         var piece: UnsafeRawPointer?
@@ -153,7 +153,7 @@ package final class ArchiveReader {
         }
     }
 
-    /// The reason why nothing was found; nil where a member has matched.
+    /// The error of an archive without a matching member; nil if a member has matched.
     package var shortage: FetchError? {
         guard matches == 0 else { return nil }
         let found = examples.map { "'\($0)'" }.joined(separator: ", ")
@@ -179,7 +179,7 @@ package final class ArchiveReader {
         return name
     }
 
-    /// - Throws: ``FetchError`` where a tar archive ends without its end marker, which libarchive allows.
+    /// - Throws: ``FetchError`` if a tar archive ends without its end marker, which libarchive accepts.
     private func checkEnd() throws {
         if let failure = input.failure { throw failure }
         guard archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR,
@@ -188,7 +188,7 @@ package final class ArchiveReader {
         throw FetchError(.truncated, "the tar archive ended before its end marker")
     }
 
-    /// What libarchive says is wrong.
+    /// The error with libarchive's message.
     private var failure: any Error {
         if let failure = input.failure { return failure }
         let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"

@@ -3,12 +3,12 @@ import FeedModel
 
 /// Unpacks a member of an archive that is itself a file compressed by bzip2, xz or Zstandard, and holds one document.
 final class CompressedFile {
-    /// The bytes by which such a file is known.
+    /// The number of bytes that identify such a file.
     static let markLength = 6
 
     static func isCompressed(_ start: [UInt8]) -> Bool {
         guard start.count >= markLength else { return false }
-        // A text may begin with BZh1, but goes on with other bytes than a block of bzip2 or the end of its file.
+        // A text may begin with BZh1. Then a block of bzip2 or the end of its file follows.
         let isBzip2 = start.starts(with: "BZh".utf8) && [[0x31, 0x41], [0x17, 0x72]].contains(Array(start[4..<6]))
         return isBzip2 || start.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00])
             || start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
@@ -18,12 +18,12 @@ final class CompressedFile {
     private let start: UnsafeMutableRawBufferPointer
     private let rest: () throws -> UnsafeRawBufferPointer?
     private var hasBegun = false
-    /// The reason why the pieces ended before the file.
+    /// The error that ended the pieces before the end of the file.
     private var failure: (any Error)?
 
     /// - Parameters:
     ///   - start: the file's first bytes.
-    ///   - rest: returns the next ones, which stand until it is called again; nil behind the last.
+    ///   - rest: returns the next bytes, which are valid until the next call; nil at the end.
     init(_ start: [UInt8], rest: @escaping () throws -> UnsafeRawBufferPointer?) throws {
         guard let archive = archive_read_new() else { throw FetchError(.decoding, "not enough memory to unpack it") }
         self.archive = archive
@@ -39,7 +39,7 @@ final class CompressedFile {
         start.deallocate()
     }
 
-    /// Lets an archive be compressed. Each way by its name: "all" would run programs that the system happens to have.
+    /// Enables compressions by name. "all" would run programs of the system.
     static func supportFilters(_ archive: OpaquePointer) {
         archive_read_support_filter_gzip(archive)
         archive_read_support_filter_bzip2(archive)
@@ -58,7 +58,7 @@ final class CompressedFile {
         }
         archive_read_set_callback_data(archive, Unmanaged.passUnretained(self).toOpaque())
         guard archive_read_open1(archive) == ARCHIVE_OK else { throw problem }
-        // The file itself counts as one.
+        // The file itself counts as one filter.
         guard archive_filter_count(archive) <= 2 else { throw FetchError(.decoding, "it is compressed more than once") }
         var entry: OpaquePointer?
         guard archive_read_next_header(archive, &entry) == ARCHIVE_OK else { throw problem }
@@ -93,7 +93,7 @@ final class CompressedFile {
         }
     }
 
-    /// What libarchive says is wrong.
+    /// The error with libarchive's message.
     private var problem: any Error {
         if let failure { return failure }
         let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"

@@ -1,8 +1,8 @@
 import FeedDeclarations
 import Foundation
 
-/// The central directory of a ZIP archive (PKWARE's APPNOTE.TXT 6.3, sections 4.3.12 to 4.3.16), as far as it must be known
-/// before libarchive reads it into memory: that it is there, and how long it is.
+/// The central directory of a ZIP archive (PKWARE's APPNOTE.TXT 6.3, sections 4.3.12 to 4.3.16). Checks that it exists
+/// and how long it is, before libarchive reads it into memory.
 struct ZipDirectory {
     private let descriptor: Int32
     private let size: Int
@@ -15,9 +15,9 @@ struct ZipDirectory {
     /// Returns true if a file's first bytes are the end record, which is all of an archive without members.
     static func isEmptyArchive(_ start: [UInt8]) -> Bool { start.starts(with: [0x50, 0x4B, 0x05, 0x06]) }
 
-    /// Walks through the directory.
+    /// Reads the directory.
     ///
-    /// - Throws: ``FetchError`` where there is none, as in an archive that is cut off, or where it has too many entries.
+    /// - Throws: ``FetchError`` if the directory is missing, as in a truncated archive, or has more entries than the limit.
     func check(limit: Int) throws {
         var offset = try start()
         var count = 0
@@ -39,7 +39,7 @@ struct ZipDirectory {
         }
     }
 
-    /// Returns the offset at which the directory begins: of the last end record, as libarchive has it.
+    /// Returns the offset of the directory, from the last end record, as libarchive does.
     private func start() throws -> Int {
         let tail = read(max(0, size - 16 << 10), 16 << 10)
         let base = max(0, size - 16 << 10)

@@ -1,21 +1,21 @@
 import Locking
 
-/// Measures the time in which at least one of several tasks did not wait for a host: for a place there, or for its pace.
+/// Measures the time during which at least one of several tasks did not wait for a host's permit or rate limit.
 ///
-/// A task that waits for others of them, and does nothing itself, counts as waiting.
+/// A task that only waits for other tasks of them counts as waiting.
 package final class ActiveTime: Sendable {
     private struct State {
         var tasks = 0
         var waiting = 0
         var total = Duration.zero
-        /// When the tasks that do not wait were counted last, by the clock's uptime.
+        /// The uptime at which the number of active tasks changed last.
         var since = Duration.zero
     }
 
     private let uptime: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    /// - Parameter uptime: the time since some fixed moment.
+    /// - Parameter uptime: the time since an arbitrary fixed moment.
     package init(uptime: @escaping @Sendable () -> Duration) { self.uptime = uptime }
 
     /// The time so far.
@@ -48,7 +48,7 @@ package final class ActiveTime: Sendable {
     private func change(_ body: (inout State) -> Void) {
         let now = uptime()
         state.withLock { state in
-            // Another task may have looked at the clock later, and come first.
+            // Another task may have read the clock later, and entered first.
             if state.tasks > state.waiting { state.total += max(.zero, now - state.since) }
             state.since = max(state.since, now)
             body(&state)

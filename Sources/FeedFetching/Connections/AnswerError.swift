@@ -1,25 +1,25 @@
 import NIOCore
 
-/// The reason to refuse a connection's answer: the libraries below would trap on it, or it makes no sense.
+/// The reason to refuse a connection's answer: it would trap in NIO or async-http-client, or it violates HTTP.
 enum AnswerError: Error, Equatable, CustomStringConvertible {
-    /// The connection had served an earlier request and broke before any byte of this answer came.
+    /// The connection had served an earlier request and ended before the first byte of this answer.
     case closedBeforeAnswer
-    /// The server goes away, and says that it has not processed the request (RFC 9113, section 6.8).
+    /// The server closes the connection, and reports that it has not processed the request (RFC 9113, section 6.8).
     case unprocessed
     /// The server refused the request before it processed it (RFC 9113, section 8.7).
     case refused
-    /// The connection had served an earlier request, and what came on it then is no answer to this one.
+    /// The connection had served an earlier request, and the received bytes belong to no request.
     case leftOver
     /// An invalid status: not a number, or not from 100 to 999.
     case status
-    /// Status 101, though no other protocol was asked for (RFC 9110, section 15.2.2).
+    /// Status 101, although the request named no other protocol (RFC 9110, section 15.2.2).
     case switchesProtocols
     /// Too many interim heads before the answer's own (RFC 9110, section 15.2).
     case tooManyInterimHeads
     /// A body or an end without a head, or a head out of place.
     case order
 
-    /// The most interim heads of an answer; with more, it is refused.
+    /// The most interim heads of an answer.
     static let interimLimit = 100
 
     var description: String {
@@ -36,16 +36,16 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// What a handler does with a request that must not be sent. All of it comes later: async-http-client is still about to
-/// write the request, and an error would find it in the middle of that.
+/// Refusal of a request in a handler. It is deferred, because async-http-client is still writing the request, and must
+/// not receive an error meanwhile.
 extension ChannelHandlerContext {
-    /// Drops what was to be written.
+    /// Drops the write.
     func refuse(_ promise: EventLoopPromise<Void>?, _ error: any Error) {
         guard let promise else { return }
         eventLoop.assumeIsolated().execute { promise.fail(error) }
     }
 
-    /// Tells the next handler of an error, and closes the channel.
+    /// Passes an error to the next handler, and closes the channel.
     func closeLater(with error: any Error) {
         eventLoop.assumeIsolated().execute { [self] in
             fireErrorCaught(error)

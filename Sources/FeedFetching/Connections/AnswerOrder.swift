@@ -11,7 +11,7 @@ struct AnswerOrder {
     /// True before the first part of an answer.
     var waitsForHead: Bool { place == .head && interimHeads == 0 }
 
-    /// Starts anew for the answer to a request that was sent.
+    /// Resets the order for the answer to a new request.
     mutating func begin() {
         place = .head
         interimHeads = 0

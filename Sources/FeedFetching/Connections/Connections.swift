@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 
-/// Adds our handlers to the connections that async-http-client makes, ahead of its own.
+/// Adds our handlers to async-http-client's connections, before its own.
 struct Connections: Sendable {
     let correlation: RequestCorrelation
 

@@ -1,6 +1,6 @@
 import Locking
 
-/// The progress of an exchange, with which a timeout can name the part that was late.
+/// The progress of an exchange. A timeout's error names the step that was late.
 package final class ExchangeProgress: Sendable {
     private enum Stage {
         case connecting, sent
@@ -9,13 +9,13 @@ package final class ExchangeProgress: Sendable {
 
     private let stage = Mutex(Stage.connecting)
 
-    /// The time that was spent waiting for a host, and the beginning of a wait that goes on.
+    /// The time of past waits for a host, and the start of the current wait.
     private let pauses = Mutex((over: Duration.zero, began: Duration?.none))
 
     private let active: ActiveTime?
     private let pageName = Mutex(String?.none)
 
-    /// The name of the page that is asked for or read; nil for the first one.
+    /// The name of the page that is requested or read; nil for the first one.
     package var page: String? {
         get { pageName.withLock(\.self) }
         set { pageName.withLock { $0 = newValue } }
@@ -24,7 +24,7 @@ package final class ExchangeProgress: Sendable {
     /// - Parameter active: measures the time of the exchange's request.
     package init(_ active: ActiveTime? = nil) { self.active = active }
 
-    /// Notes that the exchange waits for a host, from this time of a clock on.
+    /// Notes that the exchange waits for a host from this uptime on.
     package func pause(at uptime: Duration) {
         active?.pause()
         pauses.withLock { $0.began = uptime }
@@ -38,7 +38,7 @@ package final class ExchangeProgress: Sendable {
         }
     }
 
-    /// Returns the time that was spent waiting until now, which is not the server's.
+    /// Returns the time of all waits for a host. A timeout does not count it.
     package func paused(until uptime: Duration) -> Duration {
         pauses.withLock { pauses in pauses.over + (pauses.began.map { uptime - $0 } ?? .zero) }
     }
@@ -50,7 +50,7 @@ package final class ExchangeProgress: Sendable {
     /// - Parameter bytes: the bytes of the body received so far.
     package func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
 
-    /// Returns a text that names the part that did not come in time.
+    /// Returns a text that names the late step.
     package func timeoutDetail(after limit: Duration) -> String {
         switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"

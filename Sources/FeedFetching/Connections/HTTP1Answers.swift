@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Checks answers between the HTTP/1 codec and async-http-client. Passes on only what async-http-client can handle, and
-/// closes the connection on anything else.
+/// Checks answers between the HTTP/1 codec and async-http-client. Closes the connection on any part that
+/// async-http-client cannot handle.
 final class HTTP1Answers: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -13,11 +13,12 @@ final class HTTP1Answers: ChannelDuplexHandler {
     private let correlation: RequestCorrelation
     private var order = AnswerOrder()
     private var isRefused = false
-    /// The end of an answer, until all that was read with it is decoded.
+    /// The end of an answer, until all bytes that were read with it are decoded.
     private var end: HTTPClientResponsePart?
-    /// True if more came than an answer. No other request may use the connection: its answer might be what is left over.
+    /// True if bytes follow the answer. No other request may use the connection, because they would be taken for its
+    /// answer.
     private var isSpoiled = false
-    /// Why a request must not be sent to the connection's address. All that is written is then dropped.
+    /// The reason why a request must not be sent to the connection's address. Every write is then dropped.
     private var refusal: (any Error)?
 
     init(bytes: HTTP1Bytes, correlation: RequestCorrelation) {
@@ -27,7 +28,7 @@ final class HTTP1Answers: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
-        // Another answer behind the one that has ended.
+        // Another answer follows the one that has ended.
         guard end == nil else { return isSpoiled = true }
         let waitedForHead = order.waitsForHead
         do throws(AnswerError) {
@@ -67,11 +68,11 @@ final class HTTP1Answers: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if end != nil {
-            // The answer is complete, and whatever is wrong comes behind it.
+            // The answer is complete; the error is in the bytes after it.
             isSpoiled = true
             return passEnd(context)
         }
-        // An answer that is cut short is one.
+        // A truncated answer is still an answer.
         let isGarbage = error is NIOHTTPDecoderError || error is HTTPParserError && !Self.isCutShort(error)
         let isLeftOver = isGarbage && order.waitsForHead && bytes.isReused
         context.fireErrorCaught(isLeftOver ? AnswerError.leftOver : error)
@@ -81,7 +82,7 @@ final class HTTP1Answers: ChannelDuplexHandler {
         [.invalidEOFState, .closedConnection].contains(error as? HTTPParserError)
     }
 
-    /// Passes on the end of an answer. async-http-client may at once write the next request, if it has one.
+    /// Passes on the end of an answer. async-http-client may then write the next request at once.
     private func passEnd(_ context: ChannelHandlerContext) {
         guard let end else { return }
         self.end = nil

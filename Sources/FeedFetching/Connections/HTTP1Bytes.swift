@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Sits between a socket, or its TLS, and the HTTP/1 codec. Carries validators byte for byte, and notices a connection
-/// that is closed instead of answering.
+/// A handler between a socket, or its TLS, and the HTTP/1 codec. Carries validators byte for byte, and detects a
+/// connection that is closed without an answer.
 final class HTTP1Bytes: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -32,8 +32,8 @@ final class HTTP1Bytes: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         waitsForAnswer = false
-        // Nobody has asked for more. What follows would be taken for the next request's answer. An empty line too many
-        // does no harm (RFC 9112, section 2.2).
+        // Without a request, further bytes would be taken for the next answer. An extra empty line is allowed (RFC
+        // 9112, section 2.2).
         if isIdle, unwrapInboundIn(data).readableBytesView.contains(where: { $0 != 0x0D && $0 != 0x0A }) {
             return context.close(promise: nil)
         }

@@ -2,8 +2,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Checks answers between an HTTP/2 stream and its codec. Passes on only what the codec and async-http-client can
-/// handle, and closes the stream on anything else. Carries validators byte for byte, as far as the codec allows.
+/// Checks answers between an HTTP/2 stream and its codec. Closes the stream on any frame that the codec or
+/// async-http-client cannot handle. Carries validators byte for byte, as far as the codec allows.
 final class HTTP2Answers: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -18,7 +18,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
     private var isOver = false
     private var hasHead = false
     private var waitsForAnswer = false
-    /// Why the request must not be sent to the connection's address. All that is written is then dropped.
+    /// The reason why the request must not be sent to the connection's address. Every write is then dropped.
     private var refusal: AddressGuard.Refusal?
 
     /// - Parameter uses: the uses of the stream's connection.
@@ -49,7 +49,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         switch payload {
         case .headers(var content):
             if hasHead {
-                // Headers after the head are trailers, and end the body.
+                // Headers after the head are trailers, which end the body.
                 guard content.endStream, !content.headers.contains(where: { $0.name.hasPrefix(":") }) else {
                     throw .order
                 }
@@ -85,7 +85,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         return status
     }
 
-    /// Returns the headers without validators that are not UTF-8: the codec has already lost their bytes.
+    /// Returns the headers without validators that are not UTF-8, because the codec has lost their bytes.
     private static func received(_ headers: HPACKHeaders) -> HPACKHeaders {
         let names = ["etag", "last-modified"]
         func isOther(_ field: HPACKHeaders.Element) -> Bool {
@@ -135,7 +135,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         waitsForAnswer = false
     }
 
-    /// Returns the error of a request that may be sent again, as no answer to it has come; nil for any other error.
+    /// Returns the error of a request without an answer, which may be sent again; nil for any other error.
     private func lost(_ error: any Error) -> AnswerError? {
         switch error {
         case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream: .refused

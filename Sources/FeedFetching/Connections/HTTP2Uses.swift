@@ -1,15 +1,15 @@
 import NIOCore
 import NIOHTTP2
 
-/// Counts the requests of an HTTP/2 connection. Closes it after an error, and after a GOAWAY once no request is under
-/// way. The libraries below would keep such a connection until the server closes it.
+/// Counts the requests of an HTTP/2 connection. Closes it after an error, and after a GOAWAY once no request is in
+/// progress. async-http-client would keep such a connection until the server closes it.
 final class HTTP2Uses: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private var count = 0
     private var open = 0
     private var isGoingAway = false
-    /// The last stream that the server may have processed, once it goes away.
+    /// The last stream that the server may have processed, from its GOAWAY.
     private var lastProcessed = HTTP2StreamID.maxID
     private var context: ChannelHandlerContext?
 
@@ -32,7 +32,7 @@ final class HTTP2Uses: ChannelInboundHandler {
         closeIfUnused()
     }
 
-    /// Returns true where the server has said that it has not processed a stream (RFC 9113, section 6.8).
+    /// Returns true if the server has reported that it has not processed a stream (RFC 9113, section 6.8).
     func isUnprocessed(_ stream: HTTP2StreamID) -> Bool { stream > lastProcessed }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -52,7 +52,7 @@ final class HTTP2Uses: ChannelInboundHandler {
 
     private func closeIfUnused() {
         guard isGoingAway, open == 0, let context else { return }
-        // Later, as the stream may still be handling an event.
+        // Deferred, because the stream may still be handling an event.
         context.eventLoop.assumeIsolated().execute { context.close(promise: nil) }
     }
 }

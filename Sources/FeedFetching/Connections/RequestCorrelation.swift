@@ -2,14 +2,14 @@ import FeedDeclarations
 import NIOCore
 import Locking
 
-/// Correlates requests with the connections that send them, which async-http-client does not name. A request carries the
-/// number of its entry in a header, which the connection's handler removes before anything is sent.
+/// Correlates requests with their connections, which async-http-client does not expose. A request carries the number of
+/// its entry in a header, which the connection's handler removes before it sends the request.
 final class RequestCorrelation: Sendable {
     /// A request on its way to a connection.
     final class Entry: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
-        /// The origin that is asked, and who named it; nil where its address may be any.
+        /// The request's origin, and its provenance; nil if its address may be any.
         private let origin: Origin
         private let provenance: AddressProvenance?
         private let sent = Mutex((isSent: false, address: IPAddress?.none))
@@ -26,7 +26,7 @@ final class RequestCorrelation: Sendable {
         /// True once a connection has begun to send the request.
         var isSent: Bool { sent.withLock { $0.isSent } }
 
-        /// The address to which it was sent; nil before that, and for what is not of the Internet.
+        /// The address to which it was sent; nil before that, and for other protocols than IPv4 and IPv6.
         var address: IPAddress? { sent.withLock { $0.address } }
 
         fileprivate func send(to address: IPAddress?) throws(AddressGuard.Refusal) {
@@ -56,13 +56,13 @@ final class RequestCorrelation: Sendable {
         }
     }
 
-    /// Removes the entry of a request that was answered or never will be.
+    /// Removes the entry of a request that has ended.
     func remove(_ entry: Entry) { state.withLock { $0.entries[entry.number] = nil } }
 
     /// Notes that a connection is about to send the request with this number.
     ///
-    /// - Throws: ``AddressGuard/Refusal`` where the request must not go to the connection's address. Nothing of it has been
-    ///   sent then, and nothing may be.
+    /// - Throws: ``AddressGuard/Refusal`` if the request must not go to the connection's address. No byte of it has been
+    ///   sent, and none may be.
     func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
         guard let number = Int(number), let entry = state.withLock({ $0.entries[number] }) else { return }
         try entry.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })

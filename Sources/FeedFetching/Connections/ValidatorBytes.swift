@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Carries the validators of an HTTP/1 head byte for byte through libraries that treat header fields as UTF-8. Each
-/// byte becomes the character of its number (ISO 8859-1), and each such character that byte again.
+/// byte is decoded as ISO 8859-1, and encoded so before it is sent.
 struct ValidatorBytes {
     private enum Place {
         /// At a byte of the status line.
@@ -26,7 +26,7 @@ struct ValidatorBytes {
         return String(String.UnicodeScalarView(value.utf8.map { Unicode.Scalar($0) }))
     }
 
-    /// Returns the bytes for such a text; nil if a character is not a byte's.
+    /// Returns the bytes for such a text; nil if a character is not in ISO 8859-1.
     static func bytes(of text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {

@@ -2,7 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// Fetches `file:` URLs. Modification time and size are the validators; a file with both unchanged answers 304. The files of a
+/// Fetches `file:` URLs. Modification time and size are the validators; an unchanged file answers 304. The files of a
 /// folder are one archive, whose validator is a digest of their names, times and sizes.
 package struct FileFetcher: Fetcher {
     let now: @Sendable () -> Date
@@ -20,7 +20,7 @@ package struct FileFetcher: Fetcher {
             }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
             if let pattern { return try await fetch(request, address.path, pattern, validators) }
-            // Opened before its status is read, as another file may be renamed over it in between.
+            // The file is opened before its status is read, because another file may replace it in between.
             let file = try RegularFile(opening: address.path)
             let status = file.status
             let modified = status.modification
@@ -61,7 +61,7 @@ package struct FileFetcher: Fetcher {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Returns the media type that a web server would send with a file, where the bytes alone would not tell it.
+    /// Returns the media type that a web server would send for a file, if its bytes do not show it.
     package static func mediaType(of path: String) -> String? {
         var name = path.lowercased()
         if name.hasSuffix(".gz") { name.removeLast(3) }
@@ -86,14 +86,14 @@ extension stat {
 }
 
 extension PreparedRequest {
-    /// Returns the time, in seconds since 1970, before which a file of a folder is left out; nil for none.
+    /// Returns the time, in seconds since 1970, before which files of a folder are omitted; nil for none.
     func oldestFile(at now: Date) -> Int? {
         newerThan.map { Int((now.timeIntervalSince1970 - $0.seconds).rounded(.down)) }
     }
 
-    /// Returns a text that says that no file of a folder is wanted.
+    /// Returns the message for a folder without a matching file.
     ///
-    /// - Parameter others: some names in it.
+    /// - Parameter others: some names of other files.
     func shortage(of pattern: MemberPattern, _ others: [String]) -> String {
         let age = newerThan == nil ? "" : " and is newer than 'newer_than' says"
         let found = others.isEmpty ? "no file" : others.map { "'\($0)'" }.joined(separator: ", ")

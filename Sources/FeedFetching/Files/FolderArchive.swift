@@ -1,9 +1,8 @@
 import FeedModel
 import Foundation
 
-/// The files of a folder as a tar archive, which is written while it is read.
-///
-/// A file that is not as it was when the folder was looked through ends it.
+/// The files of a folder as a tar archive, which is generated while it is read. A file that has changed since the
+/// listing ends it with an error.
 struct FolderArchive: BodySource {
     private static let pieceSize = 256 << 10
 
@@ -16,7 +15,7 @@ struct FolderArchive: BodySource {
 
     /// Passes the archive to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError`` where a file has changed; `CancellationError`; the errors of `consume`.
+    /// - Throws: ``FetchError`` if a file has changed; `CancellationError`; the errors of `consume`.
     func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         for file in folder.files {
             try Task.checkCancellation()
@@ -48,7 +47,7 @@ struct FolderArchive: BodySource {
         guard file.isSame(as: status) else { throw failure(file) }
     }
 
-    /// - Parameter reason: the system's error; nil where the file is another one than before.
+    /// - Parameter reason: the system's error number; nil if the file has changed.
     private func failure(_ file: FolderListing.File, _ reason: Int32? = nil) -> FetchError {
         if let reason {
             return FetchError(.file, "the file '\(file.name)' cannot be read: \(String(cString: strerror(reason)))")

@@ -2,26 +2,26 @@ import Crypto
 import FeedDeclarations
 import Foundation
 
-/// The files of a folder, and of those in it, whose names match a pattern: as they are when it is looked through.
+/// The files of a folder and its subfolders whose paths match a pattern, at the time of the listing.
 ///
-/// Links are not followed, and names that begin with a dot are skipped, as a shell skips them: programs write files under
-/// such names before they rename them.
+/// Links are not followed. Names that begin with a dot are skipped, as a shell does: programs write files under such
+/// names before they rename them.
 final class FolderListing: Sendable {
     /// The most names, matching or not.
     static let limit = 100_000
-    /// The most folders within each other. Each is open while those in it are looked through.
+    /// The most nested folders. A folder stays open while its subfolders are read.
     private static let depthLimit = 100
 
     struct File: Sendable {
-        /// The path from the folder on, in the file system's bytes.
+        /// The path relative to the folder, in the file system's bytes.
         var path: [UInt8]
         var size: Int
         var modified: timespec
 
-        /// The path as it is shown, and compared with the pattern.
+        /// The path as text, for messages and for the pattern.
         var name: String { MemberPattern.name(of: path) }
 
-        /// Returns true where a file is still as it was.
+        /// Returns true if the file is unchanged.
         func isSame(as status: stat) -> Bool {
             let time = status.modification
             return RegularFile.isRegular(status) && size == Int(status.st_size)
@@ -36,8 +36,8 @@ final class FolderListing: Sendable {
     /// Some names of files that do not match.
     let others: [String]
 
-    /// - Parameter oldest: the time in seconds since 1970 before which a file is left out; nil for none.
-    /// - Throws: ``FetchError`` where a folder cannot be read, or there are too many names; `CancellationError`.
+    /// - Parameter oldest: the time in seconds since 1970 before which files are omitted; nil for none.
+    /// - Throws: ``FetchError`` if a folder cannot be read or has too many names; `CancellationError`.
     init(
         _ path: String, pattern: MemberPattern, oldest: Int? = nil, _ cancellation: BlockingWork.Cancellation
     ) throws {
@@ -68,9 +68,9 @@ final class FolderListing: Sendable {
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
     }
 
-    /// Opens a file without following a link, and without waiting for anything.
+    /// Opens a file without following links, and without blocking.
     ///
-    /// - Returns: the descriptor; less than zero where it cannot be opened.
+    /// - Returns: the descriptor; less than zero on failure.
     func descriptor(of file: File) -> Int32 {
         var folder = dup(root)
         var parts = file.path.split(separator: UInt8(ascii: "/")).map(Array.init)
@@ -115,7 +115,7 @@ final class FolderListing: Sendable {
                 if count % 256 == 0 { try cancellation.check() }
                 var status = stat()
                 guard name.withCName({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-                    // It was removed meanwhile.
+                    // The file was removed meanwhile.
                     if errno == ENOENT { continue }
                     throw unreadable(path + name)
                 }
@@ -141,7 +141,7 @@ final class FolderListing: Sendable {
             }
         }
 
-        /// Returns the bytes of the next name in a folder; nil behind the last.
+        /// Returns the bytes of the next name in a folder; nil after the last.
         private func nextName(_ folder: OpaquePointer, _ path: [UInt8]) throws -> [UInt8]? {
             errno = 0
             guard let entry = readdir(folder) else {

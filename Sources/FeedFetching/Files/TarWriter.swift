@@ -1,4 +1,4 @@
-/// Writes files as a tar archive (POSIX.1-1988, with GNU's long names): what stands before and behind the bytes of each.
+/// Writes the headers and the padding of a tar archive (POSIX.1-1988, with GNU's long names).
 enum TarWriter {
     private static let blockSize = 512
 
@@ -11,7 +11,7 @@ enum TarWriter {
         try header(name, size: size, type: "0").withUnsafeBytes(consume)
     }
 
-    /// Passes the bytes behind a file to `consume`.
+    /// Passes the padding after a file to `consume`.
     static func end(size: Int, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         try [UInt8](repeating: 0, count: padding(size)).withUnsafeBytes(consume)
     }
@@ -34,7 +34,7 @@ enum TarWriter {
         if octal.utf8.count <= 11 {
             put((String(repeating: "0", count: 11 - octal.utf8.count) + octal).utf8, at: 124)
         } else {
-            // A number that eleven octal digits do not hold is written in binary, with a mark (GNU tar).
+            // A number of more than eleven octal digits is written in binary, with a mark (GNU tar).
             block[124] = 0x80
             put(withUnsafeBytes(of: UInt64(size).bigEndian) { Array($0) }, at: 128)
         }

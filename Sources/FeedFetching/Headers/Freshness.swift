@@ -1,10 +1,10 @@
 import FeedModel
 import Foundation
 
-/// The end of a response's freshness, by RFC 9111, section 4.2. A pure function of the response's head and the time of
-/// its arrival.
+/// The end of a response's freshness (RFC 9111, section 4.2). A pure function of the response's head and its time of
+/// arrival.
 enum Freshness {
-    /// Returns the end of the freshness; nil if the server gives none, or the response is already stale.
+    /// Returns the end of the freshness; nil if the response declares none, or is already stale.
     static func end(of response: FeedResponse, at now: Date) -> Date? {
         let directives = directives(of: response)
         if directives.keys.contains("no-cache") || directives.keys.contains("no-store") { return nil }

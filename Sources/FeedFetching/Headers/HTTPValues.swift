@@ -13,8 +13,8 @@ enum HTTPDate {
 
 /// Whole seconds of header fields (RFC 9111, section 1.2.2).
 enum HTTPSeconds {
-    /// Returns the seconds; nil if the text is not a number. Keeps a fraction, which some servers write, and cuts the
-    /// value to a century.
+    /// Returns the seconds; nil if the text is not a number. Accepts a fraction, which some servers write, and limits
+    /// the value to a century.
     static func parse(_ text: String) -> Double? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
@@ -28,7 +28,7 @@ enum HTTPSeconds {
 
 /// Lists of header fields (RFC 9110, section 5.6.1).
 enum HTTPList {
-    /// Returns the text between commas that are in no quoted string.
+    /// Returns the texts between commas outside of quoted strings.
     static func elements(of text: String) -> [Substring] {
         var isQuoted = false
         var isEscaped = false
@@ -45,12 +45,12 @@ package enum HTTPReason {
     package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
 }
 
-/// The wait that a server asks for with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4).
+/// The wait that a server requests with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4).
 package enum RetryAfter {
-    /// The longest wait that is honoured; a longer one is cut to it.
+    /// The longest wait; longer ones are limited to it.
     package static let longest = Duration.seconds(7 * 86_400)
 
-    /// Returns the end of the wait; nil if the server gives none, or one that cannot be read.
+    /// Returns the end of the wait; nil without a valid Retry-After.
     package static func end(of response: FeedResponse, at now: Date) -> Date? {
         response[header: "Retry-After"].flatMap { end(of: $0, at: now) }
     }

@@ -1,18 +1,18 @@
 import FeedDeclarations
 import NIOHTTP1
 
-/// Decides which of a request's headers go along where a response sends the request elsewhere.
+/// Decides which headers of a request are kept when a response redirects it or names its address.
 enum HeaderPolicy {
-    /// The headers that say nothing of who asks. All others may hold what was declared for the source's own hosts.
+    /// The headers without secrets. All others may have values that are declared for the source's own hosts.
     private static let publicNames: Set = [
         "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range", "range",
         "user-agent",
     ]
 
-    /// Returns true where a header may go to another origin.
+    /// Returns true if a header may go to another origin.
     static func mayLeaveOrigin(_ name: String) -> Bool { publicNames.contains(name.lowercased()) }
 
-    /// Returns true where a header speaks of the request's body, which a redirect to GET drops (RFC 9110, section 15.4).
+    /// Returns true if a header describes the request's body, which a redirect to GET drops (RFC 9110, section 15.4).
     static func describesBody(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix("content-")

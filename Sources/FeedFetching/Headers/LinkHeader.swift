@@ -2,8 +2,8 @@ package import FeedModel
 
 /// Reads Link headers (RFC 8288, section 3).
 package enum LinkHeader {
-    /// Returns the target of the first link with the relation `next`, as written; nil where there is none. A link with an
-    /// anchor says something of another document.
+    /// Returns the target of the first link with the relation `next`, as written; nil without one. Ignores links with
+    /// an anchor, which are links of another document.
     package static func next(in response: FeedResponse) -> String? {
         for header in response.headers where header.name.lowercased() == "link" {
             for link in links(header.value) {
@@ -26,8 +26,8 @@ package enum LinkHeader {
         return links
     }
 
-    /// Takes the parameters of a link, `; rel="next"; title=…`, up to the comma that ends it. Of two with one name, the first
-    /// counts (RFC 8288, section 3.3).
+    /// Consumes the parameters of a link, `; rel="next"; title=…`, up to the comma that ends it. Of two with one name,
+    /// the first counts (RFC 8288, section 3.3).
     private static func parameters(_ rest: inout Substring) -> [String: String] {
         var parameters: [String: String] = [:]
         while let separator = rest.firstIndex(where: { !$0.isWhitespace }), rest[separator] == ";" {
@@ -50,7 +50,7 @@ package enum LinkHeader {
         return String(token)
     }
 
-    /// Takes a quoted string (RFC 9110, section 5.6.4).
+    /// Consumes a quoted string (RFC 9110, section 5.6.4).
     private static func quoted(_ rest: inout Substring) -> String {
         var text = ""
         rest = rest.dropFirst()

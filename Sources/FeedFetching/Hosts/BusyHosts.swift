@@ -3,7 +3,7 @@ import FeedModel
 package import Foundation
 import Locking
 
-/// The origins that asked for no requests for a time, in memory. The store keeps them across restarts.
+/// The origins that requested a wait (429 or 503 with Retry-After), in memory. The store keeps them across restarts.
 package final class BusyHosts: Sendable {
     private let until: Mutex<[Origin: Date]>
 
@@ -17,10 +17,10 @@ package final class BusyHosts: Sendable {
 
     package var isEmpty: Bool { until.withLock { $0.isEmpty } }
 
-    /// Returns the origins that asked for a wait which has not ended, with its end.
+    /// Returns the origins that are waited for, with the ends of the waits.
     package func waiting(now: Date) -> [Origin: Date] { until.withLock { $0.filter { $0.value > now } } }
 
-    /// Returns the end of an origin's wait; nil if the origin may be asked.
+    /// Returns the end of an origin's wait; nil without one.
     package func end(of origin: Origin, now: Date) -> Date? {
         until.withLock { until in
             guard let end = until[origin], end > now else {
@@ -31,8 +31,8 @@ package final class BusyHosts: Sendable {
         }
     }
 
-    /// Notes an origin's wait. Drops the origins whose wait is over: servers choose their names, so the list must not
-    /// grow.
+    /// Notes an origin's wait. Removes the origins whose wait is over, so that the list does not grow with names from
+    /// servers.
     package func leaveAlone(_ origin: Origin, until end: Date, now: Date) {
         until.withLock { until in
             until = until.filter { $0.value > now }
@@ -40,7 +40,7 @@ package final class BusyHosts: Sendable {
         }
     }
 
-    /// Shortens the waits after the clock was set back: none lasts longer than a server may ask for.
+    /// Limits the waits to the longest allowed one, after the clock was set back.
     package func cutWaits(to now: Date) {
         until.withLock { $0 = $0.mapValues { min($0, now + RetryAfter.longest.seconds) } }
     }

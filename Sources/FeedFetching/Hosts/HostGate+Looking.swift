@@ -1,21 +1,22 @@
 package import FeedDeclarations
 
-/// What goes on at one host, for those who look on.
+/// The activity at one host, for commands and the page.
 package struct HostActivity: Sendable {
     /// An origin, or the host that `[hosts]` declares.
     package var key: String
-    /// The exchanges under way, and the most at the same time.
+    /// The exchanges in progress, and their limit.
     package var permits: Int
     package var limit: Int
     /// The time between two requests that `[hosts]` declares.
     package var pace: Duration?
-    /// The runs under way that wait for a permit or for the pace, and the origins of runs that have not begun.
+    /// The number of runs in progress that wait for a permit or the rate limit, and of origins whose runs wait to
+    /// begin.
     package var waiting: Int
     package var refused: [Origin]
 }
 
 extension HostGate {
-    /// What goes on at each host with an exchange, somebody who waits, or a pace; by name.
+    /// The activity at each host with an exchange, a waiting run or a rate limit, sorted by name.
     package var activity: [HostActivity] {
         looking { queues in
             Set(queues.hosts.keys).union(queues.rules.pacedKeys).sorted().map { key in

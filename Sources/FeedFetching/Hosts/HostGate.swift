@@ -1,15 +1,16 @@
 package import FeedDeclarations
 import Locking
 
-/// Limits the exchanges at each host: to a number at a time, and to one request in each interval that `[hosts]` declares.
+/// Limits the exchanges at each host: their number at a time, and their requests to one in each interval that `[hosts]`
+/// declares.
 ///
-/// Whoever begins an exchange takes a ``HostPermit``, and asks it before each request. Runs that have begun wait in the order
-/// of their arrival. Runs that are to begin are refused, and ``onFree(_:)`` reports when they may try again.
+/// An exchange acquires a ``HostPermit``, which it consults before each request. Runs that have begun wait in the order
+/// of their arrival. Runs that have not begun are refused, and ``onFree(_:)`` reports when they may try again.
 package final class HostGate: Sendable {
     private struct State {
         var queues: HostQueues
         var onFree: @Sendable ([Origin]) -> Void = { _ in }
-        /// The time for which the timer is set; nil where it is not.
+        /// The uptime for which the timer is set; nil if it is not set.
         var alarm: Duration?
         var timer: Task<Void, Never>?
     }
@@ -19,7 +20,7 @@ package final class HostGate: Sendable {
     private let sleep: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
-    ///   - uptime: the time since some fixed moment.
+    ///   - uptime: the time since an arbitrary fixed moment.
     ///   - sleep: waits for a time; throws `CancellationError`.
     package init(
         _ rules: HostRules, uptime: @escaping @Sendable () -> Duration,
@@ -40,10 +41,10 @@ package final class HostGate: Sendable {
     /// Sets the action for origins at which ``start(at:)`` gave no permit, and may give one now.
     package func onFree(_ action: @escaping @Sendable ([Origin]) -> Void) { state.withLock { $0.onFree = action } }
 
-    /// Puts other rules in force. Permits stay taken; those who wait do so under the new rules.
+    /// Changes the rules. Permits stay acquired; the new rules apply to waiting exchanges.
     package func setRules(_ rules: HostRules) { change { $0.setRules(rules, now: $1) } }
 
-    /// Notes that a host was asked some time ago, unless it was asked later.
+    /// Notes a past request to a host, unless a later one is known.
     package func note(_ origin: Origin, askedBefore time: Duration) {
         let now = uptime()
         state.withLock { $0.queues.note(origin, sentAt: now - time) }
@@ -56,9 +57,9 @@ package final class HostGate: Sendable {
 
     // MARK: - Permits
 
-    /// Returns the permit of a run that is about to begin. The host's next request is reserved for it.
+    /// Returns the permit of a run that is about to begin, and reserves the host's next request for it.
     ///
-    /// - Returns: nil where the run may not begin now. ``onFree(_:)`` reports when it may.
+    /// - Returns: nil if the run may not begin now. ``onFree(_:)`` reports when it may.
     package func start(at origin: Origin) -> HostPermit? {
         let now = uptime()
         let id = state.withLock { state in
@@ -79,7 +80,7 @@ package final class HostGate: Sendable {
         HostPermit(try await enter(origin), origin, of: self)
     }
 
-    /// Takes a permit's number for an origin.
+    /// Acquires a permit's number for an origin.
     ///
     /// - Throws: `CancellationError`.
     func enter(_ origin: Origin) async throws -> Int {
@@ -88,7 +89,7 @@ package final class HostGate: Sendable {
         }
     }
 
-    /// Takes a permit's number at once, over the limit if none is free.
+    /// Acquires a permit's number at once, exceeding the limit if none is free.
     func enterOverLimit(_ origin: Origin) -> Int {
         guard let id = state.withLock({ $0.queues.acquire(origin, exceedsLimit: true) }) else {
             preconditionFailure("a permit over the limit is always there")
@@ -104,7 +105,7 @@ package final class HostGate: Sendable {
 
     // MARK: - The rate limit
 
-    /// Waits until a request may be sent. The wait is not the exchange's time.
+    /// Waits until a request may be sent. The wait does not count as time of the exchange.
     ///
     /// - Parameter permit: the number of the permit whose reservation the request uses.
     /// - Throws: `CancellationError`.
@@ -128,7 +129,7 @@ package final class HostGate: Sendable {
         }
     }
 
-    /// Measures a wait as one that is not the exchange's.
+    /// Runs a wait that does not count as time of the exchange.
     func pausing<Value>(_ progress: ExchangeProgress?, _ wait: () async throws -> Value) async rethrows -> Value {
         progress?.pause(at: uptime())
         defer { progress?.resume(at: uptime()) }
@@ -137,7 +138,7 @@ package final class HostGate: Sendable {
 
     // MARK: - Waiting
 
-    /// - Parameter queue: puts the waiter into a queue, or answers at once.
+    /// - Parameter queue: enqueues the waiter, or answers at once.
     /// - Returns: the waiter's number.
     /// - Throws: `CancellationError`.
     private func waiting(
@@ -154,7 +155,7 @@ package final class HostGate: Sendable {
             cancel(id, origin)
         }
         guard isAdmitted else { throw CancellationError() }
-        // A cancellation that came after the answer is the caller's concern.
+        // The caller handles a cancellation after the answer.
         state.withLock { $0.queues.forgetCancellation(id) }
         return id
     }
@@ -178,7 +179,7 @@ package final class HostGate: Sendable {
         report(effects)
     }
 
-    /// Outside of the lock: those who wake may ask the gate at once.
+    /// Called outside of the lock, because resumed waiters may call the gate at once.
     private func report(_ effects: HostQueues.Effects) {
         for waiter in effects.admitted { waiter.continuation.resume(returning: true) }
         guard !effects.freed.isEmpty else { return }
@@ -191,7 +192,7 @@ package final class HostGate: Sendable {
         state.timer?.cancel()
         state.alarm = next
         state.timer = Task { [weak self, sleep, uptime] in
-            // The task may begin later than it was made.
+            // The task may begin later than it was created.
             do { try await sleep(max(.zero, next - uptime())) } catch { return }
             self?.wake()
         }

@@ -1,21 +1,22 @@
 package import FeedDeclarations
 import Locking
 
-/// The permit for exchanges at one host, until it is released. It moves with an exchange that is redirected to another host.
+/// A permit for exchanges at one host. A redirect to another host exchanges it for one there.
 package final class HostPermit: Sendable {
     private let gate: HostGate
-    /// nil once the permit is released, and while it moves.
+    /// nil after the release, and during a move.
     private let held: Mutex<(id: Int, origin: Origin)?>
+    private let check = Mutex<(@Sendable () throws -> Void)?>(nil)
 
     init(_ id: Int, _ origin: Origin, of gate: HostGate) {
         self.gate = gate
         held = Mutex((id, origin))
     }
 
-    /// The origin for which it was given; nil once it is released.
+    /// The origin of the permit; nil after the release.
     package var origin: Origin? { held.withLock { $0?.origin } }
 
-    /// Gives the permit back. A second call does nothing.
+    /// Releases the permit. A second call has no effect.
     package func release() {
         if let id = take() { gate.leave(id) }
     }
@@ -27,21 +28,28 @@ package final class HostPermit: Sendable {
         }
     }
 
-    /// Waits until a request may be sent. The wait is not the exchange's time.
-    ///
-    /// - Throws: `CancellationError`.
-    func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
-        try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
+    /// Sets the check before each request; it throws if the request must not be sent.
+    package func beforeEachRequest(_ check: @escaping @Sendable () throws -> Void) {
+        self.check.withLock { $0 = check }
     }
 
-    /// Gives the host's next request, which is reserved for this permit, to whoever is next.
+    /// Waits until a request may be sent. The wait does not count as time of the exchange.
+    ///
+    /// - Throws: `CancellationError`; what the check throws.
+    func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
+        try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
+        let check = check.withLock { $0 }
+        try check?()
+    }
+
+    /// Ends the permit's reservation of the host's next request.
     func endReservation() { if let id = held.withLock({ $0?.id }) { gate.endReservation(id) } }
 
-    /// Changes to a permit at the host of an origin, if that is another one. Gives up the former before it waits: otherwise
-    /// two exchanges that wait at each other's hosts would wait for ever.
+    /// Moves to the host of another origin. Releases the permit before it waits for the new one, so that two exchanges
+    /// at each other's hosts do not deadlock.
     ///
-    /// - Parameter mayWait: false for one of several exchanges of a run. Its run holds other permits, and every run might do
-    ///   so; it takes one over the limit.
+    /// - Parameter mayWait: false for one of several exchanges of a run. Because its run holds other permits, it must not
+    ///   wait, and exceeds the limit if no permit is free.
     /// - Throws: `CancellationError`.
     func move(to origin: Origin, mayWait: Bool, _ progress: ExchangeProgress?) async throws {
         guard let id = held.withLock({ $0?.id }), !gate.covers(id, origin) else { return }
@@ -59,9 +67,9 @@ package final class HostPermit: Sendable {
     }
 }
 
-/// What an exchange takes along: the permit at its host, and its progress.
+/// The context of an exchange: the permit at its host, and its progress.
 package struct ExchangeContext: Sendable {
-    /// nil where the exchange is not counted.
+    /// The permit; nil for an exchange without limits.
     package var permit: HostPermit?
     /// False for one of several exchanges of a run, which must not wait for a permit at another host.
     package var mayWait: Bool

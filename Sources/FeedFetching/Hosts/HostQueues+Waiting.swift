@@ -2,9 +2,9 @@ import DequeModule
 import FeedDeclarations
 import HeapModule
 
-/// Those who wait, and the alarms that wake them.
+/// The waiters, and the alarms that wake them.
 extension HostQueues {
-    /// Takes a waiter out of the queues. One that has not come yet is answered with false as it comes.
+    /// Removes a waiter from the queues. A waiter that has not arrived yet receives false when it does.
     mutating func cancel(_ id: Int, _ origin: Origin, now: Duration) -> (waiter: Waiter?, effects: Effects) {
         let key = rules.key(of: origin)
         if let index = hosts[key]?.arrivals.firstIndex(where: { $0.id == id }) {
@@ -18,13 +18,13 @@ extension HostQueues {
         return (nil, Effects())
     }
 
-    /// Forgets the mark of a cancellation that came after the answer.
+    /// Removes the mark of a cancellation after the answer.
     mutating func forgetCancellation(_ id: Int) { cancelled.remove(id) }
 
     /// The origins of runs that wait for the rate limit of their hosts.
     var limited: Set<Origin> { Set(rules.pacedKeys.flatMap { hosts[$0]?.refused ?? [] }) }
 
-    /// The time of the first alarm; nil where nobody waits for a time.
+    /// The uptime of the first alarm; nil without one.
     mutating func nextAlarm() -> Duration? {
         while let alarm = alarms.min {
             if hosts[alarm.key]?.alarm == alarm.time { return alarm.time }
@@ -33,7 +33,7 @@ extension HostQueues {
         return nil
     }
 
-    /// Lets those in whose time has come.
+    /// Admits the waiters whose time has come.
     mutating func wake(now: Duration) -> Effects {
         var effects = Effects()
         while let time = nextAlarm(), time <= now, let alarm = alarms.popMin() {
@@ -43,7 +43,7 @@ extension HostQueues {
         return effects
     }
 
-    /// Puts other rules in force. Permits stay taken; those who wait do so under the new rules.
+    /// Changes the rules. Permits stay acquired; the new rules apply to waiters.
     mutating func setRules(_ rules: HostRules, now: Duration) -> Effects {
         let former = hosts
         let reservations = Set(former.values.compactMap(\.reservation))
@@ -70,7 +70,7 @@ extension HostQueues {
         return hosts.keys.reduce(into: Effects()) { $0.append(advance($1, now: now)) }
     }
 
-    /// Lets in whoever may ask a host now, and sets the alarm for those who wait for a time.
+    /// Admits the waiters that may send a request to a host now, and sets the alarm for the others.
     mutating func advance(_ key: String, now: Duration) -> Effects {
         guard var host = hosts[key] else { return Effects() }
         var effects = Effects()
@@ -98,7 +98,7 @@ extension HostQueues {
         if let pace = rules.pace(at: key), let last = host.lastSent, host.reservation == nil,
             !host.senders.isEmpty || !host.refused.isEmpty
         {
-            // A host whose time has come waits for a permit, not for an alarm.
+            // After its interval, a host waits for a permit, not for an alarm.
             let time = last + pace
             if time > now, host.alarm != time {
                 host.alarm = time

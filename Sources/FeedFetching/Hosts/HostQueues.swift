@@ -2,13 +2,14 @@ import DequeModule
 import FeedDeclarations
 import HeapModule
 
-/// The exchanges at each host: how many are under way, when the last request was sent, and who is next. A value without a
-/// clock: its caller passes the uptime.
+/// The exchanges at each host: their number, the time of the last request, and the queues. A value without a clock: its
+/// caller passes the uptime.
 ///
-/// A host is a key of the rules: an origin, or all origins of a host that `[hosts]` declares. Requests of runs that have
-/// begun come before runs that are to begin, so that what has begun ends.
+/// A host is a key of the rules: an origin, or all origins of a host that `[hosts]` declares. Requests of runs in
+/// progress come before runs that have not begun, so that runs end.
 struct HostQueues {
-    /// Who waits: its number, its origin, and what wakes it with true, or with false where it is cancelled.
+    /// A waiter: its number, its origin, and the function that resumes it with true, or with false after a
+    /// cancellation.
     struct Waiter {
         var id: Int
         var origin: Origin
@@ -17,17 +18,17 @@ struct HostQueues {
 
     struct Host {
         var permits = 0
-        /// When the last request began, by the clock's uptime; nil before the first.
+        /// The uptime of the last request; nil before the first.
         var lastSent: Duration?
-        /// The permit of a run that is about to begin: its first request is the host's next.
+        /// The permit whose run sends the host's next request.
         var reservation: Int?
-        /// Those who wait for a permit, in the order of their arrival.
+        /// The waiters for a permit, in the order of their arrival.
         var arrivals: Deque<Waiter> = []
-        /// Those who have a permit and wait for the rate limit, in the order of their arrival.
+        /// The waiters with a permit for the rate limit, in the order of their arrival.
         var senders: Deque<Waiter> = []
-        /// The origins of runs that were refused, each once, in that order.
+        /// The origins of refused runs, each once, in the order of the refusals.
         var refused: [Origin] = []
-        /// The time of the alarm that is set for this host.
+        /// The uptime of this host's alarm.
         var alarm: Duration?
 
         var isIdle: Bool {
@@ -43,11 +44,11 @@ struct HostQueues {
         static func < (one: Alarm, other: Alarm) -> Bool { one.time < other.time }
     }
 
-    /// What a change makes possible.
+    /// The effects of a change, which the gate carries out.
     struct Effects {
-        /// Those who wait no longer.
+        /// The admitted waiters.
         var admitted: [Waiter] = []
-        /// The origins of refused runs that may ask again.
+        /// The origins of refused runs that may try again.
         var freed: [Origin] = []
     }
 
@@ -68,8 +69,8 @@ struct HostQueues {
 
     // MARK: - Permits
 
-    /// Returns the number of a permit for a run that is about to begin, and reserves the host's next request for it; nil,
-    /// noting the origin as refused, where the host has no permit or its next request is not yet due.
+    /// Returns the number of a permit for a run that is about to begin, and reserves the host's next request for it. If
+    /// the host has no free permit, or its next request is not yet due, notes the origin as refused and returns nil.
     mutating func start(_ origin: Origin, now: Duration) -> Int? {
         let key = rules.key(of: origin)
         var host = hosts[key] ?? Host()
@@ -85,7 +86,7 @@ struct HostQueues {
         return id
     }
 
-    /// Returns the number of a permit; nil where none is free, unless the limit is to be exceeded.
+    /// Returns the number of a permit; nil if none is free, unless `exceedsLimit` is true.
     mutating func acquire(_ origin: Origin, exceedsLimit: Bool = false) -> Int? {
         let key = rules.key(of: origin)
         guard exceedsLimit || hosts[key]?.permits ?? 0 < rules.limit(at: key) else { return nil }
@@ -95,9 +96,9 @@ struct HostQueues {
         return id
     }
 
-    /// Takes a permit for a waiter, or puts it into the queue. A waiter that was cancelled before it came gets false.
+    /// Acquires a permit for a waiter, or enqueues it. A waiter that was cancelled before its arrival receives false.
     ///
-    /// - Returns: the answer, where there is one already.
+    /// - Returns: the answer; nil if the waiter was enqueued.
     mutating func arrive(_ waiter: Waiter) -> Bool? {
         if cancelled.remove(waiter.id) != nil { return false }
         let key = rules.key(of: waiter.origin)
@@ -110,7 +111,7 @@ struct HostQueues {
         return true
     }
 
-    /// Gives a permit back, and with it its reservation.
+    /// Releases a permit, and its reservation.
     mutating func release(_ id: Int, now: Duration) -> Effects {
         guard let origin = permits.removeValue(forKey: id) else { return Effects() }
         let key = rules.key(of: origin)
@@ -121,24 +122,24 @@ struct HostQueues {
         return advance(key, now: now)
     }
 
-    /// Lets others send the request that is reserved for a permit, which stays taken.
+    /// Ends the reservation of a permit, which stays acquired.
     mutating func endReservation(_ id: Int, now: Duration) -> Effects {
         guard let key = permits[id].map(rules.key), hosts[key]?.reservation == id else { return Effects() }
         hosts[key]?.reservation = nil
         return advance(key, now: now)
     }
 
-    /// True where a permit is one for an origin, too.
+    /// Returns true if a permit is valid for an origin.
     func covers(_ id: Int, _ origin: Origin) -> Bool {
         permits[id].map { $0 == origin || rules.key(of: $0) == rules.key(of: origin) } ?? false
     }
 
     // MARK: - The rate limit
 
-    /// Notes a request that is sent now, or puts its sender into the queue.
+    /// Notes a request that may be sent now.
     ///
-    /// - Parameter permit: the permit whose reservation the request uses. It ends also where the request goes elsewhere.
-    /// - Returns: true where the request is sent; else ``wait(_:now:)`` comes next.
+    /// - Parameter permit: the permit whose reservation the request uses. The reservation ends for any origin.
+    /// - Returns: true if the request may be sent; else call ``wait(_:now:)``.
     mutating func send(_ origin: Origin, _ permit: Int?, now: Duration) -> (isSent: Bool, effects: Effects) {
         let key = rules.key(of: origin)
         var effects = Effects()
@@ -156,9 +157,9 @@ struct HostQueues {
         return (true, effects)
     }
 
-    /// Lets a sender wait for its turn. One that was cancelled before it came gets false.
+    /// Enqueues a sender. One that was cancelled before its arrival receives false.
     ///
-    /// - Returns: the answer, where there is one already.
+    /// - Returns: the answer; nil if the sender was enqueued.
     mutating func wait(_ waiter: Waiter, now: Duration) -> (answer: Bool?, effects: Effects) {
         if cancelled.remove(waiter.id) != nil { return (false, Effects()) }
         let key = rules.key(of: waiter.origin)
@@ -169,14 +170,14 @@ struct HostQueues {
         return (true, effects)
     }
 
-    /// Notes that a host was asked at a time, unless it was asked later.
+    /// Notes a past request to a host, unless a later one is known.
     mutating func note(_ origin: Origin, sentAt time: Duration) {
         let key = rules.key(of: origin)
         guard rules.pace(at: key) != nil else { return }
         hosts[key, default: Host()].lastSent = max(hosts[key]?.lastSent ?? time, time)
     }
 
-    /// Returns true where a host's next request may be sent now, by whoever comes.
+    /// Returns true if any sender may send a host's next request now.
     func isOpen(_ host: Host, _ key: String, now: Duration) -> Bool {
         guard let pace = rules.pace(at: key) else { return true }
         return host.reservation == nil && host.senders.isEmpty && (host.lastSent.map { $0 + pace <= now } ?? true)

@@ -3,18 +3,18 @@ import FeedDeclarations
 import Foundation
 
 extension CurlConnection {
-    /// Sets what every transfer has.
+    /// Sets the options of every transfer.
     func setUp(_ scheme: RemoteAddress.Scheme, _ addresses: [IPAddress]) throws {
         try throwIfFailed(tributary_curl_set_pointer(easy, Int32(CURLOPT_ERRORBUFFER), message))
         try set(CURLOPT_PROTOCOLS_STR, scheme.rawValue)
-        // No proxy of the environment's.
+        // No proxy from the environment.
         try set(CURLOPT_PROXY, "")
         for (option, value) in [
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_FILETIME, 1), (CURLOPT_TCP_KEEPALIVE, 1),
             (CURLOPT_BUFFERSIZE, 256 << 10), (CURLOPT_FTP_SKIP_PASV_IP, 1),
             (CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_SINGLECWD), (CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
         ] { try set(option, value) }
-        // libcurl looks no name up: it would wait for the answer even when nobody else does.
+        // libcurl must not resolve names: it would wait for the answer after a cancellation, too.
         if IPAddress(literal: origin.host) == nil {
             hosts = tributary_curl_append(
                 nil, "\(origin.host):\(origin.port):" + addresses.map(\.description).joined(separator: ","))
@@ -23,7 +23,7 @@ extension CurlConnection {
         }
     }
 
-    /// Sets what the request declares of its connection.
+    /// Sets the options that the request declares.
     func setUp(
         _ transport: Transport, _ authentication: Authentication?, _ scheme: RemoteAddress.Scheme
     ) throws {
@@ -54,7 +54,7 @@ extension CurlConnection {
         case .ftps: try set(CURLOPT_USE_SSL, CURLUSESSL_ALL)
         }
         guard scheme != .sftp, let tls = transport.tls else { return }
-        // The system's certificates stay in force beside these.
+        // The system's certificates stay trusted, too.
         if let trusted = tls.trustedCertificates { try set(CURLOPT_CAINFO, trusted) }
         if let certificates = tls.certificates { try set(CURLOPT_SSLCERT, certificates) }
         if let key = tls.key { try set(CURLOPT_SSLKEY, key) }

@@ -2,48 +2,48 @@ import CCurl
 import FeedDeclarations
 import Foundation
 
-/// A connection to a file server. libcurl makes it with the first transfer, and keeps it for those after it.
+/// A connection to a file server. libcurl opens it with the first transfer, and keeps it for later ones.
 ///
-/// Each transfer runs on the thread that asks for it, and what receives its bytes holds it up.
+/// A transfer blocks its caller's thread, and waits for the receiver of its bytes.
 ///
-/// `@unchecked Sendable`: used by one thread at a time.
+/// `@unchecked Sendable`: one thread at a time uses it.
 final class CurlConnection: @unchecked Sendable {
-    /// What a transfer asks of the server.
+    /// The kind of a transfer.
     enum Transfer: Equatable {
         /// A file's size and time.
         case status
-        /// A file's bytes, from an offset on.
+        /// A file's bytes, from an offset.
         case file(from: Int)
         /// The names in a folder, one a line.
         case names
-        /// The files in a folder as lines for people: `ls -l`.
+        /// The files in a folder as lines of `ls -l`.
         case lines
-        /// The files in a folder with facts for programs (FTP's MLSD, RFC 3659, section 7).
+        /// The files in a folder with facts (FTP's MLSD, RFC 3659, section 7).
         case facts
     }
 
-    /// How soon a cancelled transfer ends, in milliseconds.
+    /// The time until a cancelled transfer ends, in milliseconds.
     private static let patience: Int32 = 100
 
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: CURL_ERROR_SIZE)
-    /// The addresses of the host, which libcurl reads as long as it is in use.
+    /// The addresses of the host. libcurl reads them during its use.
     var hosts: OpaquePointer?
     let origin: Origin
     private let knownHosts: String?
     private let sockets = OpenSockets()
-    /// Who named the address; nil where it may be any.
+    /// The provenance of the address; nil if it may be any.
     private let provenance: AddressProvenance?
-    /// Takes the bytes of the transfer under way.
+    /// The receiver of the current transfer's bytes.
     private var receive: ((UnsafeRawBufferPointer) throws -> Void)?
-    /// The reason why a callback ended the transfer.
+    /// The error of a callback that ended the transfer.
     private var failure: (any Error)?
 
     /// - Parameters:
-    ///   - addresses: those that the address's host has.
-    ///   - provenance: who named the address; nil where it may be any.
-    /// - Throws: ``FetchError`` where libcurl is missing, or lacks what the request needs.
+    ///   - addresses: the addresses of the host.
+    ///   - provenance: the provenance of the address; nil if it may be any.
+    /// - Throws: ``FetchError`` if libcurl is missing, or lacks a feature that the request needs.
     init(
         _ request: PreparedRequest, _ address: RemoteAddress, _ addresses: [IPAddress],
         _ provenance: AddressProvenance?
@@ -79,7 +79,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 
     deinit {
-        // The farewell to a server may take a second.
+        // Closing a connection may take a second.
         let handles = Handles(easy: easy, multi: multi, hosts: hosts, message: message, sockets: sockets)
         Thread.detachNewThread {
             tributary_curl_free(handles.easy, handles.multi, handles.hosts)
@@ -88,13 +88,13 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// `@unchecked Sendable`: handed to the one thread that closes the connection.
+    /// `@unchecked Sendable`: passed to the one thread that closes the connection.
     private struct Handles: @unchecked Sendable {
         let easy: UnsafeMutableRawPointer
         let multi: UnsafeMutableRawPointer
         let hosts: OpaquePointer?
         let message: UnsafeMutablePointer<CChar>
-        /// Used by libcurl when it closes the connection.
+        /// libcurl uses it when it closes the connection.
         let sockets: OpenSockets
     }
 
@@ -104,7 +104,7 @@ final class CurlConnection: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - address: a URL of the server.
-    ///   - check: throws once the transfer is to be given up. It is called at least ten times a second.
+    ///   - check: throws to end the transfer. Called at least ten times a second.
     /// - Throws: ``CurlFailure``; the errors of `check` and `receive`.
     func run(
         _ transfer: Transfer, of address: String, check: () throws -> Void,
@@ -120,13 +120,13 @@ final class CurlConnection: @unchecked Sendable {
         message.pointee = 0
         failure = nil
         try withoutActuallyEscaping(receive) { receive in
-            // libcurl passes headers of its own making as the body of what has none.
+            // For a transfer without a body, libcurl passes generated headers.
             self.receive = transfer == .status ? { _ in } : receive
             defer { self.receive = nil }
             try throwIfFailed(tributary_curl_begin(multi, easy))
             var isDone = false
             defer {
-                // libcurl would ask the server to close the file, and wait for the answer.
+                // libcurl would request the closing of the file, and wait for the answer.
                 if !isDone { sockets.shutDown() }
                 tributary_curl_end(multi, easy)
             }
@@ -143,10 +143,10 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// The size of the file that was asked for last; nil where the server does not tell.
+    /// The size of the last transfer's file; nil if the server does not report it.
     var size: Int? { tributary_curl_offset(easy, Int32(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)).nonNegative }
 
-    /// The time of its last change, in seconds since 1970; nil where the server does not tell.
+    /// The time of its last change, in seconds since 1970; nil if the server does not report it.
     var modified: Int? { tributary_curl_offset(easy, Int32(CURLINFO_FILETIME_T)).nonNegative }
 
     /// The address of the server.
@@ -160,7 +160,7 @@ final class CurlConnection: @unchecked Sendable {
         context.map { Unmanaged<CurlConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// - Returns: the bytes taken; fewer than there are end the transfer.
+    /// - Returns: the number of bytes consumed; a smaller number than received ends the transfer.
     private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         do {
             try receive?(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -171,10 +171,10 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// Makes the socket of a connection, if the address that it is for is admitted.
+    /// Creates the socket of a connection, if its address is allowed.
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
         if let provenance {
-            // The address is longer than the type that it has here.
+            // The address is longer than its type here.
             let start = UnsafeMutableRawPointer(address) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0)
             guard let place = IPAddress(start.assumingMemoryBound(to: sockaddr.self)) else {
                 return Int32(CURL_SOCKET_BAD)

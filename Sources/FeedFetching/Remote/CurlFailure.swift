@@ -3,20 +3,20 @@ import Crypto
 import FeedDeclarations
 import Foundation
 
-/// The end of a transfer that libcurl says has failed.
+/// The error of a failed transfer.
 struct CurlFailure: Error {
     /// libcurl's code (libcurl-errors(3)).
     var code: Int
     var text: String
-    /// The code of the last reply of an FTP server (RFC 959, section 4.2); zero where there was none.
+    /// The code of the last reply of an FTP server (RFC 959, section 4.2); zero without one.
     var reply: Int
     /// The system's error; zero for none.
     var systemError: Int32
 
-    /// True where an FTP server does not know a command, or not for what it was sent.
+    /// True if an FTP server does not implement a command, or not with its argument.
     var isUnknownCommand: Bool { [500, 501, 502, 504].contains(reply) }
 
-    /// True where there is no such file; an FTP server says the same of one that it does not want to send.
+    /// True if the file does not exist. An FTP server reports the same for a file without permission.
     var isMissing: Bool { code == CURLE_REMOTE_FILE_NOT_FOUND }
 }
 
@@ -39,14 +39,14 @@ struct HostKey {
     }
 }
 
-/// A server whose host key is not the one that is known of it.
+/// The error of a server whose host key is unknown or differs from the known one.
 struct HostKeyRefusal: Error, CustomStringConvertible {
     var host: String
     var port: Int
     /// The file of known hosts.
     var file: String
     var key: HostKey?
-    /// True where the file has another key of the host.
+    /// True if the file has another key for the host.
     var isOther: Bool
 
     var description: String {
@@ -62,7 +62,7 @@ struct HostKeyRefusal: Error, CustomStringConvertible {
 }
 
 extension FetchError {
-    /// Creates an error from one of a file server's, in words for the person who must act on it.
+    /// Creates an error from one of a file server, with a text for users.
     init(remote error: any Error, to request: PreparedRequest, at address: RemoteAddress) {
         let subject = "\(request.method) \(request.url)"
         switch error {

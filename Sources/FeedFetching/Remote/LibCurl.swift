@@ -1,8 +1,8 @@
 import CCurl
 import Foundation
 
-/// libcurl, which is loaded with the first request that needs it. A process whose feeds come over HTTP and from files never maps it,
-/// nor the libraries for SSH, TLS, Kerberos and LDAP behind it.
+/// libcurl, loaded with the first request to a file server. Other processes do not load it, nor its libraries for SSH,
+/// TLS, Kerberos and LDAP.
 enum LibCurl {
     #if os(macOS)
         private static let files = ["libcurl.4.dylib", "/opt/homebrew/opt/curl/lib/libcurl.4.dylib"]
@@ -10,7 +10,7 @@ enum LibCurl {
         private static let files = ["libcurl.so.4"]
     #endif
 
-    /// Nil once the library is loaded. The first thread that asks loads it; others wait for that.
+    /// The error of loading; nil if the library is loaded. The first use loads it; concurrent uses wait.
     private static let failure: FetchError? = {
         var reason = ""
         for file in files {
@@ -26,7 +26,7 @@ enum LibCurl {
 
     /// Loads the library, once in a process.
     ///
-    /// - Throws: ``FetchError``, which names the package to install.
+    /// - Throws: ``FetchError`` with the name of the package to install.
     static func load() throws {
         if let failure { throw failure }
     }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a listing tells of a name in a folder.
+/// An entry of a listing.
 struct RemoteEntry: Equatable {
     var name: [UInt8]
-    /// False for what is known to be a folder, a link or a device.
+    /// False for a folder, a link or a device.
     var mayBeFile = true
     var size: Int?
     /// The time of the last change, in seconds since 1970.
     var modified: Int?
 
-    /// Reads a name alone. Some servers put the folder before it.
+    /// Reads a line that is only a name. Some servers write the folder before it.
     init(name: [UInt8]) { self.name = Array(name.split(separator: UInt8(ascii: "/")).last ?? []) }
 
     /// Reads a line of MLSD (RFC 3659, section 7.2): `type=file;size=25730;modify=19940728095854.1; cap.txt`.
@@ -33,12 +33,12 @@ struct RemoteEntry: Equatable {
         mayBeFile = type == "file"
     }
 
-    /// Reads a line of `ls -l`, as servers of SFTP send it: `-rw-r--r--    1 me users  5 Nov 24 11:18 a.xml`. Its time has no
-    /// zone, and at most minutes, and so is of no use.
+    /// Reads a line of `ls -l`, as SFTP servers send it: `-rw-r--r--    1 me users  5 Nov 24 11:18 a.xml`. Ignores its
+    /// time, which has no zone and no seconds.
     ///
     /// - Returns: nil for another line.
     init?(line: [UInt8]) {
-        // Latin-1 keeps every byte, and its place.
+        // Latin-1 keeps every byte and its position.
         let text = String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
         let form =
             #/([-dlbcpsD])\S{9}\S?\s.*?\s(?:[A-Za-z]{3,9}\s+\d{1,2}|\d{1,2}\s+[A-Za-z]{3,9}|\d{4}-\d{2}-\d{2})\s+(?:\d{1,2}:\d{2}(?::\d{2})?|\d{4})\s(.+)/#

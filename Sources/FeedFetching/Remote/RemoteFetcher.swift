@@ -2,14 +2,15 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// Fetches `sftp:`, `ftps:` and `ftp:` URLs. Time of the last change and size are the validators; a file with both unchanged
-/// answers 304. The files of a folder are one archive, whose validator is a digest of their names, times and sizes.
+/// Fetches `sftp:`, `ftps:` and `ftp:` URLs. The time of the last change and the size are the validators; an unchanged
+/// file answers 304. The files of a folder are one archive, whose validator is a digest of their names, times and
+/// sizes.
 package struct RemoteFetcher: Fetcher {
     private let now: @Sendable () -> Date
     private let hosts: HostGate?
     private let addresses: AddressGuard
 
-    /// - Parameter hosts: limits the requests to each host; nil where nothing does.
+    /// - Parameter hosts: limits the requests to each host; nil for no limits.
     package init(
         now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames()
     ) {
@@ -56,7 +57,7 @@ package struct RemoteFetcher: Fetcher {
         }
     }
 
-    /// Returns the addresses of the host, and who named it, where it may not have any address.
+    /// Returns the addresses of the host, and its provenance, if its address is restricted.
     private func look(
         up address: RemoteAddress, _ request: PreparedRequest
     ) async throws -> ([IPAddress], AddressProvenance?) {
@@ -102,8 +103,8 @@ package struct RemoteFetcher: Fetcher {
         return .source(response, file)
     }
 
-    /// Returns the offset from which a transfer that broke off goes on; nil where the whole file is wanted, or it is another one
-    /// than before.
+    /// Returns the offset at which an interrupted transfer continues; nil for a transfer of the whole file, or if the
+    /// file has changed.
     private static func rest(_ request: PreparedRequest, _ current: Validators) -> Int? {
         func header(_ name: String) -> String? { request.headers.first { $0.name == name }?.value }
         guard let range = header("Range"), let etag = header("If-Range"), etag == current.etag,
@@ -134,8 +135,8 @@ package struct RemoteFetcher: Fetcher {
 
     // MARK: - Answers
 
-    /// Returns the validators of files; none where one changed so recently that it may change once more within the same second, or
-    /// has no time.
+    /// Returns the validators of files; none if a file has no time, or changed so recently that it may change again
+    /// within the same second.
     private func validators(of times: [Int?], _ tag: () -> String) -> Validators {
         let latest = now().timeIntervalSince1970 - 2
         guard times.allSatisfy({ $0.map { Double($0) < latest } ?? false }) else { return Validators() }

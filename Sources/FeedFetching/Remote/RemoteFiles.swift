@@ -1,20 +1,20 @@
 import FeedDeclarations
 import Foundation
 
-/// The bytes of a file on a server, from an offset on.
+/// The bytes of a file on a server, from an offset.
 struct RemoteFile: BodySource {
     let connection: CurlConnection
     let request: PreparedRequest
     let address: RemoteAddress
-    /// What was told of the file; nil where the server does not tell.
+    /// The file's size and time, as far as the server reports them.
     let status: RemoteStatus
     var offset = 0
 
     var size: Int? { status.size.map { $0 - offset } }
 
-    /// Passes the bytes to `consume`, in pieces, as they come in.
+    /// Passes the bytes to `consume`, in pieces, as they arrive.
     ///
-    /// - Throws: ``FetchError`` where the transfer breaks off, or the file changes under it; `CancellationError`; the errors of
+    /// - Throws: ``FetchError`` if the transfer breaks off, or the file changes meanwhile; `CancellationError`; the errors of
     ///   `consume`.
     func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard size != 0 else { return }
@@ -41,7 +41,7 @@ struct RemoteFile: BodySource {
     }
 }
 
-/// The files of a server's folder as a tar archive, which is written while they are read.
+/// The files of a server's folder as a tar archive, which is generated while it is read.
 struct RemoteFolder: BodySource {
     let connection: CurlConnection
     let request: PreparedRequest
@@ -58,7 +58,7 @@ struct RemoteFolder: BodySource {
 
     /// Passes the archive to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError`` where a transfer breaks off, or a file has changed; `CancellationError`; the errors of `consume`.
+    /// - Throws: ``FetchError`` if a transfer breaks off, or a file has changed; `CancellationError`; the errors of `consume`.
     func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         for file in listing.files {
             try Task.checkCancellation()
@@ -96,15 +96,15 @@ struct RemoteFolder: BodySource {
     }
 }
 
-/// The size of a file and the time of its last change, in seconds since 1970, as far as a server tells them.
+/// The size of a file and the time of its last change, in seconds since 1970, as far as a server reports them.
 struct RemoteStatus: Sendable, Equatable {
     var size: Int?
     var modified: Int?
 
-    /// Reads what a connection was told last.
+    /// Reads the status of a connection's last transfer.
     init(_ connection: CurlConnection, _ address: RemoteAddress) {
         modified = connection.modified
-        // Of an empty file, libcurl gives no size.
+        // libcurl reports no size for an empty file.
         size = connection.size ?? (address.scheme == .sftp ? 0 : nil)
     }
 }

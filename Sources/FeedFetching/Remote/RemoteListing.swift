@@ -3,9 +3,8 @@ import Crypto
 import FeedDeclarations
 import Foundation
 
-/// The files of a server's folder whose names match a pattern, as they are when it is listed.
-///
-/// Links and names that begin with a dot are skipped, as in folders of this machine.
+/// The files of a server's folder whose names match a pattern, at the time of the listing. Links and names that begin
+/// with a dot are skipped.
 struct RemoteListing: Sendable {
     struct File: Sendable, Equatable {
         var name: [UInt8]
@@ -20,8 +19,8 @@ struct RemoteListing: Sendable {
     private(set) var others: [String] = []
 
     /// - Parameters:
-    ///   - oldest: the time in seconds since 1970 before which a file is left out; nil for none.
-    ///   - check: throws once the listing is to be given up.
+    ///   - oldest: the time in seconds since 1970 before which files are omitted; nil for none.
+    ///   - check: throws to end the listing.
     /// - Throws: ``FetchError``, ``CurlFailure``; the errors of `check`.
     init(
         _ connection: CurlConnection, _ address: RemoteAddress, pattern: MemberPattern, oldest: Int?,
@@ -67,18 +66,18 @@ struct RemoteListing: Sendable {
             return try lines.finish()
         }
         do {
-            // libcurl gives the attributes of SFTP as text only.
+            // libcurl returns the attributes of SFTP only as text.
             let parsed = try lines(address.scheme == .sftp ? .lines : .facts).map {
                 address.scheme == .sftp ? RemoteEntry(line: $0) : RemoteEntry(facts: $0)
             }
             if !parsed.contains(nil) { return parsed.compactMap(\.self) }
         } catch let error as CurlFailure where error.isUnknownCommand {
-            // An old server.
+            // The server does not implement MLSD.
         }
         return try lines(.names).map { RemoteEntry(name: $0) }
     }
 
-    /// Returns a file with what the listing does not tell of it; nil where it is none, or is there no more.
+    /// Returns a file with the values that the listing lacks; nil if it is no file, or was removed.
     private static func file(
         _ entry: RemoteEntry, _ connection: CurlConnection, _ address: RemoteAddress, _ check: () throws -> Void
     ) throws -> File? {
@@ -96,7 +95,7 @@ struct RemoteListing: Sendable {
         guard let modified = connection.modified else {
             throw FetchError(.file, "the server does not tell the time of \(place)")
         }
-        // Of an empty file, libcurl gives no size.
+        // libcurl reports no size for an empty file.
         guard let size = connection.size ?? (address.scheme == .sftp ? 0 : nil) else {
             throw FetchError(.file, "the server does not tell the size of \(place)")
         }
@@ -104,7 +103,7 @@ struct RemoteListing: Sendable {
     }
 }
 
-/// The lines of a listing, as they come in.
+/// The lines of a listing, as they arrive.
 private struct ListedLines {
     private static let longestLine = 8192
 

@@ -18,6 +18,8 @@ package struct ValueProfile {
     var declared: DeclaredValue?
 
     private(set) var distinct = DistinctValues()
+    /// True if one of the values has a space, as long as the values may be a key.
+    private(set) var hasSpaces = false
     /// A check that the values differ within each element that encloses a record, as those of a child's key must.
     private(set) var distinctAmongSiblings = DistinctValues()
     private var scope = -1
@@ -57,6 +59,7 @@ package struct ValueProfile {
             distinct.giveUp()
             return distinctAmongSiblings.giveUp()
         }
+        if !hasSpaces { hasSpaces = text.contains(0x20) }
         if scope != self.scope {
             self.scope = scope
             distinctAmongSiblings.startOver()
@@ -116,6 +119,7 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, other.maximumLength)
         example = example ?? other.example
         declared = declared ?? other.declared
+        hasSpaces = hasSpaces || other.hasSpaces
         distinct.formUnion(other.distinct)
         if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }

@@ -42,7 +42,7 @@ struct ChangesCommand: ProgramCommand {
         if run == nil, since == nil {
             guard let last = try store.lastRunWithHistory(of: source) else {
                 throw Failure.failed(
-                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); keep_history = true keeps it"
+                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); set keep_history = true in sources.toml"
                 )
             }
             query.run = last

@@ -36,7 +36,9 @@ struct InferCommand: ProgramCommand {
     @Option(name: .long, help: "With --xsd alone: the root element, where the schema has several.")
     var root: String?
 
-    @Option(name: .long, help: "The source's name; one made of the address by default.")
+    @Option(
+        name: .long, help: "The source's name; by default that of the document, with a number if another source has it."
+    )
     var name: String?
 
     @Option(
@@ -78,8 +80,8 @@ struct InferCommand: ProgramCommand {
         if json {
             try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
         } else {
-            // It is the whole file, or will be added to one that is there.
-            let head = proposing.isFirst ? FirstConfiguration.schemaLine + FirstConfiguration.schemaHint + "\n" : ""
+            // The proposal is a whole file, or will be appended to one.
+            let head = proposing.isFirst ? FirstConfiguration.schemaLine + FirstConfiguration.schemaHint + "\n" : "\n"
             try Terminal.write(Array((head + proposal.toml).utf8))
         }
     }

@@ -20,8 +20,8 @@ struct PlanCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The source.", completion: DeclaredNames.sources)
-    var source: String
+    @Argument(help: "The source; optional if the file declares only one.", completion: DeclaredNames.sources)
+    var source: String?
 
     @Option(
         name: .long, parsing: .singleValue,
@@ -41,6 +41,10 @@ struct PlanCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
+        let enabled = configuration.sources.filter(\.isEnabled).map(\.name)
+        guard let source = source ?? (enabled.count == 1 ? enabled[0] : nil) else {
+            throw Failure.usage("name a source of \(configuration.file); it has: \(SyncCommand.some(enabled))")
+        }
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let plan = PlanRun(

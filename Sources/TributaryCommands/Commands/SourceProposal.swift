@@ -9,7 +9,7 @@ import TributaryEngine
 /// The proposal of a source for a document: what `infer` and `init` have in common.
 struct SourceProposal {
     let program: Program
-    /// The configuration's file, whose tables are left to the sources that write them.
+    /// The configuration's file. The proposal avoids the names of its sources and their tables.
     let file: String
     /// A file, a URL or `-`; nil where there is only a schema.
     var document: String?
@@ -20,7 +20,7 @@ struct SourceProposal {
     /// True for a mapping even where there is a parser for the document.
     var isMapping = false
 
-    /// True where nothing is in the configuration's file yet, as where a shell has just made it for the proposal.
+    /// True where the configuration's file is absent or empty, as where a shell has just created it for the proposal.
     var isFirst: Bool {
         let size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
         return size ?? 0 == 0
@@ -45,9 +45,12 @@ struct SourceProposal {
 
     private func proposal(of location: String?) async throws -> MappingProposal {
         let declared = DeclaredTables(file: file)
+        // What standard input brings is at an address that has to be filled in.
+        let isInput = document == StandardInput.name
+        let address = isInput ? StandardInput.name : location ?? schema ?? ""
+        let name = name ?? declared.freeName(isInput ? "feed" : SourceName.make(of: address), for: address)
         var surroundings = Inference.Surroundings(name: name, takenTables: program.parsers.tables)
-        surroundings.writtenTables = declared.tables(
-            except: name ?? (location ?? schema).map { SourceName.make(of: $0) })
+        surroundings.writtenTables = declared.tables(except: name)
         guard let location else {
             return try await Inference(of: schema ?? "").proposalOfSchema(root: root, surroundings)
         }
@@ -56,12 +59,9 @@ struct SourceProposal {
                 surroundings.parsers[name] = program.parsers.tables(of: .parser(name))
             }
         }
-        // What standard input brings is at an address that has to be filled in.
-        let isInput = document == StandardInput.name
-        if isInput { surroundings.name = name ?? "feed" }
         return try await Inference(
             of: location, format: format ?? (schema == nil ? nil : .xml),
-            address: isInput ? "https://example.com/\(name ?? "feed")" : nil
+            address: isInput ? "https://example.com/\(name)" : nil
         ).proposal(surroundings, schema: schema)
     }
 }

@@ -12,7 +12,7 @@ struct StatusCommand: ProgramCommand {
               tributary status
               tributary status shop --json
               tributary status --failing --exit-code
-              tributary status --watch 5
+              tributary status --watch --interval 5
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -29,20 +29,26 @@ struct StatusCommand: ProgramCommand {
     @Flag(name: .long, help: "End with exit status 1 if a source is blocked, paused, failing, gone or stale.")
     var exitCode = false
 
+    @Flag(
+        name: .long,
+        help: "Fill the terminal and refresh; q quits, f shows only problems, a shows all, arrows scroll.")
+    var watch = false
+
     @Option(
-        name: .long, defaultAsFlag: 2, parsing: .next,
-        help: ArgumentHelp(
-            "Show it in the whole window, again every few seconds; q quits, f and a show only problems or all, arrows scroll.",
-            valueName: "seconds"))
-    var watch: Int?
+        name: .long,
+        help: ArgumentHelp("With --watch: the time between two refreshes; 2 by default.", valueName: "seconds"))
+    var interval: Int?
 
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
 
     func validate() throws {
-        guard let watch else { return }
-        guard (1...86_400).contains(watch) else { throw ValidationError("--watch takes 1 to 86400 seconds") }
-        guard !json, !exitCode else { throw ValidationError("--watch is for people; leave out --json and --exit-code") }
+        guard watch else {
+            guard interval == nil else { throw ValidationError("--interval requires --watch") }
+            return
+        }
+        guard (1...86_400).contains(interval ?? 2) else { throw ValidationError("--interval takes 1 to 86400 seconds") }
+        guard !json, !exitCode else { throw ValidationError("--watch excludes --json and --exit-code") }
     }
 
     func run(_ program: Program) async throws {
@@ -53,11 +59,11 @@ struct StatusCommand: ProgramCommand {
         }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         let look = StatusLook(configuration: configuration, sources: sources)
-        if let watch {
+        if watch {
             guard isatty(STDIN_FILENO) != 0, Terminal().isInteractive else {
                 throw Failure.usage("--watch needs a terminal that understands control sequences")
             }
-            return try await StatusWatch(look: look, interval: watch, onlyFailing: failing).run()
+            return try await StatusWatch(look: look, interval: interval ?? 2, onlyFailing: failing).run()
         }
         let text = try look.read()
         let status = text.status

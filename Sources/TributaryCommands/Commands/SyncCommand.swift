@@ -39,9 +39,14 @@ struct SyncCommand: ProgramCommand {
     /// Returns which of some names was meant: the nearest one, else a few of them.
     static func hint(_ name: String, _ known: [String]) -> String {
         if let nearest = nearestName(to: name, among: known) { return "did you mean '\(nearest)'?" }
+        return "it has: " + some(known)
+    }
+
+    /// Returns the first ten of some names, and the number of the others.
+    static func some(_ names: [String]) -> String {
         let most = 10
-        let rest = known.count > most ? ", and \(known.count - most) more" : ""
-        return "it has: " + known.prefix(most).joined(separator: ", ") + rest
+        let rest = names.count > most ? ", and \(names.count - most) more" : ""
+        return names.isEmpty ? "none" : names.prefix(most).joined(separator: ", ") + rest
     }
 
     /// - Parameter mayBeOff: true for commands that only show.

@@ -19,11 +19,11 @@ extension HookStatus {
     }
 
     private func waitsFor(now: Date) -> TextTable.Cell {
-        guard let state else { return .init("a daemon that runs with it", .yellow) }
-        if isGone { return .init("another address: its receiver is gone (410)", .red) }
-        guard state.attempts > 0 else { return .init("what happens next") }
+        guard let state else { return .init("a daemon", .yellow) }
+        if isGone { return .init("another address: the receiver answered 410 Gone", .red) }
+        guard state.attempts > 0 else { return .init("the next event") }
         let next = RelativeTime.text(max(state.nextAttempt ?? now, now), now: now)
         let times = state.attempts == 1 ? "once" : "\(state.attempts) times"
-        return .init("its receiver: tried \(times), again \(next)", .yellow)
+        return .init("the receiver: tried \(times), next attempt \(next)", .yellow)
     }
 }

@@ -4,15 +4,22 @@ import TributaryEngine
 
 /// The lines of runs that have ended, for people.
 enum RunLines {
-    /// Returns the line of a run; with `--verbose`, one for each request, too.
+    /// Returns the line of a run. Where the terminal is too narrow, what follows the outcome is on lines of its own. With
+    /// `--verbose`, each request has a line, too.
     static func lines(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> [TerminalLine] {
-        let name = report.source.padded(to: nameWidth)
+        let columns = terminal.size?.columns ?? .max
+        let width = min(nameWidth, max(columns / 2, 20))
+        let isCut = report.source.displayWidth > width
+        let name = (isCut ? report.source.prefix(columns: width - 1) + "…" : report.source).padded(to: width)
         let waits = report.outcome == .notDue && report.error != nil
         let word = waits ? "waiting" : Figures.word(report.outcome)
-        let outcome = word.padded(to: 9)
-        let line: TerminalLine =
-            "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
-        return [line] + requests(report.requests)
+        let outcome = terminal.colored(word.padded(to: 9), waits ? .yellow : Figures.color(report.outcome))
+        let summary = Figures.summary(report, now: Date())
+        let isWide = width + 13 + summary.escapedForTerminal().displayWidth > columns
+        let lines: [TerminalLine] =
+            isWide
+            ? ["\(name)  \(outcome)"] + terminal.wrapped(summary, indent: 4) : ["\(name)  \(outcome)  \(summary)"]
+        return lines + requests(report.requests)
     }
 
     /// Returns a line for each request with `--verbose`; none without.

@@ -2,11 +2,11 @@ import FeedModel
 import FeedStores
 import Foundation
 
-/// The documents of a blocked run. Once it is accepted, the next run commits them, and fetches nothing.
+/// The documents of a blocked run. After `accept`, the next run commits them without a request.
 struct BlockedRun: Codable, Sendable {
     struct Request: Codable, Sendable {
         var key: String
-        /// The name of its kept bodies; nil where it was unchanged, or only gave captures.
+        /// The name of its kept bodies; nil if it was unchanged, or only captures values.
         var bodies: String?
         var validators = Validators()
         var digest: String?
@@ -18,20 +18,20 @@ struct BlockedRun: Codable, Sendable {
     /// The identity of the declaration that the run followed.
     var declared: String
     var requests: [Request]
-    /// What its commit would have done, and was not allowed to; nil where an earlier release has written this.
+    /// The exceeded limits; nil in a file of an earlier release.
     var exceeded: [ExceededLimit]?
-    /// What tells whether another commit would make the same changes; nil where they could not be found out.
+    /// A digest of the changes that its commit would have made; nil if unknown.
     var shown: ChangeDigest?
     /// The counts of these changes.
     var counts: MergeCounts?
 
-    /// Returns true where a recorded run is this one.
+    /// Returns true if a recorded run is this one.
     func isRecorded(as run: RunReport) -> Bool {
         // Stores keep milliseconds.
         abs(run.startedAt.timeIntervalSince(startedAt)) < 0.002
     }
 
-    /// Returns true where another run was answered with the same documents, and would have changed the same rows.
+    /// Returns true if another run had the same documents, and would have changed the same rows.
     func isSame(as other: BlockedRun) -> Bool {
         declared == other.declared && requests.count == other.requests.count && shown == other.shown
             && ExceededLimit.areEqual(exceeded ?? [], other.exceeded ?? [])
@@ -45,9 +45,9 @@ struct BlockedRun: Codable, Sendable {
     }
 }
 
-/// The kept bodies from which a run is made instead of from responses.
+/// The kept bodies that a run reads in place of responses.
 struct KeptStack: Sendable {
-    /// The names of the bodies, by the requests' keys, the oldest first.
+    /// The names of the bodies by the requests' keys, the oldest first.
     var names: [String: [String]]
     /// The blocked run that was accepted; nil for a replay.
     var blocked: BlockedRun?

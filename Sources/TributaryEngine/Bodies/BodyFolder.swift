@@ -1,11 +1,11 @@
 import FeedModel
 import Foundation
 
-/// The folder of kept bodies beside the store: for each source a folder of its own, and in it a file for each request and
-/// run. Only this user may read it.
+/// The folder of kept bodies beside the store. Each source has a folder with a file for each request and run. Only this
+/// user may read it.
 ///
-/// Which files count stands in the store, with the states of the requests, and is written by the commit of their rows.
-/// Files that are not named there are left over from a run that did not end, and go with the source's next good run.
+/// The commit of the rows lists the valid files in the store, with the states of the requests. Other files are left
+/// over from interrupted runs. The source's next successful run removes them.
 struct BodyFolder: Sendable {
     let path: String
 
@@ -22,12 +22,12 @@ struct BodyFolder: Sendable {
         name.map { access(file($0, of: source), R_OK) == 0 } ?? false
     }
 
-    /// Moves a finished file to its place, durably.
+    /// Moves a finished file into the folder, durably.
     ///
     /// - Parameters:
-    ///   - digest: begins the name, and tells whether two files hold the same bodies.
-    ///   - identifier: ends the name, and differs from all others.
-    /// - Returns: the name under which it is kept.
+    ///   - digest: the start of the name; equal for files with the same bodies.
+    ///   - identifier: the end of the name; unique.
+    /// - Returns: the file's name.
     /// - Throws: ``StoreError``
     func place(_ temporary: String, of source: String, digest: String, identifier: String) throws -> String {
         let name = digest + "-" + identifier
@@ -40,25 +40,25 @@ struct BodyFolder: Sendable {
         return name
     }
 
-    /// Returns true where two names are those of the same bodies.
+    /// Returns true if two names are those of the same bodies.
     static func holdTheSame(_ name: String, _ other: String) -> Bool {
         name.prefix { $0 != "-" } == other.prefix { $0 != "-" }
     }
 
-    /// Returns true where anything is kept of a source.
+    /// Returns true if a source has kept bodies.
     func exists(of source: String) -> Bool { access(folder(of: source), F_OK) == 0 }
 
-    /// Removes all files of a source but those of these bodies.
+    /// Removes all files of a source except those of these bodies.
     ///
-    /// - Parameter isBlocked: true where the documents of the blocked run stay, too.
-    /// - Returns: the paths of those that could not be removed.
+    /// - Parameter isBlocked: true to keep the documents of the blocked run, too.
+    /// - Returns: the paths of files that could not be removed.
     func tidy(_ source: String, keeping names: Set<String>, isBlocked: Bool = false) -> [String] {
         let folder = folder(of: source)
         let blocked = isBlocked ? Self.blockedFiles(in: folder) : []
         return Self.tidy(folder, keeping: Set(names.map { $0 + ".gz" }).union(blocked))
     }
 
-    /// Returns the names of the files in which a blocked run is kept.
+    /// Returns the names of the files of a blocked run.
     private static func blockedFiles(in folder: String) -> Set<String> {
         guard let run = blockedRun(in: folder) else { return [] }
         return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([blockedName, reviewName])
@@ -70,13 +70,13 @@ struct BodyFolder: Sendable {
         for file in files where !kept.contains(file) && unlink(folder + "/" + file) != 0 && errno != ENOENT {
             failed.append(folder + "/" + file)
         }
-        // It is empty where nothing is kept any more.
+        // The folder is now empty.
         if kept.isEmpty { rmdir(folder) }
         return failed
     }
 
-    /// Removes the bodies of all sources but these. The documents of blocked runs stay: they may be another program's, that
-    /// declares other sources of the store.
+    /// Removes the bodies of all other sources. The documents of blocked runs stay, because another program may declare
+    /// their sources.
     func removeAll(but sources: Set<String>) {
         guard let folders = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
         let kept = Set(sources.map(SourceFileName.name))
@@ -88,7 +88,7 @@ struct BodyFolder: Sendable {
 
     // MARK: - A blocked run
 
-    /// Returns the blocked run of a source; nil where none is kept, or where it cannot be read.
+    /// Returns the blocked run of a source; nil without one, or if it cannot be read.
     func blockedRun(of source: String) -> BlockedRun? { Self.blockedRun(in: folder(of: source)) }
 
     private static func blockedRun(in folder: String) -> BlockedRun? {
@@ -97,18 +97,18 @@ struct BodyFolder: Sendable {
         }
     }
 
-    /// Returns the changes that the blocked run of a source would have made; nil where they are not known.
+    /// Returns the changes that the blocked run of a source would have made; nil if unknown.
     func review(of source: String) -> ChangeReview? {
         FileManager.default.contents(atPath: folder(of: source) + "/" + Self.reviewName).flatMap {
             try? JSONDecoder().decode(ChangeReview.self, from: $0)
         }
     }
 
-    /// - Parameter review: the changes that it would have made; nil where they are not known.
+    /// - Parameter review: the changes that it would have made; nil if unknown.
     /// - Throws: ``StoreError``
     func keep(_ run: BlockedRun, of source: String, _ review: ChangeReview?) throws {
         try makeFolder(of: source)
-        // The run refers to the review, and so comes after it.
+        // The run refers to the review, so it is written last.
         unlink(folder(of: source) + "/" + Self.reviewName)
         if let review { try write(review, Self.reviewName, of: source) }
         try write(run, Self.blockedName, of: source)

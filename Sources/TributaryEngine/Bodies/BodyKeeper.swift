@@ -4,8 +4,8 @@ import FeedModel
 import FeedStaging
 import Foundation
 
-/// Keeps the bodies that one request of a run is answered with while they are parsed. They are in a scratch file until
-/// they are finished. The file is made with the first body, as most requests are answered without one.
+/// Keeps the bodies of a request's responses while they are parsed. A scratch file holds them until they are complete.
+/// The first body creates it, because most responses have no body.
 final class BodyKeeper {
     private struct Output {
         var file: FileHandle
@@ -18,16 +18,16 @@ final class BodyKeeper {
     private let isForBlockedRun: Bool
     private let random: any RandomSource
     private var output: Output?
-    /// The reason why nothing can be kept in case that the run is blocked.
+    /// The error that prevents keeping bodies for a blocked run.
     private var failure: StoreError?
-    /// Of the bodies, and of what they were asked for.
+    /// The hash of the bodies and their requests.
     private var hash = SHA256()
 
     /// - Parameters:
     ///   - workFolder: the folder of scratch files, on the same file system as the folder of bodies.
     ///   - index: the request's position in its stack.
-    ///   - isForBlockedRun: true where the bodies are kept only if the run is blocked. They are then not compressed, and
-    ///     what goes wrong is thrown by ``finish()`` alone, as most runs do not need them.
+    ///   - isForBlockedRun: true if the bodies are kept only if the run is blocked. They are then not compressed, and only
+    ///     ``finish()`` throws errors, because most runs do not need them.
     init(
         _ folder: BodyFolder, source: String, index: Int, workFolder: String, isForBlockedRun: Bool,
         _ random: any RandomSource
@@ -43,7 +43,7 @@ final class BodyKeeper {
 
     /// Begins a body.
     ///
-    /// - Throws: ``StoreError``; ``FetchError`` where what is known of the body is too long.
+    /// - Throws: ``StoreError``; ``FetchError`` if the body's metadata is too long.
     func begin(_ body: KeptBody) throws {
         try keeping {
             let encoder = JSONEncoder()
@@ -54,7 +54,7 @@ final class BodyKeeper {
         }
     }
 
-    /// - Parameter bytes: the next of the body, after decompression.
+    /// - Parameter bytes: the next bytes of the body, decompressed.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try keeping {
             hash.update(bufferPointer: bytes)
@@ -65,9 +65,9 @@ final class BodyKeeper {
     /// Ends the body.
     func end() throws { try keeping { try output?.writer.end() } }
 
-    /// Moves all bodies to their place, durably.
+    /// Moves all bodies into the folder, durably.
     ///
-    /// - Returns: the name under which they are kept, once it is in the store.
+    /// - Returns: the file's name, which the commit stores.
     /// - Throws: ``StoreError``
     func finish() throws -> String {
         try keeping { try open().file.synchronize() }
@@ -81,7 +81,7 @@ final class BodyKeeper {
         if let output { return output }
         try FileManager.default.createDirectory(
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        // Left over from a run that was cut off, it may have any rights.
+        // A file of an interrupted run may have any permissions.
         unlink(path)
         let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -99,7 +99,7 @@ final class BodyKeeper {
             let problem = BodyFolder.failure(path, (error as? FetchError)?.description ?? error.localizedDescription)
             guard isForBlockedRun else { throw error is FetchError ? error : problem }
             failure = problem
-            // What was written so far only takes room.
+            // The incomplete file is useless.
             if output != nil { unlink(path) }
             output = nil
         }

@@ -22,7 +22,7 @@ final class BodyReader {
     private var start: [UInt8] = []
     private var hash: SHA256?
     private let keeper: BodyKeeper?
-    /// The most bytes parsed between two checks for cancellation, as a small piece may decompress to a large one.
+    /// The most bytes parsed between two checks for cancellation. A small piece may decompress to a large one.
     private static let stride = 64 << 10
 
     /// Bytes received, before decompression.
@@ -31,10 +31,10 @@ final class BodyReader {
     package var count: Int { decoder.count }
 
     /// - Parameters:
-    ///   - format: the format that is declared; nil to go by the response.
-    ///   - repair: what is mended where the body is XML.
+    ///   - format: the declared format; nil to derive it from the response.
+    ///   - repair: the enabled repairs of XML.
     ///   - digests: true to compute the body's digest.
-    ///   - keeper: takes the body, too, where it is kept.
+    ///   - keeper: receives the body, too; nil if bodies are not kept.
     init(
         _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
         csv: CSVDialect = CSVDialect(), repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
@@ -50,7 +50,7 @@ final class BodyReader {
         if digests { hash = SHA256() }
     }
 
-    /// - Throws: `CancellationError` once the task is cancelled, however much of the piece is left.
+    /// - Throws: `CancellationError` once the task is cancelled, even within a piece.
     package func read(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { try parse($0) }
@@ -63,7 +63,7 @@ final class BodyReader {
         try parser.finish()
     }
 
-    /// What was mended so far.
+    /// The counts of repairs so far.
     var mended: XMLRepair.Counts { repair?.counts ?? [:] }
 
     /// SHA-256 of the body after decompression, in hexadecimal digits.
@@ -86,7 +86,7 @@ final class BodyReader {
         }
     }
 
-    /// Chooses the reader, if the first bytes show which, and passes them on.
+    /// Chooses the reader by the first bytes, and passes them on.
     private func begin(isWhole: Bool) throws {
         guard document == nil else { return }
         document = try DocumentFormat.reader(
@@ -98,8 +98,8 @@ final class BodyReader {
 }
 
 extension FetchError {
-    /// Returns the error to report for one thrown while the body was read. Ours, the parser's and the store's stay as
-    /// they are; the client's is put in our words.
+    /// Returns the error to report for one thrown while the body was read. Errors of the HTTP client become texts for
+    /// users; others stay unchanged.
     static func reading(
         _ error: any Error, request: RequestDeclaration, _ progress: ExchangeProgress?
     ) -> any Error {

@@ -5,9 +5,9 @@ import FeedStaging
 import FeedStores
 import Foundation
 
-/// Keeps a body until its digest shows whether it is the same as last time: in memory up to ``memoryLimit``, then in an
-/// unnamed file beside the store. Keeps the bytes as received, and counts them as decompressed. An archive is kept in the file
-/// as it is, but for the coding in which it was sent, as its members are found at any offset.
+/// Holds a body until its digest shows whether it has changed: in memory up to ``memoryLimit``, then in an unnamed file
+/// beside the store. Holds the bytes as received, and counts them decompressed. An archive is always in the file,
+/// without its content coding, because its members are at any offset.
 final class BodySpool {
     static let memoryLimit = 1 << 20
 
@@ -26,7 +26,7 @@ final class BodySpool {
     /// - Parameters:
     ///   - folder: the folder of the file, if one is needed.
     ///   - limit: the most bytes after decompression.
-    ///   - isArchive: true to keep the archive that the body is.
+    ///   - isArchive: true to keep the body as an archive.
     init(_ response: FeedResponse, folder: String, limit: Int, isArchive: Bool = false) throws {
         self.folder = folder
         self.isArchive = isArchive
@@ -36,7 +36,7 @@ final class BodySpool {
 
     deinit { try? file?.close() }
 
-    /// - Throws: the error of decompression, or ``StoreError`` if there is no room to keep the bytes.
+    /// - Throws: the error of decompression; ``StoreError`` if the disk is full.
     func append(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { bytes in
@@ -74,7 +74,7 @@ final class BodySpool {
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
     }
 
-    /// The file with the archive, once the body has ended.
+    /// Returns the file with the archive, after the end of the body.
     func archive() throws -> FileHandle {
         let file = try self.file ?? makeFile()
         self.file = file
@@ -91,7 +91,7 @@ final class BodySpool {
         }
     }
 
-    /// Creates a file that vanishes when it is closed, by this process or by its death.
+    /// Creates a file that is removed when it is closed, or when the process ends.
     private func makeFile() throws -> FileHandle {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var path = Array((folder + "/body-XXXXXX").utf8CString)

@@ -2,8 +2,8 @@ package import FeedModel
 package import FeedStores
 package import Foundation
 
-/// The changes that a commit would make, for whoever decides about it: the totals of all, and the largest of them row by
-/// row, a bounded number.
+/// The changes that a commit would make, for a user's decision: the totals, and a bounded number of rows with the
+/// largest differences.
 package struct ChangeReview: Codable, Sendable {
     package struct Table: Codable, Sendable {
         package var table: String
@@ -24,13 +24,13 @@ package struct ChangeReview: Codable, Sendable {
         package var table: String
         package var operation: Operation
         package var key: [Cell]
-        /// The row before: of an updated one, the columns that differ; empty for a new one.
+        /// The row before: the columns that differ, of an updated row; empty for a new row.
         package var old: [Cell]
-        /// The row after; empty for a deleted one.
+        /// The row after; empty for a deleted row.
         package var new: [Cell]
     }
 
-    /// The time at which the run began whose changes they are.
+    /// The start of the run that would make the changes.
     package var startedAt: Date
     package var tables: [Table]
     /// The rows, the largest differences first.
@@ -43,13 +43,13 @@ package struct ChangeReview: Codable, Sendable {
         }
     }
 
-    /// The number of changed rows that are in the totals alone.
+    /// The number of changed rows that are only in the totals.
     package var omitted: Int { total.inserted + total.updated + total.deleted - rows.count }
 }
 
-/// Takes the changes of a commit one by one, and keeps the largest.
+/// Collects the changes of a commit one by one, and keeps the largest.
 package struct ChangeReviewer: Sendable {
-    /// The most rows that are kept, and the most bytes of their values.
+    /// The most kept rows, and the most bytes of their values.
     private static let most = (rows: 5_000, bytes: 4 << 20)
     /// The most characters of a value.
     private static let longest = 500
@@ -94,7 +94,7 @@ package struct ChangeReviewer: Sendable {
         let size = (row.key + row.old + row.new).reduce(0) { $0 + $1.size }
         found.append(Found(row: row, size: size, difference: difference))
         bytes += size
-        // Twice as many, so that each row is sorted a few times only.
+        // Twice the limit, so that each row is sorted only a few times.
         if found.count > 2 * Self.most.rows || bytes > 2 * Self.most.bytes { keepLargest() }
     }
 
@@ -117,7 +117,7 @@ package struct ChangeReviewer: Sendable {
         found.removeSubrange(count...)
     }
 
-    /// Returns the change of a number as a part of the old one; next to nothing for texts.
+    /// Returns the relative change of a number; almost 0 for texts.
     private static func difference(_ old: StoredValue, _ new: StoredValue) -> Double {
         guard let before = number(old), let after = number(new), before.isFinite, after.isFinite else { return 0.01 }
         return before == 0 ? 1_000_000 : min(1_000_000, abs((after - before) / before))
@@ -145,7 +145,7 @@ package struct ChangeReviewer: Sendable {
 }
 
 extension ChangeReview.Cell {
-    /// About as many bytes as it takes in a file.
+    /// The approximate number of bytes in a file.
     fileprivate var size: Int {
         guard case .text(let text) = value else { return column.utf8.count + 40 }
         return column.utf8.count + text.utf8.count + 30

@@ -2,24 +2,24 @@ import FeedFetching
 import FeedModel
 import Foundation
 
-/// What is known of a kept body: only what may stand in the store, too. Neither the address that was asked nor a header
-/// that was sent, and of the response's headers those that mappings use.
+/// The metadata of a kept body. It has no secrets: neither the request's address nor its headers, and only those of the
+/// response's headers that mappings use.
 struct KeptBody: Codable, Sendable {
-    /// A fingerprint of what was asked.
+    /// A fingerprint of the request.
     var question: String
     var fetchedAt: Date
     var contentType: String?
     var lastModified: String?
     /// The base of relative references; see ``FeedResponse/baseURL``.
     var baseURL: String?
-    /// The address as it is declared, where a row or a response decided which it was.
+    /// The address as declared, if it depends on a row or a response.
     var requestedURL: String?
-    /// Values that columns take and that no document holds; nil for NULL.
+    /// Values for columns that are not in the document; nil for NULL.
     var given: [String: String?]
 
     /// Returns the head of a response with this body.
     ///
-    /// - Parameter declared: the address as it is declared now.
+    /// - Parameter declared: the currently declared address.
     func response(declared: String) -> FeedResponse {
         var response = FeedResponse(
             requestedURL: requestedURL ?? declared, url: baseURL ?? requestedURL ?? declared, status: 200,
@@ -31,12 +31,12 @@ struct KeptBody: Codable, Sendable {
     }
 }
 
-/// The bodies of one request and one run, in their order.
+/// The bodies of one request in one run, in their order.
 struct KeptBodies {
     private let path: String
     private var reader: BodyFileReader
 
-    /// - Throws: ``StoreError`` where there is no such file.
+    /// - Throws: ``StoreError`` if the file does not exist.
     init(path: String) throws {
         self.path = path
         do {
@@ -46,7 +46,7 @@ struct KeptBodies {
         }
     }
 
-    /// Returns the next body, still to be read; nil behind the last.
+    /// Returns the next body, unread; nil after the last.
     ///
     /// - Throws: ``StoreError``
     mutating func next(declared: String) throws -> (body: KeptBody, exchange: Exchange)? {

@@ -4,7 +4,7 @@ package import FeedParsing
 package import FeedStores
 package import Foundation
 
-/// What a store is to forget of a source, as far as the declaration and the states of requests tell.
+/// The rows and states of a source that a purge deletes, from its declaration and the states of its requests.
 package struct SourcePurge {
     let source: String
     let configuration: TributaryConfiguration
@@ -31,7 +31,7 @@ package struct SourcePurge {
             let declared = configuration[source: source]?.requests.first { $0.key == state.key }
             for table in state.tables {
                 if let key = declared?.key(of: table, parsers: parsers) { purge.keys[table.lowercased()] = key }
-                // Of a request that is not declared, only this is known: it mirrors what it writes.
+                // The stored state of an undeclared request only says whether it mirrors a table.
                 let mirrors = declared.map { $0.mirrors(table) } ?? (state.sync == .mirror && state.tables.count == 1)
                 let isAlone = try !states.contains { try $0.source != source && shares($0.state, table, state.scope) }
                 if mirrors, isAlone { purge.mirrored.append(ScopedRows(table: table, scope: state.scope)) }
@@ -40,7 +40,7 @@ package struct SourcePurge {
         return purge
     }
 
-    /// Returns true where a request has written a table, perhaps within this scope.
+    /// Returns true if a request may have written a table within a scope.
     private func shares(_ state: RequestState, _ table: String, _ scope: [String: String]) throws -> Bool {
         guard state.tables.contains(where: { $0.lowercased() == table.lowercased() }) else { return false }
         if scope.isEmpty || state.scope.isEmpty { return true }

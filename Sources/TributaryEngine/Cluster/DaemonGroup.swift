@@ -6,28 +6,28 @@ import Foundation
 import Logging
 import Locking
 
-/// What a daemon's scheduler learns from the other daemons.
+/// The messages of other daemons to a daemon's scheduler.
 protocol SourceScheduling: Sendable {
-    /// Refreshes sources now; all of them for nil.
+    /// Refreshes sources now; all sources for nil.
     func refresh(_ sources: [String]?)
-    /// Runs sources that have become this daemon's.
+    /// Assigns sources to this daemon.
     ///
-    /// - Parameter states: those of sources that ever ran.
+    /// - Parameter states: the states of sources that have run before.
     func assign(_ sources: Set<String>, _ states: [String: SourceState])
-    /// Leaves sources to another daemon. Those that are running end.
+    /// Releases sources to another daemon. Runs in progress end first.
     func release(_ sources: Set<String>)
-    /// Takes over when sources are due that another process has run.
+    /// Updates the due times of sources that another process has run.
     func updateDueTimes(from states: [String: SourceState])
 }
 
-/// This daemon among those that share its store: gives signs of life, and decides which sources are its own.
+/// This daemon among the daemons that share its store. Sends heartbeats, and decides which sources this daemon runs.
 ///
-/// What is not its own any more is given up at once, and only then the others are told. What becomes its own is taken when
-/// all others have told so, and when no run of theirs is left at the host. So the limits of a host hold for all together.
+/// The daemon releases sources at once, and then publishes its new share. It takes sources over after all other daemons
+/// have published theirs, and have no run left at the host. So the limits of a host apply to all daemons together.
 ///
-/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow store blocks the queue's thread.
 actor DaemonGroup {
-    /// The seconds until the next look at sources that others have not left yet.
+    /// The seconds until the next check of sources that other daemons have not released yet.
     private static let secondsBetweenLooks = 0.5
 
     private let store: any SharedStore
@@ -42,9 +42,9 @@ actor DaemonGroup {
     private let requests = Mutex(Requests())
 
     private struct Requests {
-        /// True where a sign of life is to be given at once.
+        /// True if a heartbeat is due at once.
         var isAlarmed = false
-        /// The sources that other processes have run, and whose states have not been read yet.
+        /// The sources that other processes have run, until their states are read.
         var ran: Set<String> = []
         var configuration: TributaryConfiguration?
     }
@@ -77,7 +77,7 @@ actor DaemonGroup {
             startedAt: clock.now(), declared: DeclaredSources(configuration))
     }
 
-    /// Puts a new configuration in force.
+    /// Applies a new configuration.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
         requests.withLock { $0.configuration = configuration }
         lookNow()
@@ -88,7 +88,7 @@ actor DaemonGroup {
         timer.set(.distantPast)
     }
 
-    /// Runs until the task is cancelled. Then the sources still are this daemon's, as its runs have to end.
+    /// Runs until the task is cancelled. The daemon then keeps its sources until its runs have ended.
     func run() async {
         let listening = store.listen { [weak self] messages in self?.receive(messages) }
         defer { listening.stop() }
@@ -103,7 +103,7 @@ actor DaemonGroup {
         timer.set(nil)
     }
 
-    /// Tells the others that this daemon has ended. Where the store cannot be reached, they count it as dead soon.
+    /// Notifies the other daemons that this one has ended. If the store is unreachable, its lease ends by itself.
     func leave() {
         guard !isCutOff else { return }
         do {
@@ -123,7 +123,7 @@ actor DaemonGroup {
                     let sources = names.isEmpty ? "all" : own.joined(separator: ",")
                     logger.notice("Refreshing", metadata: ["sources": "\(sources)"])
                 }
-                // Also those that are not this daemon's: they may become so.
+                // Includes sources of other daemons, because this daemon may take them over.
                 scheduler.refresh(names.isEmpty ? nil : names)
             case .ran(let source): ran.insert(source)
             case .retry(let hook): onRetry(hook)
@@ -141,22 +141,22 @@ actor DaemonGroup {
         if isFirst { Task { await self.readStates() } }
     }
 
-    /// Takes the states of sources over that other processes have run.
+    /// Reads the states of sources that other processes have run.
     private func readStates() {
         let sources = requests.withLock { requests in
             defer { requests.ran = [] }
             return requests.ran
         }
         do {
-            scheduler.updateDueTimes(from: try store.standings(of: sources.sorted()).compactMapValues(\.state))
+            scheduler.updateDueTimes(from: try standings(of: sources).compactMapValues(\.state))
         } catch {
             logger.warning("What other processes have run cannot be read", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Gives a sign of life, and decides by the others' which sources are this daemon's.
+    /// Sends a heartbeat, and decides by the other daemons' records which sources this daemon runs.
     ///
-    /// - Returns: the seconds until the next look.
+    /// - Returns: the seconds until the next call.
     private func look() -> Double {
         if let configuration = requests.withLock({ $0.configuration.take() }) {
             record.declared = DeclaredSources(configuration)
@@ -174,14 +174,14 @@ actor DaemonGroup {
         }
     }
 
-    /// - Returns: true where sources are to be taken that others have not left yet.
+    /// - Returns: true if other daemons have not yet released some of this daemon's sources.
     private func share() throws -> Bool {
         let began = store.uptime
         let daemons = try store.beat(record)
-        // Others may have taken everything over meanwhile.
+        // Other daemons may have taken the sources over meanwhile.
         if ownership.isOver { release(ownership.sources) }
         ownership.extend(from: began)
-        // To share thousands of sources takes a while, and they rarely change.
+        // The shares of thousands of sources take time to compute, and rarely change.
         let shares: DaemonShares
         if let known = self.shares, known.stand(for: daemons) {
             shares = known
@@ -194,7 +194,7 @@ actor DaemonGroup {
         if record.sharing != shares.fingerprint {
             let names = daemons.map(\.name).joined(separator: ", ")
             logger.info("Sharing the sources", metadata: ["daemons": "\(names)", "own": "\(own.count)"])
-            // Nothing is taken before the others can read by which shares.
+            // The new share is published before any source is taken over.
             record.sharing = shares.fingerprint
             lookNow()
             return true
@@ -211,11 +211,23 @@ actor DaemonGroup {
         scheduler.release(sources)
     }
 
-    /// Takes sources over, but for those at whose hosts others still run some.
+    /// Returns the standings of sources. If another daemon's clock was ahead at its last run, the wait counts from now:
+    /// otherwise it would begin again at each look, until this clock has passed that run.
+    private func standings(of sources: Set<String>) throws -> [String: SourceStanding] {
+        let (names, now) = (sources.sorted(), clock.now())
+        let standings = try store.standings(of: names)
+        guard standings.values.contains(where: { $0.state?.lastRun.map { $0 > now } ?? false }) else {
+            return standings
+        }
+        try store.cutWaits(to: now)
+        return try store.standings(of: names)
+    }
+
+    /// Takes sources over, except those at hosts where other daemons have runs in progress.
     ///
-    /// - Returns: how many were taken.
+    /// - Returns: the number of sources taken over.
     private func take(_ sources: Set<String>) throws -> Int {
-        let standings = try store.standings(of: sources.sorted())
+        let standings = try standings(of: sources)
         let groups = record.declared.groups
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
@@ -232,9 +244,9 @@ actor DaemonGroup {
 }
 
 extension DeclaredSources {
-    /// The enabled sources, in groups by the origin of their first request, or by its host where `[hosts]` has rules for all
-    /// of that host's origins; one whose address is not known yet stands for
-    /// itself. Addresses may hold secrets, and are not told.
+    /// The enabled sources, in groups by the origin of their first request, or by its host if `[hosts]` has rules for
+    /// all of that host's origins. A source without a known address is a group of its own. Addresses may hold secrets,
+    /// and are not published.
     init(_ configuration: TributaryConfiguration) {
         self.init(
             configuration.enabledSources.reduce(into: [:]) { groups, source in

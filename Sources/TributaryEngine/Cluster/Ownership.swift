@@ -1,14 +1,14 @@
 import FeedStores
 import Locking
 
-/// The sources that this process may run now, among the daemons that share a store. All runs ask it before they begin.
+/// The sources that this process may run, among the daemons that share a store. Each run checks it before it begins.
 final class Ownership: Sendable {
-    /// A second less than the time after which others count this daemon as dead.
+    /// A second less than the time after which other daemons consider this one dead.
     static let term = Duration.seconds(DaemonRecord.secondsToLive - 1)
 
     private struct State {
         var sources: Set<String> = []
-        /// By the store's uptime.
+        /// In the store's uptime.
         var until: Duration
     }
 
@@ -16,13 +16,13 @@ final class Ownership: Sendable {
     private let uptime: @Sendable () -> Duration
     private let change = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// - Parameter uptime: the time by which the store's claims end.
+    /// - Parameter uptime: the clock of the store's leases.
     init(uptime: @escaping @Sendable () -> Duration) {
         self.uptime = uptime
         state = Mutex(State(until: uptime()))
     }
 
-    /// Has a function called when other sources have become this daemon's.
+    /// Sets a function that is called when this daemon's sources change.
     func onChange(_ tell: @escaping @Sendable () -> Void) { change.withLock { $0 = tell } }
 
     func owns(_ source: String) -> Bool {
@@ -31,12 +31,12 @@ final class Ownership: Sendable {
 
     var sources: Set<String> { state.withLock(\.sources) }
 
-    /// True once others may count this daemon as dead, as its last sign of life is too long ago.
+    /// True if the last heartbeat is so old that other daemons may consider this one dead.
     var isOver: Bool { state.withLock { uptime() >= $0.until } }
 
-    /// Goes on after a sign of life.
+    /// Extends the term after a heartbeat.
     ///
-    /// - Parameter began: the time before the sign was given.
+    /// - Parameter began: the time before the heartbeat was sent.
     func extend(from began: Duration) { state.withLock { $0.until = began + Self.term } }
 
     func add(_ sources: some Sequence<String>) {

@@ -10,13 +10,13 @@ import XMLStream
 
 /// Fetches a document and proposes a mapping for it.
 ///
-/// An actor on a queue of its own: reading the document blocks that queue's thread only.
+/// An actor on its own queue, because reading the document blocks the queue's thread.
 package actor Inference {
     private let url: String
-    /// The address that the proposal has.
+    /// The address in the proposal.
     private let address: String
     private let format: BodyFormat?
-    /// How the document is written if it is CSV.
+    /// The dialect of a document in CSV.
     private var csv = CSVDialect()
     private let clock = SystemClock()
     private let http: HTTPFetcher
@@ -27,8 +27,8 @@ package actor Inference {
 
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
-    ///   - format: the document's format; nil to go by the response.
-    ///   - address: the address that the proposal has; nil for the document's.
+    ///   - format: the document's format; nil to derive it from the response.
+    ///   - address: the address in the proposal; nil for that of the document.
     package init(of location: String, format: BodyFormat? = nil, address: String? = nil) {
         self.format = format
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
@@ -45,15 +45,15 @@ package actor Inference {
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
 
-    /// What a proposal depends on beside the document.
+    /// The inputs of a proposal other than the document.
     package struct Surroundings: Sendable {
-        /// The source's name; nil for one made of the URL.
+        /// The source's name; nil to derive it from the URL.
         package var name: String?
-        /// The names of the tables of parsers.
+        /// The names of the parsers' tables.
         package var takenTables: Set<String>
         /// The names of the tables that other sources write.
         package var writtenTables: Set<String>
-        /// The parsers that may be proposed in place of a mapping, with their tables.
+        /// The built-in parsers that may be proposed instead of a mapping, with their tables.
         package var parsers: [String: [String]]
 
         package init(
@@ -77,7 +77,7 @@ package actor Inference {
         }
     }
 
-    /// Proposes a mapping for every document of a schema, whose address this is.
+    /// Proposes a mapping for every document of the schema at the address.
     ///
     /// - Parameter root: the local name of the root element; nil for the only one possible.
     package func proposalOfSchema(root: String?, _ surroundings: Surroundings) async throws -> MappingProposal {
@@ -168,7 +168,7 @@ package actor Inference {
             writtenTables: surroundings.writtenTables, options: options(response))
     }
 
-    /// Reads the document once more: from a spool, or else by fetching it again.
+    /// Reads the document again: from the spool, or by fetching it again.
     private func readAgain(
         _ request: RequestDeclaration, _ response: FeedResponse, _ spool: BodySpool?, _ parser: any BodyParser
     ) async throws {
@@ -180,7 +180,7 @@ package actor Inference {
         try reader.finish()
     }
 
-    /// The keys of a request that say what the document is.
+    /// Returns the keys of a request for the document's format.
     private func options(_ response: FeedResponse) -> [String] {
         guard let format = format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
             return []
@@ -202,7 +202,7 @@ package actor Inference {
         return try await Self.fetch(request, prepared, fetcher)
     }
 
-    /// - Throws: ``FetchError`` also where the answer is no document.
+    /// - Throws: ``FetchError``, also for an answer without a document.
     static func fetch(
         _ request: RequestDeclaration, _ prepared: PreparedRequest, _ fetcher: any Fetcher,
         isolation: isolated (any Actor)? = #isolation
@@ -232,9 +232,9 @@ package actor Inference {
     }
 }
 
-/// Finds the delimiter of a document in CSV: the one that its first line has most often.
+/// Detects the delimiter of a document in CSV: the most frequent one in its first line.
 private final class FirstLine: XMLStreamHandler {
-    /// Lines as they are.
+    /// The dialect that reads lines unchanged.
     static var dialect: CSVDialect {
         var dialect = CSVDialect()
         dialect.delimiter = 0x1F
@@ -245,7 +245,7 @@ private final class FirstLine: XMLStreamHandler {
 
     private static let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
     private var hasLine = false
-    /// Nil where it is a comma, or none is found.
+    /// Nil for a comma, or without a delimiter.
     private(set) var delimiter: UInt8?
 
     override func didEndElement(in stream: XMLStreamParser) {
@@ -256,7 +256,7 @@ private final class FirstLine: XMLStreamHandler {
         delimiter = Self.delimiters[first]
     }
 
-    /// Returns a delimiter as a string of TOML has it.
+    /// Returns a delimiter as written in a TOML string.
     static func written(_ delimiter: UInt8) -> String {
         delimiter == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar(delimiter)))
     }

@@ -7,14 +7,14 @@ import Foundation
 
 /// Reads an XML Schema with the documents that it includes and imports, each once.
 ///
-/// Addresses are relative to the document that names them. What a document of a server names may be at a public address,
-/// or on that server, and never a file. A document that is imported and cannot be read is noted; any other is an error.
+/// Addresses are relative to the document that names them. A document of a server may name public addresses and that
+/// server, but no file. An import that cannot be read is noted; any other such document is an error.
 struct SchemaLoader {
     /// Fetches one document, and passes it to a parser.
     typealias Reading =
         (_ url: URL, AddressProvenance?, _ makeParser: (FeedResponse) -> any BodyParser) async throws -> Exchange
 
-    /// The most documents of one schema, and bytes of them together.
+    /// The most documents of one schema, and the most bytes of all.
     static let mostDocuments = 1_000
     static let mostBytes = 64 << 20
 
@@ -23,7 +23,7 @@ struct SchemaLoader {
         var adopter: String?
     }
 
-    /// A document that is still to be read.
+    /// A document that has not been read yet.
     private struct Waiting {
         var place: Place
         var isPart = true
@@ -35,7 +35,7 @@ struct SchemaLoader {
     /// - Parameters:
     ///   - url: the address of the schema.
     ///   - read: fetches and parses a document, and returns the exchange.
-    /// - Throws: the errors of `read`, with the address where another document has named it, and ``InferenceError``.
+    /// - Throws: the errors of `read`, with the address of a named document; ``InferenceError``.
     static func load(
         _ url: URL, isolation: isolated (any Actor)? = #isolation, _ read: Reading
     ) async throws -> SchemaSet {

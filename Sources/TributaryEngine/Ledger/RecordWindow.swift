@@ -1,13 +1,13 @@
 import Locking
 
-/// The wait of a poll's record for those of other polls, so that one transaction writes them together.
+/// Batches the records of polls, so that one transaction writes several.
 ///
-/// The first record opens a window, which ends after its length. A process that dies within it has lost polls, which are
-/// made again: their sources' claims last until the records are in the store.
+/// The first record opens a window of a fixed length. If the process dies within the window, its polls are lost and
+/// repeated. The claims of their sources last until the records are in the store.
 package final class RecordWindow: Sendable {
     package static let length = Duration.milliseconds(50)
 
-    /// The records that wait for the end of the open window; nil while none is open.
+    /// The records that wait for the end of the open window; nil without one.
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
     private let clock: any RunClock
     private let length: Duration
@@ -17,7 +17,7 @@ package final class RecordWindow: Sendable {
         self.length = length
     }
 
-    /// The number of records that wait for the end of the open window, without the one that opened it.
+    /// The number of records that wait for the end of the open window, excluding the one that opened it.
     var count: Int { waiting.withLock { $0?.count ?? 0 } }
 
     /// Returns at the end of the window. It ends early when the task that opened it is cancelled.

@@ -3,25 +3,25 @@ import FeedStaging
 import FeedStores
 import Locking
 
-/// The runs that this process began and whose end is not in the store. If the process goes on, it has not died during
-/// them, even if the store could not be told of their end.
+/// The runs of this process whose end is not in the store. As the process lives, it did not die during them, even if
+/// their end could not be stored.
 ///
-/// The store counts runs that began and did not end. If another process began one, and the source's lock shows that it
-/// is over, that process died during it.
+/// The store counts runs that began and did not end. If another process began such a run, and the source's lock is
+/// free, that process died during the run.
 final class RunAttempts: Sendable {
-    /// The number of processes that had died before the run that this one began, by source.
+    /// The number of processes that had died before this process's run, by source.
     private let deaths = Mutex<[String: Int]>([:])
 
-    /// Returns how many processes in a row have died during the runs of a source, before another run begins.
+    /// Returns the number of consecutive processes that died during runs of a source.
     ///
     /// - Parameter state: the source's state in the store.
     func deaths(before state: SourceState) -> Int {
         deaths.withLock { $0[state.source] } ?? state.attempts
     }
 
-    /// Notes that a run begins, with this many deaths before it.
+    /// Notes that a run begins, after a number of deaths.
     func begin(_ source: String, after deaths: Int) { self.deaths.withLock { $0[source] = deaths } }
 
-    /// Notes that a run has ended, and that the store knows.
+    /// Notes that a run has ended, and that its end is stored.
     func end(_ source: String) { deaths.withLock { $0[source] = nil } }
 }

@@ -4,25 +4,25 @@ import FeedStores
 import Foundation
 import Logging
 
-/// Forgets runs that are older than `[store] history`, with all that the store keeps of them, once a minute.
+/// Deletes runs that are older than `[store] history`, with their changes and history, once a minute.
 ///
-/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow store blocks the queue's thread.
 actor RunPruning {
     private static let secondsBetweenPasses = 60.0
 
     private let store: any MainStore
     private let clock: any RunClock
     private let logger: Logger
-    /// The time for which runs are remembered, in seconds.
+    /// The time for which runs are kept, in seconds.
     private let history: Double
     private let executor: RunExecutor
     private let timer: DueTimer
-    /// True where the last pass has failed.
+    /// True if the last pass failed.
     private var isFailing = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameter history: the time for which runs are remembered.
+    /// - Parameter history: the time for which runs are kept.
     init(
         _ store: any MainStore, history: Duration, clock: any RunClock, executor: RunExecutor, logger: Logger
     ) {
@@ -45,7 +45,7 @@ actor RunPruning {
         timer.set(nil)
     }
 
-    /// Forgets what is old enough now, a bounded part of it in each transaction. Other transactions come in between.
+    /// Deletes old runs, a bounded number in each transaction, so that other transactions can run in between.
     ///
     /// - Parameter most: the most transactions.
     func pass(transactions most: Int = .max) {

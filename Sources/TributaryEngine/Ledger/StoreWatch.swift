@@ -3,19 +3,19 @@ import FeedStores
 import Foundation
 import Locking
 
-/// Checks from time to time that the store's files are in place, and at once when a run was discarded, as missing files
-/// may be the reason. When the store is idle, moves all that was committed into its main file.
+/// Checks periodically, and after each discarded run, that the store's files are in place. When the store is idle,
+/// copies the write-ahead log into its main file.
 ///
-/// An actor on a queue of its own: a file system that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow file system blocks the queue's thread.
 actor StoreWatch {
     static let interval = Duration.seconds(10)
 
     private let store: any MainStore
     private let clock: any RunClock
     private let executor: RunExecutor
-    /// A store to which nothing has been committed for this long is idle.
+    /// A store is idle after this time without a commit.
     private static let idleAfter = Duration.seconds(1)
-    /// The clock's uptime at the end of the last run; nil if the store's main file has all that was committed.
+    /// The uptime at the end of the last run; nil if the main file has all commits.
     private let lastRun = Mutex<Duration?>(nil)
     private let alarms: AsyncStream<Void>
     private let alarm: AsyncStream<Void>.Continuation
@@ -34,7 +34,7 @@ actor StoreWatch {
         if report.outcome.isFailure { alarm.yield() }
     }
 
-    /// Runs until it throws: `StoreError` when a file is not where it was, or `CancellationError`.
+    /// Runs until it throws: `StoreError` if a file was moved or replaced; `CancellationError`.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.checkRegularly() }
@@ -61,7 +61,7 @@ actor StoreWatch {
             return true
         }
         guard isIdle else { return }
-        // A failure loses nothing: each commit is in the WAL, and the next pause will come.
+        // A failure loses no data: each commit is in the write-ahead log, and the next pause retries.
         try? store.tidy()
     }
 

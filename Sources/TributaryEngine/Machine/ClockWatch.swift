@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 
-/// Detects that the clock was set back: it shows less than its former time plus the time that has passed.
+/// Detects that the clock was set back: its time is earlier than its last time plus the elapsed uptime.
 struct ClockWatch {
     private let clock: any RunClock
     private var date: Date
@@ -13,8 +13,8 @@ struct ClockWatch {
         uptime = clock.uptime
     }
 
-    /// - Returns: the clock's time. If it was set back by more than a second since the last call, also the time it
-    ///   would show otherwise.
+    /// - Returns: the clock's time; if it was set back by more than a second since the last call, also the time without
+    ///   that change.
     mutating func look() -> (now: Date, former: Date?) {
         let now = clock.now()
         let uptime = clock.uptime

@@ -1,7 +1,7 @@
-/// Runs an operation, and cancels it if it is not done in time.
+/// Runs an operation, and cancels it at its deadline.
 ///
-/// - Parameter paused: returns the time that the operation has spent on what does not count.
-/// - Throws: the operation's error, or the one made by `timeout` if the time is up first.
+/// - Parameter paused: returns the time that does not count.
+/// - Throws: the operation's error; that of `timeout` after the deadline.
 func withDeadline<Value: Sendable>(
     _ limit: Duration, clock: any RunClock, paused: @escaping @Sendable () -> Duration = { .zero },
     timeout: @escaping @Sendable () -> any Error,
@@ -17,7 +17,7 @@ func withDeadline<Value: Sendable>(
                 let pauses = paused()
                 guard pauses > .zero else { break }
                 let more = limit + pauses - (clock.uptime - began)
-                // Not a moment at a time while a pause goes on.
+                // Sleeps for at least 100 ms while a pause lasts.
                 rest = more > .milliseconds(1) ? max(more, .milliseconds(100)) : .zero
             }
             return nil
@@ -25,7 +25,7 @@ func withDeadline<Value: Sendable>(
         defer { group.cancelAll() }
         guard let first = try await group.next(), let value = first else {
             group.cancelAll()
-            // Waits until the operation has released what it used, before others use it.
+            // Waits for the end of the operation, so that its resources are free.
             while let outcome = await group.nextResult() { _ = outcome }
             throw timeout()
         }

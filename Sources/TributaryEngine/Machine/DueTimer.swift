@@ -1,18 +1,18 @@
 import Foundation
 import Locking
 
-/// Ticks when the next source is due: once for each time it is set.
+/// Ticks when the next source is due, once for each setting.
 ///
-/// It sleeps until then, but at most a minute, to notice a clock that was set or a machine that was suspended. Such a
-/// tick finds nothing due, and the timer is set again.
+/// It sleeps for at most a minute, to notice a changed clock or a suspended machine. After an early tick without a due
+/// source, the timer is set again.
 final class DueTimer: Sendable {
-    /// The ticks that nobody has taken yet, as one; nothing where ticks are reported to a function.
+    /// The ticks; unread ticks count as one. Empty if ticks call a function.
     let ticks: AsyncStream<Void>
     private let onTick: @Sendable () -> Void
     private let clock: any RunClock
     private let executor: (any TaskExecutor)?
-    /// The sleeping task, and the end of its sleep. Nothing awaits it: it ends with its tick, with an earlier setting, or with
-    /// `set(nil)`.
+    /// The sleeping task, and the end of its sleep. No task awaits it. It ends with its tick, with an earlier setting,
+    /// or with `set(nil)`.
     private let sleeper = Mutex<(end: Date, task: Task<Void, Never>)?>(nil)
 
     /// - Parameters:
@@ -28,7 +28,7 @@ final class DueTimer: Sendable {
         self.onTick = onTick ?? { continuation.yield() }
     }
 
-    /// Ticks at `date`, or before it: an earlier setting stands. Does not tick at all if `date` is nil.
+    /// Ticks at `date`, or earlier if the timer is set for an earlier time. Nil cancels the timer.
     func set(_ date: Date?) {
         let former: Task<Void, Never>? = sleeper.withLock { sleeper in
             guard let date else {

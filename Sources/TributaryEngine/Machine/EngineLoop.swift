@@ -5,13 +5,13 @@ import Locking
 import NIOCore
 import NIOPosix
 
-/// A thread of jobs, and of the sleeps that these jobs begin. A job that adds another, or that sleeps, wakes no other thread.
+/// A thread for jobs and their sleeps. A job that adds another job, or sleeps, wakes no other thread.
 ///
-/// It serves no connection, as its jobs may read a store that is a file. It ends with its last reference.
+/// It serves no connections, because its jobs may read a store's file. It ends with its last reference.
 final class EngineLoop: WorkQueue {
-    /// The timers of the loop whose job the thread does; nil on other threads.
+    /// The timers of the current thread's loop; nil on other threads.
     private static let timersOfThread = ThreadSpecificVariable<Timers>()
-    /// The loop of the sleeps that other threads begin.
+    /// The loop for sleeps of other threads.
     private static let shared = EngineLoop()
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -34,7 +34,7 @@ final class EngineLoop: WorkQueue {
 
     func checkCurrent() { loop.preconditionInEventLoop() }
 
-    /// Sleeps until a time, on the loop whose job the calling task does.
+    /// Sleeps until a time, on the caller's loop.
     ///
     /// - Throws: `CancellationError`.
     static func sleep(until end: ContinuousClock.Instant) async throws {
@@ -46,8 +46,8 @@ final class EngineLoop: WorkQueue {
 
 /// Sleeping tasks, woken by one timer of a loop.
 ///
-/// Most sleeps are time limits that are cancelled long before they end. A cancelled `Task.sleep` still wakes a thread when
-/// its time has come; here it costs nothing.
+/// Most sleeps are timeouts that are cancelled early. A cancelled `Task.sleep` still wakes a thread at its end; a
+/// cancelled sleep here does not.
 final class Timers: Sendable {
     private struct Sleeper: Comparable {
         var end: ContinuousClock.Instant
@@ -57,11 +57,11 @@ final class Timers: Sendable {
     }
 
     private struct State {
-        /// With those that were cancelled, until they come up or are more than the others.
+        /// Includes cancelled sleepers, until their time, or until they outnumber the others.
         var sleepers = Heap<Sleeper>()
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var lastID: UInt64 = 0
-        /// The time for which the timer is set; nil where it is not.
+        /// The time of the timer; nil if it is not set.
         var alarm: (time: ContinuousClock.Instant, task: Scheduled<Void>)?
 
         mutating func makeID() -> UInt64 {

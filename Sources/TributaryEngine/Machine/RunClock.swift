@@ -1,9 +1,9 @@
 package import Foundation
 
-/// A clock that gives the time of day and can wait: the only one that the engine asks. Tests use their own.
+/// The only clock of the engine: the time of day, the uptime and sleeps. Tests use their own.
 package protocol RunClock: Sendable {
     func now() -> Date
-    /// The time since some fixed moment, unaffected by changes of the time of day.
+    /// The time since an arbitrary fixed moment, unaffected by changes of the time of day.
     var uptime: Duration { get }
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws
@@ -13,7 +13,7 @@ package protocol RunClock: Sendable {
     func sleep(until date: Date) async throws
 }
 
-/// A source of random numbers: the only one from which the engine draws. A simulator's repeats them.
+/// The engine's only source of random numbers. The simulator derives them from a seed.
 package protocol RandomSource: Sendable {
     func next() -> UInt64
 }
@@ -36,11 +36,11 @@ extension RandomSource {
     }
 }
 
-/// Threads for work that may block. A simulator runs all of it on its own thread.
+/// Threads for blocking work. The simulator runs all work on its own thread.
 package protocol WorkThreads: Sendable {
-    /// Makes the queue of a scheduler and of its runs, as long as these parse nothing.
+    /// Creates the queue of a scheduler and of its runs before they parse a body.
     func engineQueue() -> any WorkQueue
-    /// Makes a queue whose work is done piece by piece, in the order in which it came.
+    /// Creates a serial queue.
     func queue(_ label: String) -> any WorkQueue
     /// Runs work on a thread of its own.
     func detach(_ work: @escaping @Sendable () -> Void)
@@ -48,12 +48,12 @@ package protocol WorkThreads: Sendable {
 
 package protocol WorkQueue: Sendable {
     func add(_ work: @escaping @Sendable () -> Void)
-    /// Stops the process unless the current thread does the queue's work.
+    /// Stops the process unless the current thread runs the queue's work.
     func checkCurrent()
 }
 
 extension WorkThreads {
-    /// Runs a body that may block for long on a thread of its own.
+    /// Runs a blocking body on a thread of its own.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             detach { continuation.resume(with: Result { try body() }) }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A serial executor on a private queue: a refresh's parsing and staging block only that queue's thread.
+/// A serial executor on a private queue, so that a refresh's parsing and staging block only that queue's thread.
 final class RunExecutor: SerialExecutor {
     private let queue: any WorkQueue
     private let clock: any RunClock
     private let nanosecondsWorked = Atomic<Int64>(0)
-    /// When the running job began, in nanoseconds of the clock's uptime; below zero where none is running.
+    /// The uptime at which the current job began, in nanoseconds; negative without one.
     private let began = Atomic<Int64>(-1)
 
     init(label: String, _ threads: any WorkThreads, _ clock: any RunClock) {
@@ -13,7 +13,7 @@ final class RunExecutor: SerialExecutor {
         self.clock = clock
     }
 
-    /// The time its jobs have taken so far, with the one that is running.
+    /// The total time of its jobs, including the current one.
     var timeWorked: Duration {
         let began = began.load(ordering: .relaxed)
         let running = began < 0 ? 0 : nanoseconds - began
@@ -40,8 +40,8 @@ final class RunExecutor: SerialExecutor {
     func checkIsolated() { queue.checkCurrent() }
 }
 
-/// The executor of a service's scheduler and of its runs, as long as these parse nothing: one thread, so that a run which finds
-/// no change passes through few others. Its jobs take microseconds. They may read a store that is a file.
+/// The executor of a service's scheduler and of its runs before they parse a body. It has one thread, so that an
+/// unchanged run changes threads rarely. Its jobs take microseconds, and may read a store's file.
 final class EngineExecutor: TaskExecutor {
     private let queue: any WorkQueue
 

@@ -25,7 +25,7 @@ package struct SystemRandom: RandomSource {
     package func next() -> UInt64 { .random(in: 0 ... .max) }
 }
 
-/// The machine's threads: a queue has one while it has work.
+/// The machine's threads. A queue has a thread while it has work.
 package struct SystemThreads: WorkThreads {
     private struct Queue: WorkQueue {
         let queue: DispatchQueue

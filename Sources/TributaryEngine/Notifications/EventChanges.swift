@@ -3,15 +3,15 @@ import FeedModel
 import FeedParsing
 import FeedStores
 
-/// The changed rows of an event, read from the changelog some hundred at a time. Blocks its thread.
+/// The changed rows of an event, read from the changelog in batches of some hundred. Blocks its thread.
 ///
-/// Of a hook with a condition, all changes of the run are read; of another, no more than the event holds.
+/// For a hook with a condition, it reads all changes of the run; otherwise, only as many as the event holds.
 struct EventChanges {
     /// A condition that cannot be evaluated.
     struct Failure: Error, CustomStringConvertible { let description: String }
 
     private static let rowsAtOnce = 500
-    /// The bytes of keys and values, about, after which an event takes no further row.
+    /// The approximate size of keys and values after which an event takes no further row.
     private static let mostBytes = 1 << 20
 
     private let run: ChangelogRun
@@ -23,10 +23,10 @@ struct EventChanges {
     private var taken: [ChangelogEntry] = []
     private var bytes = 0
     private var isFull = false
-    /// The changes that the hook hears of.
+    /// The number of changes that pass the condition.
     private var heard = 0
 
-    /// - Parameter source: the run's; nil where it is no longer declared.
+    /// - Parameter source: the run's source; nil if it is no longer declared.
     init(of run: ChangelogRun, _ source: SourceDeclaration?, _ hook: HookDeclaration, _ environment: RunEnvironment) {
         self.run = run
         self.source = source
@@ -37,7 +37,7 @@ struct EventChanges {
 
     /// Reads the next rows.
     ///
-    /// - Returns: false where there is no need of more.
+    /// - Returns: false after the last needed row.
     /// - Throws: ``Failure``, `StoreError`.
     mutating func readOn() throws -> Bool {
         if hook.condition == nil, isFull { return false }
@@ -52,9 +52,9 @@ struct EventChanges {
         return true
     }
 
-    /// Puts the rows into their event.
+    /// Adds the rows to an event.
     ///
-    /// - Returns: false where the hook hears of none of them.
+    /// - Returns: false if no row passes the condition.
     func fill(_ event: inout HookEvent) -> Bool {
         let counts = run.report.counts
         let all = hook.condition == nil ? counts.inserted + counts.updated + counts.deleted : heard
@@ -74,7 +74,7 @@ struct EventChanges {
         isFull = taken.count == hook.rows
     }
 
-    /// Returns those changes that the hook may hear of, with their rows where these are needed.
+    /// Returns the changes that may pass the condition, with their rows if needed.
     private func withImages(_ changes: [ChangelogEntry]) throws -> [ChangelogEntry] {
         let wanted = hook.condition.map { condition in changes.filter { condition.sql(for: $0.table) != nil } }
         guard hook.format.hasImages || hook.condition != nil else { return changes }

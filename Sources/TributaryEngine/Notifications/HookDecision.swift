@@ -3,20 +3,20 @@ import FeedDeclarations
 import FeedModel
 import Foundation
 
-/// Decides what a hook is told, and when, by pure functions of the runs. So it does not matter when they are read: a hook
-/// that was away for a day is told the same as one that was not.
+/// Decides which events a hook receives, and when, by pure functions of the runs. The events do not depend on the time
+/// of reading: a receiver that was down for a day gets the same events.
 enum HookDecision {
-    /// One of the things that a run may have to tell. They are told in this order.
+    /// A possible event of a run. Events of one run are delivered in this order.
     enum Step: Int, CaseIterable {
         case blocked = 1, failing, recovered, changed, drifted
     }
 
-    /// What comes next of a run.
+    /// The next event of a run.
     struct Next: Equatable {
         var step: Step
-        /// False where the hook has not asked for it, and only remembers.
+        /// False if the hook does not subscribe to the event, and only its memory changes.
         var isTold: Bool
-        /// What the hook knows of the source afterwards.
+        /// The hook's memory of the source after it.
         var memory: HookMemory
     }
 
@@ -24,11 +24,11 @@ enum HookDecision {
     static let longestWait = 3600.0
     static let firstWait = 2.0
 
-    /// Returns what comes next of a run; nil where nothing does.
+    /// Returns the next event of a run; nil without one.
     ///
     /// - Parameters:
-    ///   - first: the first step that is not dealt with.
-    ///   - memory: what the hook knows of the source.
+    ///   - first: the first step that has not been handled.
+    ///   - memory: the hook's memory of the source.
     static func next(of run: ChangelogRun, from first: Int, _ memory: HookMemory, _ hook: HookDeclaration) -> Next? {
         for step in Step.allCases where step.rawValue >= first {
             if let next = next(step, of: run, memory, hook) { return next }
@@ -47,7 +47,7 @@ enum HookDecision {
             after.isBlocked = true
             return Next(step: step, isTold: true, memory: after)
         case .failing:
-            // A run that asked no server says nothing of whether the source fails.
+            // A run without a request does not show whether the source fails.
             guard hook.tracksFailures, !memory.isFailing, report.kind == nil,
                 report.outcome.isFailure || report.outcome.isGood,
                 let since = report.failingSince, since + hook.after.seconds <= run.finishedAt
@@ -58,7 +58,7 @@ enum HookDecision {
             guard report.outcome.isGood, memory != HookMemory(), report.kind == nil || report.kind == .purge else {
                 return nil
             }
-            // A source that is purged has not recovered; it is not there any more.
+            // A purge ends the source, which is no recovery.
             let isTold = (memory.isFailing || memory.isStale) && report.kind == nil && hook.events.contains(.recovered)
             return Next(step: step, isTold: isTold, memory: HookMemory())
         case .changed:
@@ -73,20 +73,20 @@ enum HookDecision {
         }
     }
 
-    /// True where a run may have something to tell to some hook.
+    /// Returns true if a run may cause an event.
     static func mayTell(_ report: RunReport) -> Bool {
         report.outcome.isFailure || report.failingSince != nil || !report.drift.isEmpty
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
     }
 
-    /// Returns the seconds until the next attempt: doubled with each up to an hour, then from 80 % to 120 % of that.
+    /// Returns the seconds until the next attempt: doubled with each attempt up to an hour, with a jitter of 20 %.
     static func wait(attempts: Int, jitter: Double) -> Double {
         min(longestWait, firstWait * pow(2, Double(min(attempts, 40) - 1))) * (0.8 + 0.4 * jitter)
     }
 
-    /// Returns a text that is the same for each attempt to deliver an event, and different for every other event.
+    /// Returns the id of an event, the same for each attempt to deliver it.
     ///
-    /// - Parameter occasion: what tells it from others of its kind, of the same hook and source.
+    /// - Parameter occasion: distinguishes events of one kind, hook and source.
     static func id(_ kind: HookEventKind, hook: String, source: String?, occasion: String) -> String {
         let text = [kind.rawValue, hook, source ?? "", occasion].joined(separator: "\u{0}")
         let digits = SHA256.hash(data: Data(text.utf8)).prefix(16).map { byte in
@@ -98,9 +98,9 @@ enum HookDecision {
 }
 
 extension HookDeclaration {
-    /// True where the hook must know which sources fail.
+    /// True if the hook needs to track failing sources.
     var tracksFailures: Bool { events.contains(.failing) || events.contains(.recovered) }
 
-    /// True where the hook must know which sources are stale.
+    /// True if the hook needs to track stale sources.
     var tracksStaleness: Bool { events.contains(.stale) || events.contains(.recovered) }
 }

@@ -6,20 +6,20 @@ import Foundation
 import Logging
 import Locking
 
-/// Tells one hook, event after event, whatever becomes of other hooks. An event that its receiver does not take is
-/// tried again until it does, at growing intervals, and what comes after it waits.
+/// Delivers the events of one hook in order, independently of other hooks. A failed delivery is repeated with growing
+/// intervals, and later events wait.
 ///
-/// Nothing is forgotten by a process that dies: how far the hook has come is in the store, and is written when the
-/// receiver has taken an event. So that one may be told twice, and none is skipped.
+/// The hook's position is in the store, and advances after a delivery. So a process that dies skips no event, and may
+/// deliver the last one twice.
 ///
-/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow store blocks the queue's thread.
 actor HookDelivery {
-    /// The seconds until the next look at runs of other processes, of which nobody tells.
+    /// The seconds until the next check for runs of other processes.
     private static let secondsBetweenLooks = 2.0
-    /// The least seconds between two looks.
+    /// The least seconds between two checks.
     private static let shortestPause = 0.05
     private static let secondsBetweenRenewals = 5.0
-    /// How many runs of which nothing is told, or seconds, pass until the store is told that they did.
+    /// The number of runs without an event, or of seconds, after which the position is stored.
     private static let (runsPassed, secondsPassed) = (Int64(500), 60.0)
 
     let hook: HookDeclaration
@@ -32,9 +32,9 @@ actor HookDelivery {
     private let sources: Mutex<WatchedSources>
     private let configuration: Mutex<TributaryConfiguration>
     private var queue: HookQueue?
-    /// The timed event of a queue that a failing store has ended, until the next queue has it.
+    /// The timed event of a queue that ended with a failure of the store, until the next queue takes it.
     private var timed: HookQueue.Item?
-    /// When the store was told how far the hook has come.
+    /// The time at which the position was stored last.
     private var noted: Date
     private var isCutOff = false
 
@@ -56,17 +56,17 @@ actor HookDelivery {
 
     nonisolated var name: String { hook.name }
 
-    /// The place up to which nothing is left to tell. The store is told of it now and then.
+    /// The position up to which no event is left. It is stored from time to time.
     nonisolated var passed: RunPosition { passedTo.withLock(\.self) }
 
-    /// Takes note of other sources.
+    /// Applies a new configuration.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
         sources.withLock { $0 = configuration.watched }
         self.configuration.withLock { $0 = configuration }
         alarm()
     }
 
-    /// Looks soon whether there is something to tell.
+    /// Checks for events soon.
     nonisolated func alarm() {
         let isFirst = isAlarmed.withLock { isAlarmed in
             defer { isAlarmed = true }
@@ -88,13 +88,13 @@ actor HookDelivery {
             timer.set(isAlarmed.withLock(\.self) ? clock.now() + Self.shortestPause : next)
         }
         timer.set(nil)
-        // Where the store is away, the right ends by itself.
+        // If the store is unreachable, the lease ends by itself.
         try? store.releaseHook(hook.name)
     }
 
-    /// Delivers what there is.
+    /// Delivers all events.
     ///
-    /// - Returns: the time of the next look.
+    /// - Returns: the time of the next check.
     private func look() async -> Date {
         do {
             let next = try await deliverAll()
@@ -125,7 +125,7 @@ actor HookDelivery {
             let latest = now + Self.secondsBetweenLooks
             let state = try state()
             if state.gone == hook.fingerprint { return now + HookDecision.longestWait }
-            // Nobody asks for a longer wait, and a clock that was wrong does not count.
+            // A longer wait than the longest allowed one comes from a wrong clock.
             if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
             if queue?.stands(for: state) != true {
                 queue = try HookQueue(hook, store, state: state, timed: queue?.timed ?? timed)
@@ -137,14 +137,14 @@ actor HookDelivery {
                 return min(latest, due ?? latest)
             }
             guard try store.holdHook(hook.name) else { return latest }
-            // Another process may have told it until now.
+            // Another process may have delivered the event meanwhile.
             guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
             guard try await deliver(item, state) else { continue }
             if item.progress.position > state.position { noted = now }
         }
     }
 
-    /// Returns how far the hook has come. It is made known here where the store was away before.
+    /// Returns the hook's state. Declares the hook if the store was unreachable before.
     private func state() throws -> HookState {
         if let state = try store.hookState(hook.name) { return state }
         _ = try store.declareHooks(Set(environment.configuration.hooks.map(\.name)))
@@ -155,7 +155,7 @@ actor HookDelivery {
         return state
     }
 
-    /// - Returns: false where the attempt has failed.
+    /// - Returns: false after a failed attempt.
     private func deliver(_ item: HookQueue.Item, _ state: HookState) async throws -> Bool {
         var progress = item.progress
         if let event = item.event {
@@ -201,9 +201,9 @@ actor HookDelivery {
             ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))
     }
 
-    /// Sends an event, with the rows that a run has changed.
+    /// Sends an event, with the changed rows of a run.
     ///
-    /// - Returns: nil where the hook hears of none of them.
+    /// - Returns: nil if no row passes the hook's condition.
     private func send(_ event: HookEvent, with run: ChangelogRun?) async throws -> HookOutcome? {
         var event = event
         let source = run.flatMap { run in configuration.withLock { $0[source: run.report.source] } }
@@ -221,7 +221,7 @@ actor HookDelivery {
         }
     }
 
-    /// Keeps the right to deliver while a body runs.
+    /// Renews the lease of the hook while a body runs.
     private func holding<Value>(_ body: () async throws -> Value) async throws -> Value {
         let renewing = Task {
             while !Task.isCancelled {
@@ -233,7 +233,7 @@ actor HookDelivery {
         return try await body()
     }
 
-    /// Tells the store now and then that runs have passed of which nothing is told, so that no place grows old.
+    /// Stores the position after runs without an event from time to time, so that it does not become outdated.
     private func notePassed(_ state: HookState, _ now: Date) throws {
         guard let read = queue?.readTo, read > state.position else { return }
         passedTo.withLock { $0 = read }

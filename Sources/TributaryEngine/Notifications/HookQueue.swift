@@ -3,40 +3,40 @@ import FeedModel
 import FeedStores
 import Foundation
 
-/// What a hook has to be told next, read from the store some runs at a time. Blocks its thread.
+/// The undelivered events of a hook, read from the store in batches of runs. Blocks its thread.
 struct HookQueue {
-    /// What is to be told, or passed over.
+    /// An event with the hook's progress after it, or a progress without an event.
     struct Item {
-        /// nil where nothing is told, and only something remembered.
+        /// nil if only the hook's memory changes.
         var event: HookEvent?
-        /// What the store is told afterwards.
+        /// The progress to store afterwards.
         var progress: HookProgress
-        /// The run whose changed rows go with the event.
+        /// The run whose changed rows belong to the event.
         var changesOf: ChangelogRun?
     }
 
-    /// The runs that are read at once.
+    /// The number of runs in a batch.
     private static let pageSize = 200
 
     private let hook: HookDeclaration
     private let store: any MainStore
-    /// The state on which what follows builds.
+    /// The hook's stored state.
     private var state: HookState
     private var memories: [String: HookMemory]
-    /// Runs that were read and not dealt with, and the place up to which they were read.
+    /// The runs that were read and not handled, and the position up to which runs were read.
     private var runs: ArraySlice<ChangelogRun> = []
     private(set) var readTo: RunPosition
-    /// The run that was told in part, where it is forgotten.
+    /// A run whose events were delivered in part before it was deleted.
     private var lostRun: RunPosition?
-    /// The sources that fail, as long as no run has been read since.
+    /// The failing sources; nil after a run was read.
     private var failingSources: [FailingSource]?
-    /// When the states of some sources were read last, and the time before which none of them becomes stale. A good run
-    /// makes that later.
+    /// The time at which the states of sources were read last, and the time before which none becomes stale. A
+    /// successful run postpones the latter.
     private var fresh: (sources: WatchedSources, times: Range<Date>)?
-    /// The last event that came with the time and not with a run, until it is delivered: what ends meanwhile comes after it.
+    /// The last timed event, until it is delivered. Events of later runs come after it.
     private(set) var timed: Item?
 
-    /// - Parameter timed: the timed event of a former queue that was not delivered.
+    /// - Parameter timed: the undelivered timed event of the former queue.
     init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState, timed: Item? = nil) throws {
         self.hook = hook
         self.store = store
@@ -53,10 +53,10 @@ struct HookQueue {
         if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
     }
 
-    /// Looks anew which sources fail.
+    /// Reads the failing sources again before the next event.
     mutating func look() { failingSources = nil }
 
-    /// True where a state is the one on which the queue builds.
+    /// Returns true if a state is that of the queue.
     func stands(for other: HookState) -> Bool {
         guard (state.position, state.step) == (other.position, other.step) else { return false }
         // Stores keep milliseconds.
@@ -64,7 +64,7 @@ struct HookQueue {
         return abs(own.timeIntervalSince(theirs)) < 0.002
     }
 
-    /// Takes note of what the store was told.
+    /// Notes a stored progress.
     mutating func advanced(_ progress: HookProgress) {
         state.position = progress.position
         state.step = progress.step
@@ -75,7 +75,7 @@ struct HookQueue {
         if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
     }
 
-    /// Returns what is next; nil where there is nothing until a time.
+    /// Returns the next item; nil without one.
     ///
     /// - Returns: also the time at which a source will have failed for long enough, or may become stale.
     mutating func next(of sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
@@ -99,10 +99,9 @@ struct HookQueue {
         return try byTheClock(sources, now: now)
     }
 
-    /// Returns how many runs the hook still has to be told of, and the first of them. For a queue that is used for nothing
-    /// else.
+    /// Returns the number of runs with undelivered events, and the first of them. The queue cannot be used afterwards.
     ///
-    /// - Parameter limit: the most runs that are looked at.
+    /// - Parameter limit: the most runs to read.
     mutating func countUntold(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
         var (count, looked) = (0, 0)
         var first: ChangelogRun?
@@ -120,7 +119,7 @@ struct HookQueue {
         }
     }
 
-    /// Returns true where the hook has to be told of a run, and goes on to what is known after it.
+    /// Returns true if a run has an event for the hook, and updates the hook's memory.
     private mutating func isTold(_ run: ChangelogRun) -> Bool {
         var step = run.position == state.position ? state.step : 1
         guard step > 0 else { return false }
@@ -149,7 +148,7 @@ struct HookQueue {
         var event: HookEvent
         switch next.step {
         case .failing:
-            // As it would have been told by the clock. A good run is not the one that has failed, but has ended that.
+            // The same event as a timed one. A successful run ends the failure, so the event names the last failed run.
             if run.report.outcome.isGood { report = try lastFailure(before: run) }
             let since = run.report.failingSince ?? run.report.startedAt
             event = TimedEvent(failing: source, since: since, hook).event(for: hook)
@@ -164,7 +163,7 @@ struct HookQueue {
         return Item(event: event, progress: progress, changesOf: next.step == .changed ? run : nil)
     }
 
-    /// Returns the last run of a run's source that failed before it; nil where it is forgotten, or long ago.
+    /// Returns the last failed run of a run's source before it; nil if it was deleted, or is older than a batch.
     private func lastFailure(before run: ChangelogRun) throws -> RunReport? {
         try store.runs(of: run.report.source, failed: true, limit: Self.pageSize).first { failed in
             failed.number.map { $0 < run.position.run } ?? false
@@ -183,14 +182,14 @@ struct HookQueue {
         return event
     }
 
-    /// Returns what comes with the time, and no run may ever bring: a source may not be asked for a day, or never. All runs
-    /// have been dealt with.
+    /// Returns the next event that depends on the time, because a source may not run for a day, or ever. Called after
+    /// all runs have been handled.
     private mutating func byTheClock(_ sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
         let next = try failing(sources) + stale(sources, now: now)
         guard let timed = next.first(where: { $0.due <= now }) else { return (nil, next.map(\.due).min()) }
-        // A run that cannot be read yet may be a good one.
+        // A run that cannot be read yet may be a successful one.
         if try store.isHeldUp(after: readTo) { return (nil, nil) }
-        // What was lost is told with the next run.
+        // The next run brings the event for deleted runs.
         let progress = HookProgress(
             position: readTo, step: lostRun == nil ? 0 : state.step,
             memory: (timed.source, timed.noted(in: memories[timed.source])))
@@ -200,7 +199,7 @@ struct HookQueue {
         return (item, nil)
     }
 
-    /// Returns the failures that the hook does not know of.
+    /// Returns the failures that are not in the hook's memory.
     private mutating func failing(_ sources: WatchedSources) throws -> [TimedEvent] {
         guard hook.tracksFailures else { return [] }
         let all = try failingSources ?? store.failingSources()
@@ -213,8 +212,8 @@ struct HookQueue {
         }
     }
 
-    /// Returns the sources that are stale, or may be next, and of which the hook does not know it. The states of all sources
-    /// are read when one may have become stale, and not before.
+    /// Returns the sources that are stale or may become stale, and whose staleness is not in the hook's memory. Reads
+    /// the states of all sources only when one may have become stale.
     private mutating func stale(_ sources: WatchedSources, now: Date) throws -> [TimedEvent] {
         guard hook.tracksStaleness, let shortest = sources.freshWithin.values.min() else { return [] }
         if let fresh, fresh.sources == sources, fresh.times.contains(now) { return [] }
@@ -229,7 +228,8 @@ struct HookQueue {
         return events
     }
 
-    /// The runs after the hook's place are forgotten up to this one, or what was left to tell of the run at its place.
+    /// Returns the event for deleted runs between the hook's position and a run, or for the rest of the run at its
+    /// position.
     private func forgotten(before run: ChangelogRun, others: Bool) -> Item {
         let place = others ? RunPosition(transaction: run.position.transaction, run: run.position.run - 1) : readTo
         let occasion = "\(state.position.run)" + (lostRun == nil ? "" : " \(state.step)")

@@ -3,24 +3,24 @@ package import FeedFetching
 package import FeedModel
 package import Foundation
 
-/// What became of one attempt to deliver an event.
+/// The result of an attempt to deliver an event.
 package enum HookOutcome: Sendable, Equatable {
-    /// The receiver has taken it, with these words for people.
+    /// The receiver accepted it; the text describes its answer.
     case delivered(String)
-    /// It has not, and is tried again; not before a time that it asked for.
+    /// The attempt failed. The next one follows after a back-off, and not before the requested time.
     case failed(String, retryAt: Date? = nil)
-    /// It wants nothing any more.
+    /// The receiver answered 410, and receives no further events.
     case gone(String)
 }
 
-/// Gives one event to a hook's receiver, once.
+/// Sends one event to a hook's receiver, once.
 package struct HookSender: Sendable {
     private let webhooks: WebhookClient
     private let clock: any RunClock
     private let threads: any WorkThreads
     private let redact: @Sendable (String) -> String
 
-    /// - Parameter redact: removes secrets from what a program has printed.
+    /// - Parameter redact: removes secrets from the output of a program.
     package init(
         webhooks: WebhookClient, clock: any RunClock, threads: any WorkThreads = SystemThreads(),
         redact: @escaping @Sendable (String) -> String

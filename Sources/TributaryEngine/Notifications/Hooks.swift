@@ -6,9 +6,9 @@ import Foundation
 import Logging
 import Locking
 
-/// Tells all hooks of a daemon, each by itself.
+/// The hooks of a daemon, each with a delivery of its own.
 ///
-/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow store blocks the queue's thread.
 actor Hooks {
     private struct Delivery {
         var hook: HookDeclaration
@@ -16,16 +16,16 @@ actor Hooks {
         var task: Task<Void, Never>
     }
 
-    /// The most runs that are counted for the lag of a hook.
+    /// The most counted runs of a hook's lag.
     private static let mostRunsCounted = 10_000
 
     private let environment: RunEnvironment
     private let executor: RunExecutor
-    /// nil until there is a hook.
+    /// nil without a hook.
     private var webhooks: WebhookClient?
     private let reloads: AsyncStream<TributaryConfiguration>
     private let continuation: AsyncStream<TributaryConfiguration>.Continuation
-    /// What is told to whom at this moment, for those who tell of runs.
+    /// The current deliveries, for runs that have ended.
     private let alarmed = Mutex<[HookDelivery]>([])
     private var deliveries: [String: Delivery] = [:]
 
@@ -37,27 +37,27 @@ actor Hooks {
         (reloads, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Takes note that a run has ended.
+    /// Notes that a run has ended.
     nonisolated func note(_ report: RunReport) {
         guard HookDecision.mayTell(report) else { return }
         for delivery in alarmed.withLock(\.self) { delivery.alarm() }
     }
 
-    /// Takes note that an event is to be sent again at once.
+    /// Notes that a failed event is to be sent again at once.
     nonisolated func note(retryOf name: String) {
         for delivery in alarmed.withLock(\.self) where delivery.name == name { delivery.alarm() }
     }
 
-    /// Puts a new configuration in force. Hooks that are declared as before are not disturbed.
+    /// Applies a new configuration. Deliveries of unchanged hooks continue.
     nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
 
-    /// Returns what the hooks have not delivered yet, by their names. Blocks its thread.
+    /// Returns the lag of each hook, by name. Blocks its thread.
     nonisolated func lags(now: Date) throws -> [String: HookLag] {
         try alarmed.withLock(\.self).reduce(into: [:]) { lags, delivery in
             let (hook, passed) = (delivery.hook, delivery.passed)
             guard var state = try environment.store.hookState(hook.name) else { return }
             var lag = HookLag(failures: state.attempts)
-            // Runs without an event are passed without a write to the store each time.
+            // The position after runs without an event is not stored each time.
             if passed > state.position { (state.position, state.step) = (passed, 0) }
             var queue = try HookQueue(hook, environment.store, state: state)
             let untold = try queue.countUntold(limit: Self.mostRunsCounted)
@@ -67,7 +67,7 @@ actor Hooks {
         }
     }
 
-    /// Makes hooks known that are new: they are told of what happens from now on.
+    /// Declares new hooks in the store. They receive the events of later runs.
     func prepare() { declare(environment.configuration) }
 
     /// Runs until the task is cancelled.
@@ -78,7 +78,7 @@ actor Hooks {
             await apply(configuration)
         }
         await stop(deliveries.keys.sorted())
-        // Nothing is under way, and what an idle connection has to say does not matter.
+        // No request is in progress, so errors of idle connections do not matter.
         try? await webhooks?.shutdown()
     }
 

@@ -10,7 +10,7 @@ import Locking
 /// write(2), whose name a method has here.
 private let writeBytes: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = write
 
-/// A pipe to or from a program, at which nobody waits.
+/// A non-blocking pipe to or from a program.
 final class ProcessPipe: Sendable {
     private struct Ends {
         var read: Int32
@@ -21,7 +21,7 @@ final class ProcessPipe: Sendable {
     private let ends: Mutex<Ends>
     private static let making = NSLock()
 
-    /// Runs a body while no pipe is half made, which a program that is started would inherit.
+    /// Runs a body while no pipe is being created, so that a started program inherits none.
     static func whileNoneIsMade<Value>(_ body: () throws -> Value) rethrows -> Value {
         try making.withLock(body)
     }
@@ -40,7 +40,7 @@ final class ProcessPipe: Sendable {
         closeWriting()
     }
 
-    /// -1 once closed, which poll(2) passes over.
+    /// -1 once closed; poll(2) ignores it.
     var readEnd: Int32 { ends.withLock(\.read) }
     var writeEnd: Int32 { ends.withLock(\.write) }
     var isAtEnd: Bool { ends.withLock(\.isAtEnd) }
@@ -59,12 +59,12 @@ final class ProcessPipe: Sendable {
         }
     }
 
-    /// Makes whoever polls the reading end look.
+    /// Wakes the thread that polls the reading end.
     func ring() { _ = write(Data([1])) }
 
     func clear() { _ = readAvailable() }
 
-    /// Reads what is there, up to 64 KiB.
+    /// Reads the available bytes, up to 64 KiB.
     func readAvailable() -> Data {
         ends.withLock { ends in
             guard ends.read >= 0 else { return Data() }
@@ -77,9 +77,9 @@ final class ProcessPipe: Sendable {
         }
     }
 
-    /// Writes what there is room for.
+    /// Writes as many bytes as the pipe takes.
     ///
-    /// - Returns: the number of bytes; nil where nobody reads.
+    /// - Returns: the number of bytes; nil if the reading end is closed.
     func write(_ data: Data) -> Int? {
         ends.withLock { ends in
             guard ends.write >= 0 else { return nil }

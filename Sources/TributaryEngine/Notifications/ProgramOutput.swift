@@ -1,14 +1,14 @@
 import Foundation
 
-/// The end of what a program has printed.
+/// The end of a program's output.
 struct ProgramOutput: Sendable, Equatable {
-    /// The bytes that are shown at most. Twice as many are kept: a secret whose first letters are not kept could not be found
-    /// and removed, so that the first half goes after all others have been removed.
+    /// The most shown bytes. Twice as many are kept: a secret whose beginning is not kept cannot be found, so the first
+    /// half is dropped after the redaction.
     private static let mostShown = 1_000
     private static let mostKept = 2 * mostShown
 
     private var bytes = Data()
-    /// True where not all is kept.
+    /// True if output was dropped.
     private var isCut = false
 
     mutating func append(_ data: Data) {
@@ -18,13 +18,13 @@ struct ProgramOutput: Sendable, Equatable {
         isCut = true
     }
 
-    /// Returns the end in one line, for people.
+    /// Returns the end in one line.
     ///
     /// - Parameter redact: removes secrets.
     func text(_ redact: (String) -> String) -> String {
         var text = redact(String(decoding: bytes, as: UTF8.self))
         if isCut {
-            // A character of which a part is dropped goes as a whole.
+            // Drops a partial character.
             let end = text.utf8.dropFirst(Self.mostShown).suffix(Self.mostShown).drop { $0 & 0xC0 == 0x80 }
             text = String(decoding: end, as: UTF8.self)
         }

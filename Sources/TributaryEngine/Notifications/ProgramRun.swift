@@ -8,13 +8,13 @@ import Synchronization
 #endif
 
 #if canImport(Glibc)
-    /// Closes all files of a program that is started, from a number on: `posix_spawn_file_actions_addclosefrom_np`, an
-    /// extension of GNU's, which the module Glibc leaves out. Its arguments are passed alike in C and in Swift.
+    /// Closes the descriptors of a started program from a number on: `posix_spawn_file_actions_addclosefrom_np`, a GNU
+    /// extension that the module Glibc omits. C and Swift pass its arguments alike.
     @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
     @discardableResult
     private func closeFiles(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, from first: Int32) -> Int32
 #else
-    /// Closes the files of a program that is started that are open at this moment, from a number on.
+    /// Closes the currently open descriptors of a started program, from a number on.
     private func closeFiles(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, from first: Int32) {
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
         for file in open.compactMap({ Int32($0) }) where file >= first {
@@ -23,8 +23,9 @@ import Synchronization
     }
 #endif
 
-/// One run of a program with no other open files than its input and output, in a process group of its own: it gets an input, what it prints is read and all but the end of it
-/// dropped, and when its time is up the whole group is killed. It is run once, on a thread of its own.
+/// One run of a program in a process group of its own. The program has no open files except its input and output. Its
+/// output is read, and only the end is kept. After its timeout, the whole group is killed. Runs once, on a thread of its
+/// own.
 final class ProgramRun: Sendable {
     enum Ending: Sendable, Equatable {
         case exited(Int32)
@@ -38,7 +39,7 @@ final class ProgramRun: Sendable {
         var description: String
     }
 
-    /// The time between asking a group to end and killing it.
+    /// The time between SIGTERM and SIGKILL.
     private static let grace = Duration.seconds(1)
 
     private let command: [String]
@@ -46,7 +47,7 @@ final class ProgramRun: Sendable {
     private let timeout: Duration
     private let clock: any RunClock
     private let threads: any WorkThreads
-    /// What wakes the thread: the program has ended, or is to be stopped.
+    /// Wakes the thread when the program has ended, or must be stopped.
     private let wake: ProcessPipe
     private let isStopped = Atomic(false)
     private let hasEnded = Atomic(false)
@@ -62,7 +63,7 @@ final class ProgramRun: Sendable {
         wake = try ProcessPipe()
     }
 
-    /// Makes the run end soon.
+    /// Stops the run.
     func stop() {
         isStopped.store(true, ordering: .releasing)
         wake.ring()
@@ -70,9 +71,9 @@ final class ProgramRun: Sendable {
 
     /// Runs the program to its end.
     ///
-    /// - Returns: how it ended, and the end of what it printed.
+    /// - Returns: how it ended, and the end of its output.
     func run() throws -> (ending: Ending, output: ProgramOutput) {
-        // Writing to a program that does not read would end this process.
+        // SIGPIPE would end this process if the program does not read.
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
         sigaddset(&brokenPipe, SIGPIPE)
@@ -82,7 +83,7 @@ final class ProgramRun: Sendable {
         let child = try start(standardInput, output)
         let waiter = DispatchSemaphore(value: 0)
         threads.detach { [self] in
-            // Not reaped yet: until then, the number of its group is nobody else's.
+            // The program is not reaped yet, so that the number of its group is not reused.
             var information = siginfo_t()
             while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
             hasEnded.store(true, ordering: .releasing)
@@ -101,8 +102,8 @@ final class ProgramRun: Sendable {
         return (why ?? ending, printed)
     }
 
-    /// Writes the input and reads the output until the program has ended, its time is up, or it is to be stopped. Neither
-    /// waits for the other; a program that does not want its input does without.
+    /// Writes the input and reads the output until the program ends, its timeout passes, or it is stopped. Neither
+    /// blocks the other. A program may ignore its input.
     private func exchange(_ standardInput: ProcessPipe, _ output: ProcessPipe) -> (printed: ProgramOutput, why: Ending?)
     {
         let deadline = clock.uptime + timeout
@@ -133,7 +134,7 @@ final class ProgramRun: Sendable {
         }
     }
 
-    /// Asks the group to end, and kills it.
+    /// Sends SIGTERM to the group, then SIGKILL.
     private func end(_ child: pid_t) {
         kill(-child, SIGTERM)
         let deadline = clock.uptime + Self.grace
@@ -143,13 +144,13 @@ final class ProgramRun: Sendable {
             _ = poll(&descriptor, 1, Int32(max(0, left / .milliseconds(1)) + 1))
             if descriptor.revents != 0 { wake.clear() }
         }
-        // Also where it has ended: others of its group may go on.
+        // Also after its end, because other processes of its group may still run.
         kill(-child, SIGKILL)
     }
 
     // MARK: - Starting
 
-    /// Variables by which systemd speaks to the daemon alone.
+    /// Variables of systemd for the daemon only.
     private static let ownVariables = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS"]
 
     private func start(_ standardInput: ProcessPipe, _ output: ProcessPipe) throws -> pid_t {
@@ -163,7 +164,7 @@ final class ProgramRun: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The daemon ignores some signals and blocks others, which is not for the program to inherit.
+        // The program must not inherit the daemon's ignored and blocked signals.
         var all = sigset_t()
         sigfillset(&all)
         var none = sigset_t()

@@ -2,11 +2,11 @@ import FeedDeclarations
 import FeedModel
 import Foundation
 
-/// An event that comes with the time, as no run may ever bring it: a source has failed for long enough, or is stale.
+/// An event that depends on the time and not on a run: a source has failed for long enough, or is stale.
 struct TimedEvent {
     let kind: HookEventKind
     let source: String
-    /// The beginning of what has lasted too long at ``due``.
+    /// The start of the failure or staleness.
     let since: Date
     let due: Date
     var error: String?
@@ -22,7 +22,7 @@ struct TimedEvent {
         failingSince = since
     }
 
-    /// - Returns: nil where the source has neither had a good run nor failed.
+    /// - Returns: nil for a source without a successful or failed run.
     init?(stale state: SourceState, after seconds: Double) {
         guard let since = state.freshFrom else { return nil }
         kind = .stale
@@ -34,12 +34,12 @@ struct TimedEvent {
         lastGood = state.lastGood
     }
 
-    /// True where a hook knows it, or would if it had asked for the event.
+    /// Returns true if the event is in a hook's memory.
     func isKnown(to memory: HookMemory?) -> Bool {
         (kind == .stale ? memory?.isStale : memory?.isFailing) ?? false
     }
 
-    /// Returns what a hook knows of the source afterwards.
+    /// Returns a hook's memory after the event.
     func noted(in memory: HookMemory?) -> HookMemory {
         var known = memory ?? HookMemory()
         if kind == .stale { known.isStale = true } else { known.isFailing = true }

@@ -1,12 +1,12 @@
 package import Foundation
 import Locking
 
-/// What runs in this process at this moment, for those who look on.
+/// The runs in progress in this process, for commands and the page.
 package final class ActiveRuns: Sendable {
-    /// A run under way.
+    /// A run in progress.
     package struct Entry: Sendable {
         package let startedAt: Date
-        /// nil until a request has begun to answer.
+        /// nil before the first response.
         package var progress: RunProgress?
     }
 
@@ -18,7 +18,7 @@ package final class ActiveRuns: Sendable {
 
     private let state = Mutex(State())
 
-    /// The runs under way, by source.
+    /// The runs in progress, by source.
     package var entries: [String: Entry] { state.withLock(\.entries) }
 
     package subscript(source source: String) -> Entry? { state.withLock { $0.entries[source] } }
@@ -35,7 +35,7 @@ package final class ActiveRuns: Sendable {
         change { $0[source] = nil }
     }
 
-    /// Returns a stream with an element after something has changed. Changes that nobody has taken yet count as one.
+    /// Returns a stream with an element after each change. Unread changes count as one.
     package func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -67,7 +67,7 @@ public struct RunProgress: Sendable {
     public var requestCount: Int
     /// Bytes received, before decompression.
     public var bytes: Int
-    /// Bytes announced by the server, if it announced any.
+    /// The size that the server announced; nil without one.
     public var totalBytes: Int?
     /// Rows staged by the request.
     public var rows: Int

@@ -4,37 +4,37 @@ import Foundation
 import Metrics
 import Locking
 
-/// What the engine tells swift-metrics. Whoever runs the engine chooses where it goes (`MetricsSystem`); where that is
-/// nowhere, nothing is counted or kept.
+/// The engine's metrics in swift-metrics. The program chooses their backend (`MetricsSystem`); without one, nothing is
+/// counted.
 ///
-/// Each source's series are made once, and found by its name once for a run or a response.
+/// Each source's series are created once, and looked up once for each run or response.
 package final class EngineMetrics: Sendable {
-    /// For runs that nobody measures.
+    /// The metrics of runs that are not measured.
     static let none = EngineMetrics(factory: NOOPMetricsHandler.instance, perSource: false, declared: WatchedSources())
 
     private struct Source {
         var counters: SourceCounters
-        /// nil where the source is another daemon's, or has no series of its own.
+        /// nil for sources of other daemons, and for sources without series of their own.
         var gauges: SourceGauges?
         var figures = SourceFigures()
-        /// The number of the last note of a run.
+        /// The number of the last noted run.
         var noted = 0
-        /// True once the store has told how the source stands.
+        /// True once the source's state was read from the store.
         var isKnown = false
     }
 
     private struct State {
         var declared: WatchedSources
-        /// The declared sources that this daemon has counted something of, or that are its own.
+        /// The declared sources that this daemon owns or has measured.
         var sources: [String: Source] = [:]
         var own: Set<String> = []
-        /// Where sources have no series of their own: what stands for all of them.
+        /// The gauges of all sources together, if sources have no series of their own.
         var gauges: SourceGauges?
         var notes = 0
         var codes: [String: Counter] = [:]
         var hooks: [String: HookMeters] = [:]
 
-        /// Which of the own sources are stale, of those that may be.
+        /// Returns which of the own sources with `fresh_within` are stale.
         func stale(now: Date) -> [String: Bool] {
             declared.freshWithin.reduce(into: [:]) { stale, source in
                 guard own.contains(source.key), let figures = sources[source.key]?.figures else { return }
@@ -46,7 +46,7 @@ package final class EngineMetrics: Sendable {
     let isOn: Bool
     private let factory: any MetricsFactory
     private let perSource: Bool
-    /// The counters of all sources together, where they have none of their own.
+    /// The counters of all sources together, if sources have no series of their own.
     private let all: SourceCounters?
     private let state: Mutex<State>
     private let load = Mutex(Schedule.Load())
@@ -56,11 +56,11 @@ package final class EngineMetrics: Sendable {
     private let running: Meter
     private let waiting: Meter
     private let storeBytes: Meter
-    /// Those of the scheduler and of the store, once they have been asked.
+    /// The meters of the scheduler and of the store, after their first check.
     private let health = Mutex<[Meter]>([])
     private let states: [SourceFigures.State: Meter]
 
-    /// - Parameter perSource: false where no series is labelled with a source.
+    /// - Parameter perSource: false for series without the label of a source.
     init(factory: any MetricsFactory = MetricsSystem.factory, perSource: Bool, declared: WatchedSources) {
         func meter(_ definition: MetricDefinition, _ dimensions: [(String, String)] = []) -> Meter {
             Meter(label: definition.name, dimensions: dimensions, factory: factory)
@@ -82,10 +82,10 @@ package final class EngineMetrics: Sendable {
 
     // MARK: - What happens
 
-    /// Takes note of a run that has ended.
+    /// Counts a run that has ended.
     func note(_ report: RunReport) {
         guard isOn else { return }
-        // Nothing was sent, and there is nothing to measure.
+        // A run that was not due sent no request, and has no duration.
         if report.outcome != .notDue { runDuration.recordSeconds(report.seconds) }
         let counters = state.withLock { state -> SourceCounters? in
             guard state.declared.names.contains(report.source) else { return all }
@@ -100,7 +100,7 @@ package final class EngineMetrics: Sendable {
         counters?.note(report)
     }
 
-    /// Returns what counts the bytes of a source's bodies; nil where nobody counts.
+    /// Returns the counter of a source's received bytes; nil without a backend.
     func received(of name: String) -> Counter? {
         guard isOn else { return nil }
         return state.withLock { state in
@@ -111,9 +111,9 @@ package final class EngineMetrics: Sendable {
         }
     }
 
-    /// Takes note of the answer to an HTTP request.
+    /// Counts the answer to an HTTP request.
     ///
-    /// - Parameter status: nil where none came.
+    /// - Parameter status: nil without an answer.
     func answered(_ status: Int?) {
         guard isOn else { return }
         let code = status.map { (100...599).contains($0) ? String($0) : "other" } ?? "none"
@@ -127,14 +127,14 @@ package final class EngineMetrics: Sendable {
         counter.increment()
     }
 
-    /// Takes note of a commit of rows, and how many seconds it took.
+    /// Records the duration of a commit of rows.
     func committed(in seconds: Double) { if isOn { commitDuration.recordSeconds(seconds) } }
 
     func note(_ load: Schedule.Load) { if isOn { self.load.withLock { $0 = load } } }
 
     // MARK: - How things stand
 
-    /// Declares which sources there are. Series of others are gone.
+    /// Sets the declared sources, and removes the series of others.
     func declare(_ declared: WatchedSources) {
         let gone = state.withLock { state in
             state.declared = declared
@@ -149,8 +149,7 @@ package final class EngineMetrics: Sendable {
         }
     }
 
-    /// Tells which of the sources are this daemon's. How others stand is for others to tell; what was counted of them here
-    /// stays.
+    /// Sets this daemon's sources. Other daemons report the states of theirs; this daemon's counters for them stay.
     func own(_ names: Set<String>) {
         state.withLock { state in
             let names = names.intersection(state.declared.names)
@@ -175,14 +174,14 @@ package final class EngineMetrics: Sendable {
         state.withLock { state in state.own.filter { state.sources[$0]?.isKnown == false } }
     }
 
-    /// The number of runs that were noted so far.
+    /// The number of runs noted so far.
     var notes: Int { state.withLock(\.notes) }
 
-    /// Takes over how the own sources stand in the store, but for those of which a run was noted meanwhile.
+    /// Applies the stored states of the own sources, except of those with a run noted meanwhile.
     ///
     /// - Parameters:
     ///   - notes: the number of notes before the states were read.
-    ///   - deaths: how many processes in a row have died during a source's runs.
+    ///   - deaths: returns the number of consecutive processes that died during a source's runs.
     func take(_ states: [String: SourceState], since notes: Int, deaths: (SourceState) -> Int) {
         state.withLock { state in
             for name in state.own {
@@ -191,7 +190,7 @@ package final class EngineMetrics: Sendable {
                 if let known = states[name] {
                     source.figures.take(known, deaths: deaths(known))
                 } else {
-                    // It was purged, or never ran.
+                    // The source was purged, or never ran.
                     source.figures = SourceFigures()
                 }
                 source.gauges?.show(source.figures)
@@ -200,7 +199,7 @@ package final class EngineMetrics: Sendable {
         }
     }
 
-    /// Tells what follows from what is known, and from the time.
+    /// Updates the gauges that depend on the time.
     func refresh(now: Date) {
         guard isOn else { return }
         let load = load.withLock(\.self)
@@ -238,7 +237,7 @@ package final class EngineMetrics: Sendable {
         }
     }
 
-    /// Tells how far hooks have come. Series of others are gone.
+    /// Sets the lags of hooks, and removes the series of others.
     func note(_ lags: [String: HookLag]) {
         state.withLock { state in
             for (name, meters) in state.hooks where lags[name] == nil {

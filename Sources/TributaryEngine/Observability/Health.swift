@@ -2,8 +2,7 @@ import FeedStores
 import Logging
 import Locking
 
-/// Whether an engine does its work: its scheduler's loop goes round, and its store can be written. Feeds that fail are no
-/// matter of it.
+/// The health of an engine: its scheduler runs, and its store can be written. Failing feeds do not affect it.
 package final class Health: Sendable {
     private let scheduler: HealthProbe
     private let store: HealthProbe
@@ -12,10 +11,10 @@ package final class Health: Sendable {
     private let logged = Mutex<[String]>([])
 
     /// - Parameters:
-    ///   - heartbeat: returns once the scheduler's loop has gone round.
-    ///   - patience: how long an answer may take.
-    ///   - clock: measures it.
-    ///   - shown: makes a text fit to be shown.
+    ///   - heartbeat: returns after a pass of the scheduler's loop.
+    ///   - patience: the timeout of a check.
+    ///   - clock: the clock of the timeout.
+    ///   - shown: removes secrets from a text.
     init(
         _ heartbeat: @escaping @Sendable () async -> Void, _ store: any MainStore, logger: Logger,
         patience: Duration = .seconds(5), clock: any RunClock = SystemClock(),
@@ -38,7 +37,7 @@ package final class Health: Sendable {
         self.logger = logger
     }
 
-    /// Returns within the patience, whatever hangs.
+    /// Returns within the timeout.
     package func report() async -> HealthReport {
         async let scheduler = scheduler.finding()
         async let store = store.finding()
@@ -47,9 +46,9 @@ package final class Health: Sendable {
         return report
     }
 
-    /// Logs a change once, whoever asks.
+    /// Logs each change once.
     private func log(_ report: HealthReport) {
-        // Of what stands still, the seconds grow.
+        // Compares without the growing seconds of a hanging check.
         let kinds = [("scheduler", report.scheduler), ("store", report.store)].filter { $0.1 != .good }.map(\.0)
         let former = logged.withLock { logged in
             defer { logged = kinds }
@@ -64,7 +63,7 @@ package final class Health: Sendable {
     }
 }
 
-/// Asks a store, on a queue of its own: a store that hangs blocks that queue's thread.
+/// Checks a store on its own queue, because a hanging store blocks the queue's thread.
 private actor StoreQuestion {
     private let store: any MainStore
     private let executor: RunExecutor

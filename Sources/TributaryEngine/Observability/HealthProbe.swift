@@ -1,10 +1,9 @@
 import Locking
 
-/// Asks something for a sign of life, once at a time, however many want to know: their answer is the one that comes
-/// first. Whoever asks within a second is told the last answer.
+/// Runs a check of a component, one at a time. Concurrent callers share its result, which is valid for a second.
 final class HealthProbe: Sendable {
     private struct State {
-        /// When the question was asked that has no answer yet, by the clock's uptime.
+        /// The uptime at which the current check began; nil without one.
         var asked: Duration?
         var answer: (finding: HealthReport.Finding, at: Duration)?
         var waiting: [Int: CheckedContinuation<HealthReport.Finding?, Never>] = [:]
@@ -19,8 +18,8 @@ final class HealthProbe: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - name: what is asked, for the words of a report.
-    ///   - patience: how long an answer may take.
+    ///   - name: the component's name in reports.
+    ///   - patience: the timeout of a check.
     init(
         _ name: String, patience: Duration = .seconds(5), freshness: Duration = .seconds(1),
         clock: any RunClock = SystemClock(), _ ask: @escaping @Sendable () async -> HealthReport.Finding
@@ -32,7 +31,7 @@ final class HealthProbe: Sendable {
         self.ask = ask
     }
 
-    /// Returns within the patience, counted from when the question was asked.
+    /// Returns within the timeout, counted from the start of the check.
     func finding() async -> HealthReport.Finding {
         let now = clock.uptime
         let (known, asked, isFirst) = state.withLock { state in
@@ -61,21 +60,21 @@ final class HealthProbe: Sendable {
         for continuation in waiting { continuation.resume(returning: finding) }
     }
 
-    /// - Returns: nil where there is none in time.
+    /// - Returns: nil after the timeout.
     private func answer(to asked: Duration) async -> HealthReport.Finding? {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
         let patience = Task {
-            // Cancelled once the answer is there.
+            // Cancelled once the answer has arrived.
             guard (try? await clock.sleep(for: asked + self.patience - clock.uptime)) != nil else { return }
             self.state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: nil)
         }
         defer { patience.cancel() }
         return await withCheckedContinuation { continuation in
             let answer: HealthReport.Finding?? = state.withLock { state in
-                // It may have come meanwhile, or the time may be up.
+                // The answer may have arrived meanwhile, or the timeout may have passed.
                 if state.asked != asked { return .some(state.answer?.finding) }
                 if clock.uptime - asked >= self.patience { return .some(nil) }
                 state.waiting[id] = continuation

@@ -1,10 +1,10 @@
-/// Whether an engine does its work. That a feed fails is no matter of it.
+/// The health of an engine. Failing feeds do not affect it.
 package struct HealthReport: Sendable, Equatable {
     package enum Finding: Sendable, Equatable {
         case good
         /// What is wrong, and what to do about it.
         case failed(String)
-        /// There was no answer: something stands still.
+        /// The check timed out: the component hangs.
         case silent(String)
 
         package var problem: String? {
@@ -22,14 +22,14 @@ package struct HealthReport: Sendable, Equatable {
 
     package var problems: [String] { [scheduler, store].compactMap(\.problem) }
 
-    /// What is wrong, in words that name no file and no server.
+    /// The failures, in words that name no file and no server.
     package var kinds: [String] {
         (scheduler == .good ? [] : ["the scheduler hangs"])
             + (store == .good ? [] : ["the store cannot be written"])
     }
 
-    /// True where something of this process stands still, and may go on once it is started again. A disk that is full or
-    /// hangs, a store that only reads, or a server that is away, whether it says so or not, stays what it is.
+    /// True if a part of this process hangs, and a restart may help. A restart does not help against a full or hanging
+    /// disk, a read-only store, or an unreachable server.
     package var mayBeCuredByRestart: Bool {
         if case .silent = scheduler { true } else { false }
     }

@@ -1,6 +1,6 @@
 import Metrics
 
-/// How far a hook has come.
+/// The meters of a hook.
 struct HookMeters: Sendable {
     private let runs: Meter
     private let seconds: Meter
@@ -22,11 +22,11 @@ struct HookMeters: Sendable {
     func destroy() { for meter in [runs, seconds, failures] { meter.destroy() } }
 }
 
-/// What a hook has not dealt with yet.
+/// The lag of a hook.
 struct HookLag: Sendable, Equatable {
     var runs = 0
-    /// The seconds since the first of those runs has ended.
+    /// The seconds since the end of the first of those runs.
     var seconds = 0.0
-    /// How often the next event could not be delivered.
+    /// The number of failed attempts to deliver the next event.
     var failures = 0
 }

@@ -1,12 +1,12 @@
-/// A metric that the engine tells: its name, what it means, and what its series are labelled with.
+/// A metric of the engine: its name, its meaning and its labels.
 package struct MetricDefinition: Sendable {
     package enum Kind: String, Sendable { case counter, gauge, histogram }
 
     package var name: String
     package var kind: Kind
-    /// The names of the labels. The label `source` is left out where series of sources are switched off.
+    /// The names of the labels. The label `source` is omitted if series per source are disabled.
     package var labels: [String]
-    /// The base unit at the end of the name, but for `_total`; nil where there is none.
+    /// The base unit at the end of the name, before `_total`; nil without one.
     package var unit: String?
     package var help: String
     /// The upper bounds of a histogram's buckets.
@@ -84,7 +84,7 @@ extension MetricDefinition {
     static let hookFailures = Self(
         "hook_consecutive_failures", .gauge, ["hook"], "How often a hook's next event could not be delivered.")
 
-    /// Everything that the engine tells.
+    /// All metrics of the engine.
     package static let all = [
         buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, received,
         runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns,

@@ -4,19 +4,19 @@ import FeedStores
 import Foundation
 import Locking
 
-/// Looks from time to time at what nobody tells of: how large the store is, how far hooks have come, whether all is well,
-/// and how sources stand that another process has changed.
+/// Samples the metrics that no run reports: the size of the store, the lag of hooks, the health, and the states of
+/// sources that another process has changed.
 ///
-/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+/// An actor on its own queue, because a slow store blocks the queue's thread.
 actor MetricsSampler {
     private static let secondsBetweenLooks = 15.0
-    /// All states are read less often, as they may be many.
+    /// The interval between two reads of all states, of which there may be many.
     private static let secondsBetweenReads = 60.0
 
     private let store: any MainStore
     private let metrics: EngineMetrics
     private let clock: any RunClock
-    /// The sources that this daemon may run; nil where no other daemon shares them.
+    /// The sources that this daemon may run; nil if no other daemon shares the store.
     private let ownership: Ownership?
     private let deaths: @Sendable (SourceState) -> Int
     private let hookLags: @Sendable (Date) throws -> [String: HookLag]
@@ -24,16 +24,16 @@ actor MetricsSampler {
     private let executor: RunExecutor
     private let timer: DueTimer
     private let declared: Mutex<WatchedSources>
-    /// True where somebody has asked for a look meanwhile.
+    /// True if a sample was requested meanwhile.
     private let isAlarmed = Mutex(false)
     private var lastRead = Date.distantPast
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    ///   - ownership: the sources that this daemon may run; nil where no other daemon shares them.
-    ///   - deaths: returns how many processes in a row have died during a source's runs.
-    ///   - hookLags: returns how far hooks have come, by their names.
+    ///   - ownership: the sources that this daemon may run; nil if no other daemon shares the store.
+    ///   - deaths: returns the number of consecutive processes that died during a source's runs.
+    ///   - hookLags: returns the lags of hooks, by name.
     init(
         _ store: any MainStore, _ metrics: EngineMetrics, declared: WatchedSources, ownership: Ownership?,
         clock: any RunClock, executor: RunExecutor, health: Health, deaths: @escaping @Sendable (SourceState) -> Int,
@@ -51,7 +51,7 @@ actor MetricsSampler {
         self.declared = Mutex(declared)
     }
 
-    /// Takes note of other sources.
+    /// Applies a new configuration.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
         guard metrics.isOn else { return }
         let watched = configuration.watched
@@ -65,7 +65,7 @@ actor MetricsSampler {
         timer.set(.distantPast)
     }
 
-    /// Tells how the sources stand before the first run.
+    /// Samples once, before the first run.
     func prepare() { if metrics.isOn { look() } }
 
     /// Runs until the task is cancelled.
@@ -84,7 +84,7 @@ actor MetricsSampler {
         timer.set(nil)
     }
 
-    /// What cannot be read keeps its last value: that the store cannot be used is told by its health.
+    /// Samples the metrics. After an error, a metric keeps its last value; the health shows that the store is unusable.
     private func look() {
         let now = clock.now()
         metrics.own(ownership?.sources ?? declared.withLock(\.names))

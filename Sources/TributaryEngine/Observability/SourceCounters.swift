@@ -2,7 +2,7 @@ import FeedModel
 import Metrics
 import Locking
 
-/// What has been counted of one source, or of all of them together.
+/// The counters of one source, or of all sources together.
 final class SourceCounters: Sendable {
     let received: Counter
     private let dimensions: [(String, String)]
@@ -11,10 +11,10 @@ final class SourceCounters: Sendable {
     private let updated: Counter
     private let deleted: Counter
     private let runs: Mutex<[RunOutcome: Counter]>
-    /// The outcomes that are told before there is a run of them, so that the first one is seen as an increase.
+    /// The outcomes with a series before their first run, so that the first run is an increase.
     private static let expected = [RunOutcome.committed, .unchanged, .discarded, .blocked]
 
-    /// - Parameter source: nil for all of them together.
+    /// - Parameter source: nil for all sources together.
     init(source: String?, factory: any MetricsFactory) {
         let dimensions = source.map { [("source", $0)] } ?? []
         func rows(_ operation: String) -> Counter {
@@ -48,7 +48,7 @@ final class SourceCounters: Sendable {
         }
     }
 
-    /// Takes the source's series out of what is told.
+    /// Removes the source's series.
     func destroy() {
         for counter in [received, inserted, updated, deleted] { counter.destroy() }
         for counter in runs.withLock({ Array($0.values) }) { counter.destroy() }

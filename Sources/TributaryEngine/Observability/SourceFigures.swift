@@ -1,22 +1,22 @@
 import FeedModel
 import Foundation
 
-/// How a source stands, as metrics tell it.
+/// The state of a source, for metrics.
 struct SourceFigures: Sendable, Equatable {
     enum State: String, CaseIterable { case blocked, paused, gone, failing, new, ok }
 
     var hasRun = false
-    /// When the last good run ended.
+    /// The end of the last successful run.
     var lastSuccess: Date?
     var nextDue: Date?
     var failures = 0
-    /// When the first run began of those that have failed one after another.
+    /// The start of the first of the consecutive failed runs.
     var failingSince: Date?
-    /// True where a run is blocked, and waits to be accepted.
+    /// True if a run is blocked, and waits for `accept`.
     var isBlocked = false
-    /// True where the source waits for `resume`.
+    /// True if the source waits for `resume`.
     var isPaused = false
-    /// True where its server said that it is gone for good.
+    /// True if its server answered 410.
     var isGone = false
 
     var state: State {
@@ -27,21 +27,21 @@ struct SourceFigures: Sendable, Equatable {
         return hasRun ? .ok : .new
     }
 
-    /// Returns true where the last good run ended too many seconds ago; without one, where the first failure did.
+    /// Returns true if the last successful run ended too many seconds ago; without one, the first failed run counts.
     func isStale(after seconds: Double, now: Date) -> Bool {
         (lastSuccess ?? failingSince).map { $0 + seconds <= now } ?? false
     }
 
-    /// Takes note of a run of this process.
+    /// Applies a run of this process.
     mutating func note(_ report: RunReport) {
         nextDue = report.nextDue ?? nextDue
         switch report.outcome {
         case .committed, .unchanged:
             (hasRun, failures, failingSince) = (true, 0, nil)
             (isBlocked, isGone) = (false, false)
-            // What was undone stays so while its feed is unchanged.
+            // After an undo, the source stays paused while its feed is unchanged.
             if report.outcome == .committed { isPaused = false }
-            // A replay has asked no server.
+            // A replay sends no request.
             if report.kind == nil { lastSuccess = report.startedAt + report.seconds }
         case .discarded, .blocked:
             isBlocked = isBlocked || report.outcome == .blocked
@@ -52,9 +52,9 @@ struct SourceFigures: Sendable, Equatable {
         }
     }
 
-    /// Takes over what the store knows of the source.
+    /// Applies the stored state of the source.
     ///
-    /// - Parameter deaths: how many processes in a row have died during its runs.
+    /// - Parameter deaths: the number of consecutive processes that died during its runs.
     mutating func take(_ state: SourceState, deaths: Int) {
         hasRun = state.outcome != nil
         lastSuccess = state.lastGood

@@ -1,7 +1,7 @@
 import Foundation
 import Metrics
 
-/// How one source stands, or all of them together. A value that is not known has no series: zero would be a time.
+/// The gauges of one source, or of all sources together. An unknown value has no series, because zero would be a time.
 struct SourceGauges: Sendable {
     private let factory: any MetricsFactory
     private let dimensions: [(String, String)]
@@ -13,7 +13,7 @@ struct SourceGauges: Sendable {
     private var failingSince: Meter?
     private var stale: Meter?
 
-    /// - Parameter source: nil for all of them together.
+    /// - Parameter source: nil for all sources together.
     init(source: String?, factory: any MetricsFactory) {
         self.factory = factory
         dimensions = source.map { [("source", $0)] } ?? []
@@ -28,8 +28,8 @@ struct SourceGauges: Sendable {
             lastSuccess: figures.lastSuccess, nextDue: figures.nextDue, failingSince: figures.failingSince)
     }
 
-    /// Shows all sources as one: the longest row of failures, how many are blocked and paused, the last success of any,
-    /// the time at which the first is due, and since when the first has failed.
+    /// Sets the gauges of all sources together: the most consecutive failures, the numbers of blocked and paused
+    /// sources, the last success, the first due time, and the earliest start of a failure.
     mutating func show(all figures: [SourceFigures]) {
         show(
             failures: figures.map(\.failures).max() ?? 0, blocked: figures.count(where: \.isBlocked),
@@ -60,7 +60,7 @@ struct SourceGauges: Sendable {
         meter = shown
     }
 
-    /// - Parameter count: how many sources are stale; nil where none can be.
+    /// - Parameter count: the number of stale sources; nil if no source has `fresh_within`.
     mutating func show(stale count: Int?) {
         guard let count else {
             stale?.destroy()

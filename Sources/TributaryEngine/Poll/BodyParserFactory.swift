@@ -10,7 +10,7 @@ import XMLStream
 struct BodyParserFactory {
     package var request: RequestDeclaration
     let environment: RunEnvironment
-    /// True if the parts of a document that nothing takes are noted.
+    /// True to note unmapped parts of documents.
     var notesUnused = false
 
     /// Returns the parser's version, which is part of the request's fingerprint.
@@ -19,7 +19,7 @@ struct BodyParserFactory {
         return try parser(name).version
     }
 
-    /// Ensures that the tables exist that a mapping declares or a parser brings along.
+    /// Creates the missing tables of a mapping or a parser.
     package func prepareStore() throws {
         try request.prepare(environment.store, file: environment.configuration.file, parsers: environment.registry)
     }

@@ -3,15 +3,15 @@ import FeedFetching
 import FeedModel
 import FeedStores
 
-/// The time of one exchange: what it has taken, and how much of the request's timeout is left.
+/// The time of one exchange: the time spent, and the rest of the request's timeout.
 struct ExchangeTime: Sendable {
     private let request: RequestDeclaration
     private let clock: any RunClock
-    /// The progress of the exchange, with which a timeout names the part that was late.
+    /// The progress of the exchange. A timeout's error names the late step.
     private let progress: ExchangeProgress
     private var began: Duration
 
-    /// - Parameter active: measures the time in which the exchange did not wait for its host.
+    /// - Parameter active: measures the time without waits for the host.
     init(_ request: RequestDeclaration, _ active: ActiveTime, clock: any RunClock) {
         self.request = request
         self.clock = clock
@@ -19,22 +19,22 @@ struct ExchangeTime: Sendable {
         began = clock.uptime
     }
 
-    /// The time that the exchange has taken so far, without waits for a host's pace.
+    /// The time spent so far, without waits for a host's rate limit.
     var spent: Duration { clock.uptime - began - progress.paused(until: clock.uptime) }
 
-    /// Goes on after a pause that is not the exchange's.
+    /// Returns the time of an exchange that continues after a pause, which does not count.
     ///
-    /// - Parameter spent: the time that it had taken before.
+    /// - Parameter spent: the time spent before the pause.
     func resumed(after spent: Duration) -> ExchangeTime {
         var time = self
         time.began = clock.uptime - progress.paused(until: clock.uptime) - spent
         return time
     }
 
-    /// Runs a part of the exchange, in what is left of the request's timeout. Waits for a host's pace are the host's.
+    /// Runs a part of the exchange, in the rest of the request's timeout. Waits for a host's rate limit do not count.
     ///
-    /// - Parameter operation: gets the progress that the exchange notes.
-    /// - Throws: the operation's error; ``FetchError`` once the time is up, naming what did not come.
+    /// - Parameter operation: receives the progress of the exchange.
+    /// - Throws: the operation's error; ``FetchError`` after the timeout, with the late step.
     func limiting<Value: Sendable>(
         _ operation: @escaping @Sendable (ExchangeProgress) async throws -> Value
     ) async throws -> Value {
@@ -52,9 +52,9 @@ struct ExchangeTime: Sendable {
     }
 }
 
-/// The repetitions of an exchange that breaks off, if its declaration says so and it is safe.
+/// The repetitions of an interrupted exchange, if the request declares them and is safe to repeat.
 struct Repetitions: Sendable {
-    /// The longest pause between two attempts. The first pause is a quarter of a second, each further one twice as long.
+    /// The longest pause between two attempts. Pauses begin with a quarter of a second, and double.
     private static let longestPause = Duration.seconds(3600)
 
     private static let firstPause = Duration.milliseconds(250)
@@ -65,12 +65,12 @@ struct Repetitions: Sendable {
     /// - Parameter request: the declaration; nil for an exchange without repetitions.
     init(of request: RequestDeclaration?) { left = request?.safeRetries ?? 0 }
 
-    /// Makes the next pause a short one again: the server has sent something since the last.
+    /// Resets the pause, because the server has sent bytes since the last attempt.
     mutating func noteProgress() { pause = Self.firstPause }
 
-    /// Waits for the next attempt, where there is one.
+    /// Waits for the next attempt.
     ///
-    /// - Returns: false where the error is final.
+    /// - Returns: false if the error is final.
     /// - Throws: `CancellationError`.
     mutating func wait(after error: any Error, in environment: RunEnvironment) async throws -> Bool {
         guard let error = error as? FetchError, error.isWorthRepeating, left > 0, !Task.isCancelled else {

@@ -4,13 +4,13 @@ import FeedModel
 import FeedStores
 import Locking
 
-/// Asks the servers of a source whether its feeds have changed, in the order of the stack, as long as the answer is 304 Not
-/// Modified. Parses nothing, and writes nothing.
+/// Sends the conditional requests of a source in the order of its stack, as long as the answers are 304 Not Modified.
+/// Neither parses nor writes.
 struct Poll {
-    /// The first response with a body, and what its exchange still has of the request's time.
+    /// The first response with a body, and the time of its exchange.
     final class Found: Sendable {
         let index: Int
-        /// The permit at the host, which the response still needs.
+        /// The permit at the host, which the response holds until its body is read.
         let permit: HostPermit
         let active: ActiveTime
         let repetitions: Repetitions
@@ -32,15 +32,15 @@ struct Poll {
             active.pause()
         }
 
-        /// Goes on with the exchange.
+        /// Resumes the exchange.
         ///
-        /// - Returns: its time, without that since its head came.
+        /// - Returns: its time, excluding the time since its head arrived.
         func resume() -> ExchangeTime {
             active.resume()
             return time.resumed(after: spent)
         }
 
-        /// Returns the response, once: who reads it decides when its connection is free.
+        /// Returns the response, once. Its reader frees its connection.
         func takeExchange() -> Exchange? {
             exchange.withLock { exchange in
                 defer { exchange = nil }
@@ -48,7 +48,7 @@ struct Poll {
             }
         }
 
-        /// Gives up a response that nobody reads.
+        /// Discards an unread response.
         func abandon() {
             _ = takeExchange()
             permit.release()
@@ -58,8 +58,8 @@ struct Poll {
     let environment: RunEnvironment
     let permits: RunPermits
 
-    /// Returns true where 304s to all requests end a run, with nothing else to be done: no rows expire, no bodies are kept,
-    /// no documents wait to be accepted.
+    /// Returns true if answers of 304 to all requests end a run: no rows expire, no bodies are kept, and no accepted
+    /// documents wait.
     static func mayEnd(_ run: RunState) -> Bool {
         !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked && !run.mode.ignoresValidators
             && !run.source.keepsBodies && run.known.values.allSatisfy(\.bodies.isEmpty)
@@ -67,11 +67,11 @@ struct Poll {
             && run.retention.expiries.isEmpty
     }
 
-    /// Sends the requests of a run from the first on, as long as they have validators and are answered with 304.
+    /// Sends the requests of a run in order, as long as they have validators and the answers are 304.
     ///
-    /// - Parameter run: gets the results.
-    /// - Returns: the first response that is not a 304; nil where all were, or where the next request has no validators.
-    /// - Throws: the error for which the run is discarded; `CancellationError`.
+    /// - Parameter run: receives the results.
+    /// - Returns: the first response that is not a 304; nil if there is none, or if the next request has no validators.
+    /// - Throws: the error that discards the run; `CancellationError`.
     func send(_ run: inout RunState) async throws -> Found? {
         for index in run.source.requests.indices {
             let request = run.source.requests[index]
@@ -90,7 +90,7 @@ struct Poll {
         active.begin()
         do {
             try Task.checkCancellation()
-            // The wait for a permit counts neither towards the request's timeout nor as its time.
+            // The wait for a permit does not count towards the request's timeout or time.
             let permit = try await active.waiting { try await permits.permit(at: request.origin()) }
             var isFound = false
             defer { if !isFound { permit.release() } }

@@ -3,22 +3,22 @@ import FeedModel
 import FeedStaging
 import FeedStores
 
-/// The result of one request so far, while its run goes on.
+/// The result of one request during its run.
 struct RequestResult: Sendable {
     var report: RequestReport
-    /// The request's state, which is stored if the run is good.
+    /// The request's state, which a successful run stores.
     var state: RequestState?
 
     init(key: String) { report = RequestReport(key: key, outcome: .skipped) }
 }
 
-/// The items of a `for_each` that a run leaves out.
+/// The omitted items of a `for_each` in a run.
 struct LeftOutItems: Sendable {
-    /// The most that are named; the rest is counted.
+    /// The most named items; the others are counted.
     private static let mostNamed = 10
     private static let longestName = 300
 
-    /// The most that may be left out; nil where none may.
+    /// The most omitted items; nil for none.
     private let most: Int?
     private(set) var count = 0
     private var names: [String] = []
@@ -26,7 +26,7 @@ struct LeftOutItems: Sendable {
     init(most: Int?) { self.most = most }
 
     /// - Parameter name: names the item and the reason.
-    /// - Returns: false where no more may be left out.
+    /// - Returns: false if the limit is exceeded.
     mutating func add(_ name: String) -> Bool {
         guard count < most ?? 0 else { return false }
         count += 1
@@ -51,11 +51,11 @@ extension RequestState {
         return state
     }
 
-    /// Counts how many times in a row permanent redirects have led to the same address.
+    /// Counts the consecutive permanent redirects to the same address.
     ///
     /// - Parameters:
-    ///   - movedTo: the address they led to this time; nil if there was no redirect.
-    ///   - former: the address that was asked instead of the declared one.
+    ///   - movedTo: the target of the redirects; nil without one.
+    ///   - former: the address of the request, if it is not the declared one.
     mutating func note(movedTo: String?, former: String?) {
         if former != nil, movedTo == nil || movedTo == former { return }
         movedTimes = movedTo == nil ? 0 : movedTo == self.movedTo ? movedTimes + 1 : 1

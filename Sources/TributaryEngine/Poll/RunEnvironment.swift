@@ -19,45 +19,45 @@ struct RunEnvironment: Sendable {
     var slots: Slots
     /// Limits the runs of slow sources, which begin without one of ``slots``.
     var slowRuns = Slots(limit: 64)
-    /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in
-    /// memory, so their number is bounded. A run that finds no room here keeps its slot while it waits.
+    /// Limits the runs in progress that wait for a host or its answer without a slot. Each may hold rows in memory. A
+    /// run beyond this limit keeps its slot while it waits.
     var parked = Slots(limit: 64)
-    /// The same for runs that have received hardly anything, and so hold little memory. There is one for each source that
-    /// has become slow, until its run ends.
+    /// The same for runs that have received few bytes, and so hold little memory. A slow source has one until its run
+    /// ends.
     var lightlyParked = Slots(limit: 1_024)
     var busyHosts: BusyHosts
     package var clock: any RunClock
     package var random: any RandomSource = SystemRandom()
-    /// Sends messages; nil for the machine's own network.
+    /// Sends messages; nil for the machine's network.
     var network: (any Network)?
     package var threads: any WorkThreads = SystemThreads() { didSet { executor = EngineExecutor(threads) } }
-    /// Where bodies are kept.
+    /// The folder of kept bodies.
     var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
-    /// What runs at this moment.
+    /// The runs in progress.
     var activeRuns = ActiveRuns()
-    /// What is told of runs.
+    /// The metrics of runs.
     var metrics = EngineMetrics.none
-    /// The attempts that this process has begun.
+    /// The attempts of this process.
     var attempts = RunAttempts()
-    /// The sources that this daemon may run; nil where no other daemon shares them.
+    /// The sources that this daemon may run; nil if no other daemon shares the store.
     var ownership: Ownership?
-    /// Collects the records of polls; nil where each is written at once.
+    /// Batches the records of polls; nil to write each at once.
     var recordWindow: RecordWindow?
-    /// True if a source runs even while it is paused because processes died during its runs.
+    /// True to run sources even if they are paused because processes died during their runs.
     var runsPaused = false
 
-    /// Runs the scheduler, and runs as long as they parse nothing.
+    /// The executor of the scheduler, and of runs before they parse a body.
     private(set) var executor = EngineExecutor(SystemThreads())
 
-    /// Asks the store for little. A store that is a file answers at once; a server may not.
+    /// Runs a short query on the store. A file answers at once; a server may not.
     func queryStore<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         guard store is any SharedStore else { return try body() }
         return try await threads.run(body)
     }
 
-    /// Makes an executor with a queue of its own, for an actor whose work may block.
+    /// Creates an executor with its own queue, for an actor with blocking work.
     func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads, clock) }
 
     func makeWebhookClient() -> WebhookClient {
@@ -85,7 +85,7 @@ struct RunEnvironment: Sendable {
         var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
-        // Validators are stored, so those with a secret are dropped.
+        // Validators with a secret are dropped, because they would be stored.
         if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
         if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {
             exchange.response.validators.lastModified = nil
@@ -93,7 +93,7 @@ struct RunEnvironment: Sendable {
         return exchange
     }
 
-    /// Returns true if a server's text contains a secret, and so must not be kept.
+    /// Returns true if a server's text contains a secret, and must not be stored.
     func holdsSecret(_ text: String) -> Bool {
         configuration.redactor.finds(in: text) || http.tokens.redactor.finds(in: text)
     }
@@ -101,8 +101,8 @@ struct RunEnvironment: Sendable {
     /// Removes secrets from a text.
     func redacted(_ text: String) -> String { http.tokens.redactor.redact(configuration.redactor.redact(text)) }
 
-    /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then writes control
-    /// characters out, then cuts it to 4,000 characters.
+    /// Prepares a text with parts from servers for display and storage: removes secrets, escapes control characters,
+    /// and shortens it to 4,000 characters.
     func shown(_ text: String) -> String {
         let printable = redacted(text).escapedForTerminal(keepsLines: true)
         return printable.utf8.count > 4_000 ? printable.prefix(4_000) + " …" : printable

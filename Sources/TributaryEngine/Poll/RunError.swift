@@ -6,14 +6,14 @@ import FeedStaging
 import FeedStores
 import XMLStream
 
-/// The reason why a run was discarded: which request, what was found, what to do.
+/// The error of a discarded run: which request, what was found, what to do.
 struct RunError: Error, CustomStringConvertible {
     var request: String
-    /// The row of `for_each` for which the request was sent; nil where it is sent once.
+    /// The row of `for_each` for which the request was sent; nil without `for_each`.
     var item: String?
     var message: String
 
-    /// The error as the run names it beside the request.
+    /// The error without the request, for a report that names it.
     var withoutRequest: ShownError { ShownError(text: (item.map { $0 + ": " } ?? "") + message) }
 
     struct ShownError: Error, CustomStringConvertible {
@@ -34,8 +34,8 @@ struct RunError: Error, CustomStringConvertible {
         }
     }
 
-    /// Returns an error that names the page of the request on which it was thrown. The first page needs no name. What a
-    /// request may be repeated for stays so.
+    /// Returns an error that names the request's page, except the first. Errors that allow a repetition keep their
+    /// type.
     static func onPage(
         _ page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration, _ error: any Error
     ) -> any Error {
@@ -47,13 +47,13 @@ struct RunError: Error, CustomStringConvertible {
         return error
     }
 
-    /// Returns an error that names the document among several on which it was thrown.
+    /// Returns an error that names its document among several.
     static func inDocument(_ name: String, of request: RequestDeclaration, _ error: any Error) -> any Error {
         guard !(error is CancellationError) else { return error }
         let place = "document '\(name.shortened(to: 200))'"
         switch error {
         case let error as FetchError: return error.on(place)
-        // A store's error says what is wrong with the store.
+        // An error of the store does not concern the document.
         case is StoreError: return error
         default:
             var error = RunError(error, in: request)
@@ -66,7 +66,7 @@ struct RunError: Error, CustomStringConvertible {
     ///
     /// - Parameter declared: the request as it is declared.
     static func name(ofPage page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration) -> String {
-        // The query of an address that a response has named as a whole may be a secret.
+        // The query of an address from a response may be a secret.
         let address = try? request.prepare().shown(withQuery: !declared.url.isReference)
         return "page \(page) (\(address ?? request.url.description))"
     }
@@ -80,7 +80,7 @@ struct RunError: Error, CustomStringConvertible {
         let columns = Set(request.references.compactMap { $0.column?.lowercased() })
         let values = columns.sorted().compactMap { column -> String? in
             guard let value = row[column] else { return nil }
-            // Of a whole address, the query may be a secret.
+            // The query of an address from a row may be a secret.
             let shown = request.url.isReference ? value.map { String($0.prefix { $0 != "?" && $0 != "#" }) } : value
             return "\(column) = \((shown ?? "NULL").shortened(to: 100))"
         }
@@ -88,14 +88,14 @@ struct RunError: Error, CustomStringConvertible {
     }
 }
 
-/// The reason why a run cannot go on, if no server, document or store is to blame.
+/// The error of a run that a server, a document or the store did not cause.
 struct StackError: Error, Sendable, CustomStringConvertible {
     enum Code: Sendable {
-        /// A request refers to a value that is not known, or that cannot be sent.
+        /// A request refers to a value that is unknown, or that cannot be sent.
         case reference
         /// A feed without a record would delete every row.
         case empty
-        /// The staged rows are not what a request expects, or that cannot be found out.
+        /// An expectation is not met, or cannot be evaluated.
         case expectation
         /// The program has no parser of the name that a request gives.
         case parser

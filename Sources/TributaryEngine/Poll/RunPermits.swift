@@ -3,26 +3,26 @@ import FeedFetching
 import FeedStores
 import Locking
 
-/// The resources of one run that it shares with others: its slot, which it lends while it waits, the permits at hosts,
-/// and the right to run its source.
+/// The shared resources of one run: its slot, which it releases while it waits, its permits at hosts, and its right to
+/// run the source.
 final class RunPermits: Sendable {
     private struct State {
-        /// The permit at the first request's host, until that request takes it.
+        /// The permit at the first request's host, until that request uses it.
         var host: HostPermit?
-        /// True where the run has one of the slots for concurrent runs.
+        /// True if the run has one of the slots for concurrent runs.
         var hasSlot: Bool
-        /// The slots of slow sources' runs, where it has one of those.
+        /// The slots of slow sources, if the run has one of them.
         var slow: Slots?
-        /// The slots for going on without a slot, while it has one of them.
+        /// The limit of parked runs, while the run counts towards it.
         var parked: Slots?
         var claim: (any SourceClaim)?
         /// The bytes of bodies that the run has received.
         var received = 0
-        /// True once a server has sent next to nothing for seconds.
+        /// True once a server has been slow.
         var wasSlow = false
     }
 
-    /// A run that has received no more than this holds little memory.
+    /// A run with at most this many received bytes holds little memory.
     private static let fewBytes = 64 << 10
 
     private let environment: RunEnvironment
@@ -36,10 +36,10 @@ final class RunPermits: Sendable {
                 slow: permit.isSlow ? permit.slots : nil))
     }
 
-    /// True once a server has sent next to nothing for seconds.
+    /// True once a server has been slow.
     var wasSlow: Bool { state.withLock(\.wasSlow) }
 
-    /// True where the run is counted: it has a slot, or may go on without one.
+    /// True if the run is counted: it has a slot, or is parked.
     private var isCounted: Bool { state.withLock { $0.hasSlot || $0.slow != nil } }
 
     var claim: (any SourceClaim)? {
@@ -50,20 +50,20 @@ final class RunPermits: Sendable {
     /// Counts bytes of a body that have been received.
     func received(_ bytes: Int) { state.withLock { $0.received += bytes } }
 
-    /// Gives everything back. A second call does nothing.
+    /// Releases everything. A second call has no effect.
     func release() {
         let former = state.withLock { state in
             defer { (state.host, state.hasSlot, state.slow, state.parked) = (nil, false, nil, nil) }
             return state
         }
-        // Outside of the lock: what becomes free is reported to those who wait.
+        // Called outside of the lock, because it resumes waiters.
         former.host?.release()
         if former.hasSlot { environment.slots.release() }
         former.slow?.release()
         former.parked?.release()
     }
 
-    /// Gives back the permit at the first request's host, where nothing is sent there.
+    /// Releases the permit at the first request's host, if no request is sent there.
     func releaseHost() { takeHost()?.release() }
 
     private func takeHost() -> HostPermit? {
@@ -75,10 +75,11 @@ final class RunPermits: Sendable {
 
     // MARK: - The slot
 
-    /// True where the run has a slot.
+    /// True if the run has a slot.
     var hasSlot: Bool { state.withLock(\.hasSlot) }
 
-    /// Takes a slot again, over the limit if none is free: the run holds what others wait for, and so must not wait.
+    /// Acquires a slot again, exceeding the limit if none is free. The run must not wait, because others wait for its
+    /// permits.
     func resumeSlot() {
         let resumes = state.withLock { state in
             guard !state.hasSlot else { return false }
@@ -89,10 +90,10 @@ final class RunPermits: Sendable {
         unpark()
     }
 
-    /// Gives the slot to another run, where this one may go on without it.
+    /// Releases the slot, if the run may wait without it.
     ///
-    /// - Parameter limit: the slots for going on without one.
-    /// - Returns: false where the run has no slot, or keeps it.
+    /// - Parameter limit: the limit of parked runs.
+    /// - Returns: false if the run has no slot, or keeps it.
     @discardableResult
     private func park(in limit: Slots) -> Bool {
         guard limit.acquire() else { return false }
@@ -122,7 +123,7 @@ final class RunPermits: Sendable {
         _ exchange: () async throws -> Value
     ) async throws -> Value {
         guard isCounted else { return try await exchange() }
-        // With its data received, the run does not wait for a slot: others may wait for its permit at the host.
+        // With its data received, the run must not wait for a slot, because others may wait for its permit at the host.
         defer { resumeSlot() }
         async let _ = parkWhileIdle(worked)
         return try await exchange()
@@ -144,23 +145,25 @@ final class RunPermits: Sendable {
 
     // MARK: - Hosts
 
-    /// Returns a permit at a request's host; nil if none is free and the request may not wait. A run that holds other permits
-    /// must not wait for one more, as every run might do so.
+    /// Returns a permit at a request's host; nil if none is free and the request must not wait. A run with other
+    /// permits must not wait, so that runs do not deadlock.
     ///
-    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
+    /// - Throws: `StoreError` if another daemon may now run the source; `CancellationError`.
     func permit(for request: RequestDeclaration, mayWait: Bool) async throws -> HostPermit? {
         let host = try request.origin()
         guard mayWait else {
             try claim?.check()
-            return environment.hosts.permitIfFree(at: host)
+            let permit = environment.hosts.permitIfFree(at: host)
+            if let permit { checkClaim(beforeEachRequestWith: permit) }
+            return permit
         }
         return try await permit(at: host)
     }
 
-    /// Returns a permit at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
-    /// own sources.
+    /// Returns a permit at a host. The run releases its slot while it waits, so that a hanging host delays only its own
+    /// sources.
     ///
-    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
+    /// - Throws: `StoreError` if another daemon may now run the source; `CancellationError`.
     func permit(at host: Origin) async throws -> HostPermit {
         let permit = try await freePermit(at: host)
         do {
@@ -169,7 +172,14 @@ final class RunPermits: Sendable {
             permit.release()
             throw error
         }
+        checkClaim(beforeEachRequestWith: permit)
         return permit
+    }
+
+    /// A process that was suspended while a request waited for its turn may have lost the claim.
+    private func checkClaim(beforeEachRequestWith permit: HostPermit) {
+        guard let claim else { return }
+        permit.beforeEachRequest { try claim.check() }
     }
 
     private func freePermit(at host: Origin) async throws -> HostPermit {
@@ -179,8 +189,8 @@ final class RunPermits: Sendable {
         }
         if let permit = environment.hosts.permitIfFree(at: host) { return permit }
         guard park(in: environment.parked) else { return try await environment.hosts.permit(at: host) }
-        // The run then holds a permit that others wait for while they keep their slots. If it waited for such a slot, none
-        // could go on.
+        // The run now holds a permit for which others wait with their slots. If it waited for a slot, they would
+        // deadlock.
         defer { resumeSlot() }
         return try await environment.hosts.permit(at: host)
     }

@@ -7,21 +7,26 @@ import Foundation
 import Logging
 import XMLStream
 
-/// What is recorded of a run, and what its commit may do.
+/// The record of a run, and the limits of its commit.
 extension RunState {
     struct Ending {
+        /// The error of a cancelled run.
+        static let stopped = "stopped before the commit; the store is unchanged"
+
         var outcome: RunOutcome
         var error: String?
-        /// What a blocked run would have done, and was not allowed to.
+        /// The limits that a blocked run exceeded.
         var exceeded: [ExceededLimit] = []
-        /// True where a blocked run was answered with the same documents as the blocked one before it.
+        /// True if a blocked run had the same documents as the blocked run before it.
         var isBlockedAgain = false
     }
 
-    /// Returns how a run ends that has thrown an error. A cancelled task makes a cancelled run.
+    /// Returns the ending of a run after an error. A cancelled task makes a cancelled run.
     func ending(with error: any Error) -> Ending {
-        if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        // Nothing waits for a decision where the changes were shown.
+        if Task.isCancelled || error is CancellationError {
+            return Ending(outcome: .cancelled, error: Ending.stopped)
+        }
+        // A run whose changes the user has reviewed does not wait for a decision.
         let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
         return Ending(
             outcome: blocked == nil ? .discarded : .blocked, error: shown(error), exceeded: blocked?.exceeded ?? [])
@@ -48,7 +53,7 @@ extension RunState {
             recorded()
             return report
         } catch {
-            // The caller still gets the report; only the store could not record it.
+            // The caller still receives the report.
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
             var report = commit.report
@@ -57,8 +62,8 @@ extension RunState {
         }
     }
 
-    /// Decides what becomes of the source's permission to exceed its limits. One for a blocked run ends with the run that
-    /// uses it, or that shows that it is of no use any more; one in advance ends with the next commit.
+    /// Decides whether the source's permission to exceed its limits ends. A permission for a blocked run ends with the
+    /// run that uses it, or that finds it outdated; one in advance ends with the next commit.
     private func useOfAcceptance(_ ending: Ending) -> Acceptance.Use {
         switch ending.outcome {
         case .committed: return .ends
@@ -66,7 +71,7 @@ extension RunState {
         case .discarded, .blocked:
             guard !isReplay, stored.isBlocked else { return .none }
             if ending.isBlockedAgain { return .movesToRun }
-            // It may have been given while this run, which has failed, was under way.
+            // The permission may have been granted during this failed run.
             return ending.outcome == .blocked || kept != nil || unusable != nil ? .endsForBlockedRun : .none
         case .notDue, .cancelled: return .none
         }
@@ -80,7 +85,7 @@ extension RunState {
             : DueTime.state(
                 after: ending.outcome, error: ending.error, source: source, last: stored,
                 startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())
-        // Rows that expire are committed while the feed is the one that was undone.
+        // Expired rows are committed while the feed is still the undone one.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
         if let feed = UndoneFeed(next.undone) {
             next.note = [next.note, feed.note(source.name)].compactMap(\.self).joined(separator: "; ")
@@ -90,8 +95,8 @@ extension RunState {
         }
         next.note = next.note.map(environment.shown)
         let isGood = ending.outcome.isGood
-        // An unchanged state need not be written unless its request was parsed: the commit must see what the new rows
-        // claim.
+        // An unchanged state is written only if its request was parsed, because the commit must see the claims of the
+        // new rows.
         let states =
             isGood
             ? results.filter { $0.report.outcome == .parsed || $0.state != known[$0.report.key] }.compactMap(\.state)
@@ -129,14 +134,13 @@ extension RunState {
 
     // MARK: - What is said of bodies
 
-    /// Forgets what was noted of a request's documents, which is sent again.
+    /// Removes the notes on the documents of a request that is sent again.
     mutating func forgetDocuments(_ index: Int) {
         mended[index] = nil
         shapes[index] = nil
     }
 
-    /// Compares the documents with those that were committed before under the same declaration, and remembers what they
-    /// had.
+    /// Compares the shapes of the documents with the stored ones of the same declaration, and notes the new shapes.
     mutating func noteDrift() throws {
         drift = []
         for (index, document) in shapes.sorted(by: { $0.key < $1.key }) where results[index].report.outcome == .parsed {
@@ -173,13 +177,13 @@ extension RunState {
         leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
     }
 
-    /// True where items of a request were left out, or of one before it for whose staged rows it may have been sent.
+    /// Returns true if items were omitted of a request, or of an earlier one whose staged rows it may use.
     func lacksItems(_ index: Int) -> Bool {
         leftOut.keys.contains { $0 == index || $0 < index && source.requests[index].forEach != nil }
     }
 
-    /// The items that were left out, as records of which nobody knows the rows: no row is deleted from the tables that their
-    /// requests write, nor from those of the later requests for each row, whichever request mirrors them.
+    /// The omitted items, as records with unknown rows: no row is deleted from the tables of their requests, nor from
+    /// those of later `for_each` requests.
     var skippedRecords: [SkippedRecords] {
         source.requests.indices.filter(lacksItems).flatMap { index in
             let items = leftOut.filter { $0.key <= index }.reduce(0) { $0 + $1.value.count }
@@ -204,7 +208,7 @@ extension RunState {
         }
     }
 
-    /// What the changed requests may do at most to the rows of their tables.
+    /// The change limits of the changed requests' tables.
     var limits: [ScopedRows: ChangeLimits] {
         parsed.reduce(into: [:]) { limits, index in
             let request = source.requests[index]
@@ -214,7 +218,7 @@ extension RunState {
         }
     }
 
-    /// What becomes of rows that the feeds no longer have, or that are too old.
+    /// The rules for rows that left the feeds, or that are too old.
     var retention: Retention {
         let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
             tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables

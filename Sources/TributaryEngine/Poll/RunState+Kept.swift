@@ -2,14 +2,14 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 
-/// Finds the kept bodies of which a run is made.
+/// Finds the kept bodies for a replay.
 extension RunState {
     private var bodies: BodyFolder { environment.bodies }
 
-    /// True where bodies are kept, or were before the declaration changed.
+    /// True if bodies are kept, or were kept before the declaration changed.
     var hasBodies: Bool { source.keepsBodies || known.values.contains { !$0.bodies.isEmpty } }
 
-    /// Returns true where a request may be conditional: its rows need not be fetched for their body alone.
+    /// Returns true if a request may be conditional, because its body is kept already.
     func hasKeptBody(_ index: Int) -> Bool {
         let request = source.requests[index]
         return !request.keepsBodies || bodies.has(known[request.key]?.bodies.first, of: source.name)
@@ -18,7 +18,7 @@ extension RunState {
     /// Returns the last kept bodies of all requests.
     ///
     /// - Parameter readsAll: true to return all kept bodies of requests that delete no rows.
-    /// - Throws: ``StackError`` naming the requests of which none is kept, and what to do.
+    /// - Throws: ``StackError`` with the requests without a kept body, and what to do.
     func lastBodies(readsAll: Bool) throws -> KeptStack {
         guard stored.undone == nil else {
             throw StackError(
@@ -48,12 +48,12 @@ extension RunState {
         return KeptStack(
             names: requests.reduce(into: [:]) { names, request in
                 let kept = known[request.key]?.bodies.filter { bodies.has($0, of: source.name) } ?? []
-                // What an older body had, and the last one has not, is gone where rows are deleted.
+                // If rows are deleted, rows that only an older body has are gone.
                 names[request.key] = readsAll && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
             })
     }
 
-    /// What tells these bodies, and the declaration by which they are read, from others.
+    /// Returns a digest of these bodies and their declaration.
     func basis(of kept: KeptStack) -> ChangeDigest {
         var basis = ChangeDigest()
         basis.add(source.identity)
@@ -61,7 +61,7 @@ extension RunState {
         return basis
     }
 
-    /// - Throws: ``StoreError`` where a replay's bodies or declaration are others than those whose changes were shown.
+    /// - Throws: ``StoreError`` if the bodies or the declaration of a replay have changed since its changes were shown.
     func checkAsShown(_ kept: KeptStack) throws {
         guard let shown, shown.basis != basis(of: kept) else { return }
         throw StoreError(
@@ -69,9 +69,9 @@ extension RunState {
             "the kept bodies or the declaration have changed since the changes were shown; nothing was changed")
     }
 
-    /// Returns the documents of the source's blocked run, where that has been accepted.
+    /// Returns the documents of the source's accepted blocked run.
     ///
-    /// - Returns: no documents where they cannot be committed any more, and why; the run goes on without them.
+    /// - Returns: no documents, and the reason, if they cannot be committed any more. The run then continues without them.
     func acceptedBodies() throws -> (kept: KeptStack?, unusable: String?) {
         guard stored.isBlocked, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
             return (nil, nil)
@@ -97,8 +97,7 @@ extension RunState {
         return (KeptStack(names: names, blocked: blocked), nil)
     }
 
-    /// Returns true where the documents of all requests are there: their bodies, or their rows in the store where they
-    /// were unchanged.
+    /// Returns true if the documents of all requests exist: their bodies, or the rows of unchanged ones.
     private func isWhole(_ run: BlockedRun) throws -> Bool {
         guard run.requests.map(\.key) == source.requests.map(\.key) else { return run.declared != source.identity }
         return try zip(run.requests, source.requests).allSatisfy { request, declared in
@@ -110,7 +109,7 @@ extension RunState {
     }
 }
 
-/// The changes of a replay that were shown to whoever wants it: exactly these are made, whatever the limits say.
+/// The reviewed changes of a replay. Exactly these are made, regardless of limits.
 struct ShownReplay: Sendable {
     var changes: ChangeDigest
     /// The bodies and the declaration from which they follow.
@@ -118,7 +117,7 @@ struct ShownReplay: Sendable {
 }
 
 extension RequestDeclaration {
-    /// True where rows with a known key are inserted again.
+    /// True if rows with an existing key are inserted again.
     fileprivate var appends: Bool {
         guard case .mapping(let mapping) = content else { return sync == .append }
         return mapping.tables.contains { sync(of: $0) == .append }

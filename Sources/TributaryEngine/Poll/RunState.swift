@@ -7,14 +7,14 @@ import FeedStores
 import Foundation
 import XMLStream
 
-/// One run of one source so far: what the store knew when it began, and what its requests have been answered.
+/// The state of one run of one source: the stored states at its start, and the answers to its requests.
 ///
-/// A value: ``Poll`` changes it while servers answer 304, and ``Refresh`` goes on from there with the first body.
+/// A value: ``Poll`` changes it while servers answer 304, and ``Refresh`` continues with the first body.
 struct RunState: Sendable {
     var source: SourceDeclaration
     let environment: RunEnvironment
     let mode: RefreshMode
-    /// True where the last kept bodies are read instead of responses.
+    /// True to read the last kept bodies instead of responses.
     let isReplay: Bool
     let startedAt: Date
     /// The clock's uptime when the run began.
@@ -23,30 +23,30 @@ struct RunState: Sendable {
     var stored: SourceState
     /// The states of the source's requests in the store, by key.
     var known: [String: RequestState]
-    /// The feed that was undone, as long as this run has not seen that it differs.
+    /// The undone feed, until this run finds that the feed differs.
     var undone: UndoneFeed?
-    /// The bodies that are read instead of responses, if any are.
+    /// The bodies that are read instead of responses; nil for none.
     var kept: KeptStack?
-    /// What a replay may do; nil where nobody was shown its changes.
+    /// The reviewed changes of a replay; nil without a review.
     var shown: ShownReplay?
-    /// The reason why documents that were accepted cannot be committed any more.
+    /// The reason why accepted documents cannot be committed any more.
     var unusable: String?
     var results: [RequestResult]
     /// The responses' hints about the time of the next run.
     var hints = PollHints()
     /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
-    /// The lines about what the commit has not done, and why.
+    /// Notes on rows that the commit left out, with reasons.
     var notes: [String] = []
-    /// The number of records that the declarations said to drop.
+    /// The number of records dropped by `on_error = "skip"`.
     var skipped = 0
-    /// How often something was mended in bodies, by the requests' positions.
+    /// The counts of repairs, by the requests' positions.
     var mended: [Int: XMLRepair.Counts] = [:]
-    /// What the documents had that a mapping has read, by the requests' positions.
+    /// The shapes of mapped documents, by the requests' positions.
     var shapes: [Int: DocumentShape] = [:]
-    /// How these differ from earlier documents.
+    /// The differences of these from earlier documents.
     var drift: [Drift] = []
-    /// The items of `for_each` that were left out, by the requests' positions.
+    /// The omitted items of `for_each`, by the requests' positions.
     var leftOut: [Int: LeftOutItems] = [:]
 
     init(
@@ -69,8 +69,8 @@ struct RunState: Sendable {
         { [start, clock = environment.clock] in (clock.uptime - start).seconds }
     }
 
-    /// Returns the time until which nothing is to be sent; nil if the run goes ahead. A forced run still respects a
-    /// server that asked for no requests.
+    /// Returns the time before which no request may be sent; nil to start at once. A forced run still honours waits
+    /// that a server requested.
     func wait() -> Date? {
         let busy =
             environment.busyHosts.isEmpty
@@ -78,7 +78,7 @@ struct RunState: Sendable {
             : source.requests.compactMap { (request) -> Date? in
                 var request = request
                 if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
-                // A host that only a response names is not known yet.
+                // A host from a response is unknown before it.
                 guard let origin = try? request.origin() else { return nil }
                 return environment.busyHosts.end(of: origin, now: startedAt)
             }.max()
@@ -92,24 +92,24 @@ struct RunState: Sendable {
 // MARK: - One exchange
 
 extension RunState {
-    /// The number of times that a permanent redirect is followed before its target is asked at once.
+    /// The number of permanent redirects after which requests go to their target directly.
     private static let movesBelieved = 3
 
-    /// What a request is sent with, from what is known of its last response.
+    /// The conditions of a request, from the state of its last response.
     struct Conditions: Sendable {
         let fingerprint: String
-        /// What is known of the last response; nil where the request was declared otherwise then.
+        /// The state of the last response; nil if the declaration has changed since.
         let stored: RequestState?
         let isConditional: Bool
-        /// The address that is asked instead of the declared one, which has moved for good.
+        /// The address of a permanent redirect; nil for the declared one.
         let movedTo: String?
 
         var validators: Validators { isConditional ? stored?.validators ?? Validators() : Validators() }
-        /// The digest of the last body; nil where the same body is to be parsed again.
+        /// The digest of the last body; nil to parse an equal body again.
         var digest: String? { isConditional ? stored?.digest : nil }
     }
 
-    /// - Parameter isConditional: false where the body is wanted, changed or not.
+    /// - Parameter isConditional: false to fetch the body even if unchanged.
     func conditions(of index: Int, isConditional: Bool) throws -> Conditions {
         let request = source.requests[index]
         let fingerprint = try fingerprint(request)
@@ -131,7 +131,7 @@ extension RunState {
             encryptionKey: environment.configuration.encryptionKey)
     }
 
-    /// Takes a response's head into account, whatever becomes of its body.
+    /// Notes a response's head.
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
         let now = environment.clock.now()
@@ -141,7 +141,7 @@ extension RunState {
         }
     }
 
-    /// Takes a 304 as the answer to a conditional request: the rows in the store stand.
+    /// Notes a 304 to a conditional request: the rows in the store stay.
     mutating func noteUnchanged(_ exchange: Exchange, _ index: Int, _ conditions: Conditions) {
         results[index].report.outcome = .unchanged
         guard undone == nil else { return }
@@ -154,8 +154,8 @@ extension RunEnvironment {
     /// Sends a request, and returns the head of the response.
     ///
     /// - Parameters:
-    ///   - declared: the request as it is declared.
-    ///   - request: the request as it is sent: with its references resolved, for its first page.
+    ///   - declared: the declared request.
+    ///   - request: the request to send, with its references resolved, for its first page.
     /// - Throws: ``FetchError``; `CancellationError`.
     func send(
         _ request: RequestDeclaration, declared: RequestDeclaration, _ conditions: RunState.Conditions,
@@ -163,8 +163,8 @@ extension RunEnvironment {
     ) async throws -> Exchange {
         var exchange = try await fetch(
             request, context, validators: conditions.validators, movedTo: conditions.movedTo)
-        // A new address is not kept if it contains a secret, or if the request has references: their values may differ
-        // next time.
+        // A new address is not stored if it contains a secret, or if the request has references, whose values may
+        // change.
         if let movedTo = exchange.movedTo, !declared.references.isEmpty || holdsSecret(movedTo) {
             exchange.movedTo = nil
         }

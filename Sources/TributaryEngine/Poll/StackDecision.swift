@@ -5,7 +5,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 
-/// Decides a run's next step, by pure functions of what the run knows.
+/// Decisions of a run, as pure functions of its state.
 enum StackDecision {
     /// Returns a request to repeat without validators, if any. It answered 304, but a changed request of the stack
     /// deletes rows of one of its tables. Its rows must be staged too before anything is deleted. Which rows are its
@@ -32,11 +32,11 @@ enum StackDecision {
         }
     }
 
-    /// Checks that no other source mirrors the same rows, as each would delete the other's.
+    /// Checks that no other source mirrors the same rows, because each would delete the other's.
     ///
     /// - Parameters:
     ///   - others: the requests of other sources that have written such rows.
-    ///   - comparison: the way the table compares values.
+    ///   - comparison: how the table compares values.
     /// - Throws: ``StoreError`` with both requests' names.
     static func checkMirror(
         of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID],
@@ -56,9 +56,9 @@ enum StackDecision {
         }
     }
 
-    /// Returns the message for a status that is neither 200 nor 304, for the person who must act on it.
+    /// Returns the message for a status that is neither 200 nor 304.
     ///
-    /// - Parameter forEach: the declaration of which the request is an item; nil for a request that is sent once.
+    /// - Parameter forEach: the declaration of an item's request; nil without `for_each`.
     static func refusal(_ status: Int, itemOf forEach: ForEachDeclaration? = nil) -> String {
         let reason = HTTPReason.phrase(status)
         if let forEach, [404, 410].contains(status) {

@@ -1,9 +1,9 @@
-/// Tells from samples of an exchange whether its run waits for the network, and whether its server is slow.
+/// Detects from samples of an exchange that its run waits for the network, or that its server is slow.
 struct StallWatch {
-    /// The time after which a run that waits lends its slot. Then it is looked at less often.
+    /// The time after which a waiting run releases its slot. Later samples are less frequent.
     static let firstInterval = Duration.milliseconds(100)
     static let laterInterval = Duration.milliseconds(500)
-    /// A server that sends less than this many bytes in this time is slow.
+    /// A server is slow if it sends less than this many bytes in this time.
     static let slowAfter = Duration.seconds(2)
     static let fewBytes = 8 << 10
 
@@ -14,8 +14,8 @@ struct StallWatch {
     private(set) var isSlow = false
 
     /// - Parameters:
-    ///   - worked: the time that the run has worked so far.
-    ///   - bytes: the bytes that it has received so far.
+    ///   - worked: the working time of the run so far.
+    ///   - bytes: the bytes received so far.
     init(worked: Duration, bytes: Int) {
         self.worked = worked
         self.bytes = bytes
@@ -23,12 +23,12 @@ struct StallWatch {
 
     /// Takes a sample.
     ///
-    /// - Parameter interval: the time since the last one.
+    /// - Parameter interval: the time since the last sample.
     /// - Returns: true if the run worked for less than a quarter of it.
     mutating func isIdle(after interval: Duration, worked: Duration, bytes: Int) -> Bool {
         let isIdle = worked - self.worked < interval / 4
         self.worked = worked
-        // A run that works does not wait for its server, and what it reads may have come long before.
+        // A working run does not wait for its server, and may read bytes that arrived earlier.
         idle = isIdle ? idle + interval : .zero
         if idle >= Self.slowAfter, bytes - self.bytes < Self.fewBytes { isSlow = true }
         if !isIdle || idle >= Self.slowAfter {

@@ -2,8 +2,7 @@ import FeedDeclarations
 import FeedModel
 import Foundation
 
-/// What was known of a source's feed when its rows were brought back to a former state. Until the feed differs from that,
-/// its rows stay as they are.
+/// The versions of a source's feed at the time of an undo. The rows stay until the feed differs from these.
 struct UndoneFeed: Codable, Sendable {
     struct Version: Codable, Sendable {
         var etag: String?
@@ -11,9 +10,9 @@ struct UndoneFeed: Codable, Sendable {
         var digest: String?
     }
 
-    /// The run to which the rows were brought back.
+    /// The run whose rows were restored.
     var run: Int64
-    /// The source's first run, where none of its own is before the point to which the rows were brought back.
+    /// The source's first run, if the rows before it were restored.
     var firstUndone: Int64?
     /// The requests' versions, by key.
     var versions: [String: Version]
@@ -38,7 +37,7 @@ struct UndoneFeed: Codable, Sendable {
         }
     }
 
-    /// Returns true if it can be seen from the answers whether the feed is still the same.
+    /// Returns true if the answers show whether the feed is still the same.
     func covers(_ source: SourceDeclaration) -> Bool {
         source.requests.allSatisfy { request in
             guard request.forEach == nil, !request.isUnconditional, request.content != .captures,
@@ -48,7 +47,7 @@ struct UndoneFeed: Codable, Sendable {
         }
     }
 
-    /// Returns a request's state as it was.
+    /// Returns a request's state at the time of the undo.
     func state(of key: String, _ known: RequestState?, fingerprint: String) -> RequestState? {
         guard let version = versions[key] else { return nil }
         var state = known ?? RequestState(key: key, validators: Validators(), fingerprint: fingerprint, sync: .upsert)
@@ -57,16 +56,16 @@ struct UndoneFeed: Codable, Sendable {
         return state
     }
 
-    /// The point to which the rows were brought back, for people.
+    /// The restored run, as text.
     var point: String { firstUndone.map { "before run \($0)" } ?? "run \(run)" }
 
-    /// What the source's status says.
+    /// Returns the note in the source's status.
     func note(_ source: String) -> String {
         "undone to \(point): the feed is committed again once it differs from the undone one, or after "
             + "`tributary resume \(source)`"
     }
 
-    /// What the status says of a source whose feed cannot be compared without taking it.
+    /// Returns the note for a source whose feed can only be compared by committing it.
     func strictNote(_ source: String) -> String {
         "undone to \(point): nothing is sent until `tributary resume \(source)`"
     }

@@ -30,7 +30,7 @@ extension RequestDeclaration {
                 "\(file): sources.\(source): the column '\(expiry.column)' of table '\(table)', which 'expire' of request "
                     + "'\(key)' names, is \(column.type), which holds no dates; name one with dates")
         }
-        // Of several tables, those with the column have rows that expire.
+        // If there are several tables, only those with the column have rows that expire.
         let isOfTable = { (table: String) in self.expiry(of: table) != self.expiry }
         for (table, column) in lacking where isOfTable(table) || !hasColumn {
             problems.append(
@@ -40,8 +40,7 @@ extension RequestDeclaration {
         return problems
     }
 
-    /// Returns notes on tables that have no index by which rows expire, and on rows that are gone but still refer to
-    /// others, which are deleted.
+    /// Returns notes on tables without an index for expiring rows, and on soft-deleted rows that refer to deleted ones.
     func expiryNotes(on store: any MainStore, file: String, parsers: ParserRegistry) throws -> [String] {
         guard retainsRows else { return [] }
         var tables = parsers.tables(of: content)

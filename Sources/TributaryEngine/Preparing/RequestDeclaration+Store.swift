@@ -6,8 +6,7 @@ package import FeedStores
 
 /// Prepares a store for a request, and checks the request against it, as `check` does.
 extension RequestDeclaration {
-    /// Creates the tables that the request's mapping declares or its parser brings along, and checks the references
-    /// between them.
+    /// Creates the tables of the request's mapping or parser, and checks the references between them.
     package func prepare(_ store: any MainStore, file: String, parsers: ParserRegistry) throws {
         switch content {
         case .parser(let name):
@@ -69,7 +68,7 @@ extension RequestDeclaration {
             }
     }
 
-    /// Tries the query of `for_each` on a store that has the stack's tables.
+    /// Runs the query of `for_each` on a store with the stack's tables.
     ///
     /// - Throws: ``StoreError`` if the query cannot be run, or lacks a column that the request uses.
     package func checkForEach(_ store: any MainStore, source: String) throws {
@@ -85,7 +84,7 @@ extension RequestDeclaration {
         }
     }
 
-    /// Compiles the conditions of `expect` over the tables of a store that has those of the whole stack.
+    /// Compiles the conditions of `expect` on a store with the stack's tables.
     ///
     /// - Throws: ``StoreError`` if one cannot be evaluated.
     package func checkExpectations(_ store: any MainStore, source: String) throws {
@@ -100,7 +99,7 @@ extension RequestDeclaration {
         }
     }
 
-    /// Returns the columns by which the declaration tells a table's rows apart; nil where it says nothing.
+    /// Returns the declared key of a table; nil without one.
     package func key(of table: String, parsers: ParserRegistry) -> [String]? {
         let key =
             switch content {
@@ -169,7 +168,7 @@ extension RequestDeclaration {
             expiry: { expiry(of: $0)?.column }, keepsHistory: keepsHistory)
     }
 
-    /// Returns schemas of the columns that mark rows as gone, for existing tables whose other columns no mapping declares.
+    /// Returns the columns of soft deletion, for existing tables without a mapping.
     private func marks(on tables: some Sequence<String>, in store: any MainStore, file: String) throws -> [TableSchema]
     {
         let marked = tables.compactMap { table in deletionMark(of: table).map { (table: table, gone: $0) } }
@@ -184,7 +183,7 @@ extension RequestDeclaration {
 }
 
 extension SourceDeclaration {
-    /// The names of the tables that the source's requests write or refer to; nil where a parser may ask for others.
+    /// The names of the tables that the source's requests write or refer to; nil if a parser may use others.
     var usedTables: Set<String>? {
         var tables: Set<String> = []
         for request in requests {
@@ -215,7 +214,7 @@ extension RequestMapping {
 }
 
 extension RequestMapping {
-    /// Returns the column by which rows of a table are made for references, and known; nil where none are made.
+    /// Returns the key of a table in which references create rows; nil if they create none.
     fileprivate func keyOfLookUps(in table: String) -> [String]? {
         tables.lazy.flatMap(\.columns).compactMap(\.reference).first {
             $0.missing == .create && $0.table.lowercased() == table.lowercased()
@@ -226,7 +225,7 @@ extension RequestMapping {
 extension StoreHistory {
     /// Returns changes of a run with their rows before and after.
     ///
-    /// - Parameter source: the run's; nil where it is no longer declared.
+    /// - Parameter source: the run's source; nil if it is no longer declared.
     func withImages(
         _ changes: [ChangelogEntry], of run: ChangelogRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
     ) throws -> [ChangelogEntry] {
@@ -236,7 +235,7 @@ extension StoreHistory {
 }
 
 extension SourceDeclaration {
-    /// Returns the columns by which the source tells the rows of tables apart, by the tables' names in lower case.
+    /// Returns the declared keys of tables, by the tables' names in lower case.
     fileprivate func keys(of tables: Set<String>, _ parsers: ParserRegistry) -> [String: [String]] {
         tables.reduce(into: [:]) { keys, table in
             keys[table.lowercased()] = requests.lazy.compactMap { $0.key(of: table, parsers: parsers) }.first

@@ -2,14 +2,14 @@ package import FeedDeclarations
 import FeedModel
 package import FeedParsing
 
-/// A request that may take rows of another one, as nothing in their table's key tells the rows of the two apart.
+/// A conflict of two requests: no column of their table's key distinguishes the rows of the two.
 package struct ScopeConflict: Sendable {
     /// The conflict as a message about the file, `FILE: KEY: …`.
     package let description: String
-    /// True where rows change hands with every commit; false where it may be meant.
+    /// True if each commit takes rows of the other request; false if it may be intended.
     package let isMistake: Bool
 
-    /// Returns every conflict between enabled sources, as far as they declare the tables that they write.
+    /// Returns all conflicts between enabled sources that declare their tables.
     ///
     /// - Parameter primaryKey: returns the primary key of a table; empty where there is none.
     package static func all(
@@ -79,7 +79,7 @@ package struct ScopeConflict: Sendable {
         var place: String
         var table: String
         var request: RequestDeclaration
-        /// The key that is declared; nil where it is the table's.
+        /// The declared key; nil for the primary key.
         var declared: [String]?
 
         private var mapping: TableMapping? {
@@ -87,7 +87,7 @@ package struct ScopeConflict: Sendable {
             return mapping.tables.first { $0.table.lowercased() == table.lowercased() }
         }
 
-        /// The columns that tell rows apart; none where all of them do.
+        /// Returns the key's columns; none if the whole row is the key.
         func key(_ primaryKey: [String]) -> [String] {
             if let declared { return declared }
             return mapping.map { $0.matchesNames ? primaryKey : [] } ?? primaryKey

@@ -3,17 +3,17 @@ package import FeedModel
 package import FeedParsing
 package import FeedStores
 
-/// The tables of a source that is declared differently than they were made.
+/// Migration of a source's tables to its current declaration.
 extension SourceDeclaration {
     /// Returns the schemas that the source's mappings give their tables.
     ///
     /// - Parameter file: the file of the declaration, for messages.
     package func schemas(file: String) -> [TableSchema] { requests.flatMap { $0.schemas(file: file) } }
 
-    /// Makes the source's tables as declared, while none of the sources that write them runs.
+    /// Changes the source's tables to their declaration, while no source that writes them runs.
     ///
-    /// - Returns: what was done.
-    /// - Throws: ``StoreError`` where a source runs, or a table cannot be changed; then nothing was.
+    /// - Returns: the changes.
+    /// - Throws: ``StoreError`` if a source runs, or a table cannot be changed; nothing has changed then.
     package func migrate(
         _ store: any MainStore, in configuration: TributaryConfiguration, parsers: ParserRegistry
     ) throws -> [TableMigration] {

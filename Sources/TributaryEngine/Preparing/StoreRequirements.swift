@@ -3,8 +3,8 @@ import FeedModel
 package import FeedParsing
 package import FeedStores
 
-/// What a request needs of a store's tables. A store meets equal requirements alike, so that a check of thousands of
-/// requests asks it once for each kind.
+/// The requirements of a request on a store's tables. Equal requirements are checked once, even for thousands of
+/// requests.
 package struct StoreRequirements: Hashable {
     private struct Table: Hashable {
         var name: String
@@ -40,7 +40,7 @@ package struct StoreRequirements: Hashable {
         tables = mapping.tables.map { table($0.table, takesColumnsOfStore: $0.matchesNames) }
         schemas = request.schemas(file: "")
         references = mapping.references(file: "")
-        // Where it is declared makes no difference to a store.
+        // The place of the declaration does not matter to a store.
         for index in schemas.indices { schemas[index].place = "" }
         for index in references.indices { references[index].place = "" }
     }

@@ -29,7 +29,7 @@ extension TributaryConfiguration {
         try runSchemaAfter(sql, in: store)
     }
 
-    /// - Parameter isForced: true where it is run although it was before.
+    /// - Parameter isForced: true to run it again.
     /// - Throws: ``ConfigurationError`` naming the file.
     package func runSchemaAfter(_ sql: String, in store: any MainStore, isForced: Bool = false) throws {
         do {

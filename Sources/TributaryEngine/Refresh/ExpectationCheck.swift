@@ -2,23 +2,23 @@ import FeedDeclarations
 import FeedModel
 import FeedStaging
 
-/// Compares the staged rows of a stack with what its requests expect of them, once all have been parsed.
+/// Checks the expectations of a stack's requests on the staged rows, after all bodies have been parsed.
 struct ExpectationCheck {
-    /// What the rows do not meet, where that does not discard the run.
+    /// The unmet expectations that do not discard the run.
     struct Unmet {
-        /// What blocks the commit unless it is accepted.
+        /// The expectations that block the commit until `accept`.
         var blocking: [ExceededLimit] = []
-        /// Lines about what is committed nevertheless.
+        /// Warnings about rows that are committed.
         var notes: [String] = []
     }
 
-    /// The time that one expectation may take.
+    /// The timeout of one expectation.
     static let time = Duration.seconds(60)
 
     let context: WorkerContext
     let clock: any RunClock
 
-    /// Returns true where a request expects anything of its rows.
+    /// Returns true if a request has expectations.
     static func concerns(_ request: RequestDeclaration) -> Bool {
         request.minRows > 0 || !request.leastRows.isEmpty || !request.expectations.isEmpty
     }

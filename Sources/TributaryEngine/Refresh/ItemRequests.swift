@@ -5,10 +5,10 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 
-/// A request that is sent once for each row of its query. Awaits the heads of the next few responses while it parses a
+/// A request that is sent once for each row of its query. Awaits the heads of the next responses while it parses a
 /// body. Parses the bodies in the order of the rows.
 struct ItemRequests {
-    /// An item that the declaration says to leave out: it is gone, or its document does not parse.
+    /// An omitted item: its answer is 404 or 410, or its document does not parse.
     struct Missing: Error {
         var reason: any Error
     }
@@ -31,7 +31,7 @@ struct ItemRequests {
         if found.rows.isEmpty { refresh.permits.releaseHost() }
         // One row's response may be empty; the check for records covers all of them together.
         var resolver = refresh.resolver()
-        // Who has sent what stands in the store is not known.
+        // The origin of stored rows is unknown.
         if found.isOfStore { resolver.rowProvenance = .unknown("a row") }
         let requests = try found.rows.enumerated().map { number, row in
             resolver.row = row
@@ -125,7 +125,7 @@ struct ItemRequests {
 
     /// Sends the request of an item, and returns the head of its response.
     ///
-    /// - Throws: ``Missing`` where the item is gone and is left out.
+    /// - Throws: ``Missing`` for an omitted item.
     private func head(
         of request: RequestDeclaration, _ context: ExchangeContext, on refresh: Refresh
     ) async throws -> Exchange {

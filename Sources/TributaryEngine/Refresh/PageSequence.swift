@@ -12,7 +12,7 @@ extension PagingDeclaration {
         var request = request
         let (distance, isTooFar) = (page - 1).multipliedReportingOverflow(by: step)
         let (number, isTooLarge) = start.addingReportingOverflow(distance)
-        // After an overflow, the largest number is sent: no server has such a page.
+        // After an overflow, the largest number is sent, for which no page exists.
         request.parameters[parameter] = InterpolatedText(String(isTooFar || isTooLarge ? .max : number))
         return request
     }
@@ -79,7 +79,7 @@ struct PageSequence {
 
     /// Returns the request for a page at an address that the last one names.
     ///
-    /// - Parameter namer: what names it, to be shown.
+    /// - Parameter namer: the part of the page that names it, for messages.
     private func request(
         _ request: RequestDeclaration, at address: String, from url: String, _ namer: String
     ) throws -> RequestDeclaration {
@@ -98,7 +98,7 @@ struct PageSequence {
         // Parameters that the address already has are not added again.
         let said = Set(URLComponents(url: target, resolvingAgainstBaseURL: true)?.queryItems?.map(\.name) ?? [])
         following.parameters = following.parameters.filter { !said.contains($0.key) }
-        // The first page may have been redirected to another origin. No secrets went there, and none go there now.
+        // If the first page was redirected to another origin, no secrets may go there.
         if try following.origin() != request.origin() { try following.dropSecrets() }
         return following
     }

@@ -20,24 +20,24 @@ extension Refresh {
         var bytes = 0
     }
 
-    /// Takes a response's head into account, whatever becomes of its body.
+    /// Notes a response's head.
     func note(_ exchange: Exchange, _ index: Int) {
         run.note(exchange, index)
         noteProvenance(exchange)
     }
 
-    /// Takes into account what rows of the response may lead to: where servers at several addresses have answered, none
-    /// that is not public.
+    /// Notes the origin of the response's rows. If servers at several addresses have answered, their rows may only name
+    /// public addresses.
     func noteProvenance(_ exchange: Exchange) {
         guard let provenance = exchange.provenance("a row") else { return }
         rowProvenance = provenance.combined(with: rowProvenance ?? provenance)
     }
 
-    /// Reads a response's body, then requests and reads the pages that follow.
+    /// Reads a response's body, then requests and reads the following pages.
     ///
     /// - Parameters:
-    ///   - known: the digest of last time's body, whose rows are in the store. The same body is not parsed again.
-    ///   - leavesOut: true where a first page that does not parse stages no row, and is ``ItemRequests/Missing``.
+    ///   - known: the digest of the last body, whose rows are in the store. An equal body is not parsed again.
+    ///   - leavesOut: true if a first page that does not parse is an omitted item (``ItemRequests/Missing``).
     func takePages(
         _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
         known: String? = nil, leavesOut: Bool = false
@@ -112,19 +112,19 @@ extension Refresh {
         } catch let error as SOAPFault {
             return error
         } catch {
-            // The body is of no use, so the status is reported.
+            // The body has no SOAP fault, so the status is reported.
             try Task.checkCancellation()
         }
         return nil
     }
 
-    /// Returns true where a body is known again by its digest: where there are no validators, and where its rows may be
-    /// brought back, as validators may change without the body.
+    /// Returns true if bodies are compared by digest: without validators, or if the source can be undone, because
+    /// validators may change without the body.
     func isKnownByDigest(_ request: RequestDeclaration, _ validators: Validators) -> Bool {
         !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
     }
 
-    /// - Parameter tries: true where the whole body is read before its first record is staged.
+    /// - Parameter tries: true to read the whole body before its first record is staged.
     func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         known: String?, tries: Bool = false
@@ -167,7 +167,7 @@ extension Refresh {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
-        // A small body may be larger in its file, which is held to the limit, too.
+        // The file of a kept body may be larger than the body.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
             exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
@@ -200,15 +200,15 @@ extension Refresh {
             nextPage: captures.values[request.captures.count])
     }
 
-    /// Takes note of the form of a document that has been read.
+    /// Notes the shape of a parsed document.
     func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
         if notesUnused { unmatched.note(handler, of: request.key) }
         run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
     }
 
-    /// Receives a body, and reads all of it for its form.
+    /// Receives a body, and parses all of it without staging.
     ///
-    /// - Throws: ``ItemRequests/Missing`` where it does not parse.
+    /// - Throws: ``ItemRequests/Missing`` if it does not parse.
     private func parsing(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?
     ) async throws -> BodySpool {
@@ -230,15 +230,15 @@ extension Refresh {
         return body
     }
 
-    /// Receives a body; where the transfer breaks off and may go on, with what is missing.
+    /// Receives a body. Resumes an interrupted transfer if possible.
     ///
-    /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
+    /// - Parameter take: consumes a piece of the body, and returns the number of bytes received so far.
     func receive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         _ take: (UnsafeRawBufferPointer) throws -> Int
     ) async throws {
         progress?.hasReceived(0)
-        // A kept body comes from no server.
+        // A kept body is not received from a server.
         let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
         var received = 0
         var part = exchange
@@ -266,10 +266,10 @@ extension Refresh {
         }
     }
 
-    /// Asks for the rest of a body, again and again as far as the repetitions go.
+    /// Requests the rest of a body, up to the declared number of repetitions.
     ///
     /// - Returns: the response with the rest, and the size of the whole body.
-    /// - Throws: `failure` where nothing is left to try; ``FetchError``; `CancellationError`.
+    /// - Throws: `failure` after the last repetition; ``FetchError``; `CancellationError`.
     private func resume(
         _ rest: BodyRest, of request: RequestDeclaration, after failure: any Error, _ progress: ExchangeProgress?
     ) async throws -> (Exchange, Int) {

@@ -6,11 +6,11 @@ import FeedStaging
 import FeedStores
 import Foundation
 
-/// Reads the bodies that hold several documents: each is parsed by itself, and their rows are those of the request.
+/// Reads bodies with several documents. Each is parsed separately; the request stages the rows of all.
 extension Refresh {
     /// Reads an archive: receives it into a file beside the store, then parses the members that match, one after another.
     ///
-    /// - Parameter known: the digest of last time's archive, whose rows are in the store.
+    /// - Parameter known: the digest of the last archive, whose rows are in the store.
     func takeArchive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         known: String?
@@ -41,7 +41,7 @@ extension Refresh {
                 try archive.forEachPiece { try reader.read($0) }
             }
             total.add(body)
-            // Documents that are compressed in the archive grow once more.
+            // Compressed documents in the archive are unpacked again.
             guard total.bytes <= limit else { throw ArchiveReader.tooLarge(limit) }
             reportProgress(index, exchange, received: spool.received)
         }
@@ -60,7 +60,7 @@ extension Refresh {
         return ParsedBody(tables: Set(environment.registry.tables(of: request.content)))
     }
 
-    /// - Throws: ``StackError`` where none of the documents held a record.
+    /// - Throws: ``StackError`` if no document has a record.
     private func checkDocuments(_ body: ParsedBody, of request: RequestDeclaration) throws {
         guard case .mapping = request.content, body.records == 0, !request.allowsEmpty else { return }
         throw StackError(
@@ -108,7 +108,8 @@ extension Refresh {
             bytes: bytes)
     }
 
-    /// Returns the name of a document that is compressed and in no archive: that of its file, without the compression's.
+    /// Returns the name of a compressed document without an archive: the name of its file, without the suffix of the
+    /// compression.
     static func name(ofDocumentAt address: String) -> String {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         var name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -120,7 +121,7 @@ extension Refresh {
 }
 
 extension Refresh.ParsedBody {
-    /// Adds what another document of the same body gave.
+    /// Adds the results of another document of the same body.
     fileprivate mutating func add(_ other: Self) {
         tables.formUnion(other.tables)
         records += other.records
@@ -129,7 +130,7 @@ extension Refresh.ParsedBody {
 }
 
 extension FeedResponse {
-    /// Returns the head of a response with this document alone, which is not coded as the response is.
+    /// Returns the head of a response with only this document, without the response's content coding.
     fileprivate func document(_ name: String) -> FeedResponse {
         var response = self
         response.member = name

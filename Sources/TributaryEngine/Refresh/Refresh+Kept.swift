@@ -7,13 +7,13 @@ import FeedStores
 import Foundation
 import Logging
 
-/// Keeps the bodies that a run parses, and reads those that were kept.
+/// Keeps the bodies of a run, and reads kept bodies.
 extension Refresh {
     private var bodies: BodyFolder { environment.bodies }
 
     // MARK: - Keeping
 
-    /// Prepares to keep the bodies of a request that is about to be sent, and drops those of an earlier attempt.
+    /// Prepares to keep the bodies of the next request, and drops those of an earlier attempt.
     func beginKeeping(_ index: Int) {
         let request = run.source.requests[index]
         guard run.kept == nil, !notesUnused, request.keepsBodies || mayBeBlocked && request.content != .captures else {
@@ -25,12 +25,12 @@ extension Refresh {
             isForBlockedRun: !request.keepsBodies, environment.random)
     }
 
-    /// True where a limit may block the run.
+    /// True if a limit may block the run.
     private var mayBeBlocked: Bool { !run.isReplay && run.source.requests.contains(where: \.isLimited) }
 
-    /// Returns what is known of a body, for those who read it again.
+    /// Returns the metadata of a kept body.
     ///
-    /// - Parameter request: the request as it was sent.
+    /// - Parameter request: the request as sent.
     func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
         let declared = run.source.requests[index]
         func header(_ name: String) -> String? {
@@ -43,8 +43,8 @@ extension Refresh {
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
     }
 
-    /// Moves the bodies of a run that has parsed everything to their place, and notes their names with the states of
-    /// their requests. They count once these are in the store.
+    /// Moves the bodies of a run into their folder after the last parse, and notes their names with the states of their
+    /// requests. They are valid once the store has these.
     func keepBodies() throws {
         guard run.hasBodies else { return }
         for index in run.source.requests.indices {
@@ -54,24 +54,24 @@ extension Refresh {
                 let name = try keepers.removeValue(forKey: index)?.finish() ?? run.kept?.request(request.key)?.bodies
                 if let name {
                     newBodies[index] = name
-                    // The same bodies once more push none of the older ones out.
+                    // Repeated bodies do not displace older ones.
                     if let last = names.first, BodyFolder.holdTheSame(last, name) { names.removeFirst() }
                     names.insert(name, at: 0)
                 }
             }
-            // What was kept before is older than the rows are now, and would bring them back.
+            // Bodies from before are older than the rows, and a replay of them would undo changes.
             if run.lacksItems(index), newBodies[index] == nil { names = [] }
             run.results[index].state?.bodies = Array(names.prefix(request.keepsBodies ? request.keepBodies : 0))
         }
     }
 
-    /// Removes the files that do not count any more, once the run is recorded.
+    /// Removes invalid files after the run is recorded.
     ///
     /// - Parameter ending: how the run ended.
     func tidyBodies(_ ending: RunState.Ending) {
         keepers = [:]
         let isGood = ending.outcome.isGood
-        // A replay that was discarded has changed nothing of what counts.
+        // A discarded replay leaves the valid files unchanged.
         guard !notesUnused, isGood || !run.isReplay, run.hasBodies || bodies.exists(of: run.source.name) else { return }
         let names =
             isGood
@@ -86,12 +86,12 @@ extension Refresh {
         }
     }
 
-    /// Keeps the documents of a run that is blocked, whether or not the source keeps its bodies. They stay until they are
-    /// accepted, another run commits, or another one is blocked.
+    /// Keeps the documents of a blocked run, even if the source does not keep bodies. They stay until `accept`, the
+    /// next commit, or the next blocked run.
     ///
-    /// - Parameter exceeded: what the commit would have done, and was not allowed to.
-    /// - Returns: true where the same documents were blocked before, so that an acceptance of those is for these.
-    /// - Throws: ``StoreError`` where they cannot be kept.
+    /// - Parameter exceeded: the exceeded limits.
+    /// - Returns: true if the same documents were blocked before, so that their acceptance is valid for these.
+    /// - Throws: ``StoreError`` if they cannot be kept.
     private func keepBlockedRun(_ exceeded: [ExceededLimit]) throws -> Bool {
         if var blocked = run.kept?.blocked {
             blocked.startedAt = run.startedAt
@@ -122,7 +122,7 @@ extension Refresh {
         return isKnown
     }
 
-    /// Keeps the documents of a run where it is blocked, and says what can be done about that.
+    /// Keeps the documents of a blocked run, and adds to its error what to do.
     func block(_ ending: RunState.Ending) -> RunState.Ending {
         guard ending.outcome == .blocked else { return ending }
         var ending = ending
@@ -178,7 +178,8 @@ extension Refresh {
             state.digest = request.digest
             (state.movedTo, state.movedTimes) = (request.movedTo, request.movedTimes)
         } else {
-            // The rows stand for the same document as before, so its validators hold, unless another one is asked for.
+            // The rows are those of the same document as before, so its validators stay valid, unless the request has
+            // changed.
             state.validators = isSameQuestion ? former?.validators ?? Validators() : Validators()
             state.digest = isSameQuestion && !declared.isUnconditional ? former?.digest : nil
             (state.movedTo, state.movedTimes) = (former?.movedTo, former?.movedTimes ?? 0)

@@ -11,7 +11,7 @@ extension Refresh {
     func sendRequests() async throws {
         try await sendAll()
         guard run.undone != nil, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
-        // The feed differs from the one that was undone: all of it is taken.
+        // The feed differs from the undone one, so all of it is committed.
         run.undone = nil
         context?.remove()
         context = nil
@@ -96,14 +96,14 @@ extension Refresh {
         }
     }
 
-    /// Returns the response with which the refresh begins, once, if it is that of a request.
+    /// Returns the first response of the refresh, once, if it belongs to a request.
     private func takeFound(_ index: Int) -> Poll.Found? {
         guard let found, found.index == index else { return nil }
         self.found = nil
         return found
     }
 
-    /// Runs an exchange with a server, and lends the run's slot while it waits for the network.
+    /// Runs an exchange with a server, and releases the run's slot while it waits for the network.
     private func parkingWhileIdle<Value>(_ exchange: () async throws -> Value) async throws -> Value {
         try await permits.parkingWhileIdle(worked: { [executor] in executor.timeWorked }, exchange)
     }
@@ -116,11 +116,11 @@ extension Refresh {
 
     // MARK: - One request
 
-    /// Sends a request and reads its response, again where it breaks off.
+    /// Sends a request and reads its response; repeats both if the transfer breaks off.
     ///
     /// - Parameters:
-    ///   - request: the request as it is sent.
-    ///   - begun: its response, where that is there already.
+    ///   - request: the request to send.
+    ///   - begun: its response, if already received.
     private func exchange(
         _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?,
         _ context: ExchangeContext
@@ -137,9 +137,9 @@ extension Refresh {
         }
     }
 
-    /// Waits for the next attempt of the exchange, where there is one.
+    /// Waits for the next attempt of the exchange.
     ///
-    /// - Returns: false where the error is final.
+    /// - Returns: false if the error is final.
     /// - Throws: `CancellationError`.
     func mayRepeat(after error: any Error) async throws -> Bool {
         var left = repetitions
@@ -179,7 +179,7 @@ extension Refresh {
         state.note(movedTo: exchange.movedTo, former: conditions.movedTo)
         run.results[index].state = state
         if let digest = state.digest, let stored = conditions.stored, digest == conditions.digest {
-            // The same bytes as last time: their rows are already in the store.
+            // The body is unchanged, and its rows are already in the store.
             try self.context?.forgetRequest(index)
             run.results[index].report.outcome = .unchanged
             if run.undone != nil {
@@ -203,7 +203,7 @@ extension Refresh {
             sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
     }
 
-    /// - Parameter leftOut: the items that were left out: where there are any, the mirror deletes nothing.
+    /// - Parameter leftOut: the omitted items; with any, the mirror deletes no rows.
     func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
         let request = run.source.requests[index]
         if leftOut.count > 0 {
@@ -214,12 +214,12 @@ extension Refresh {
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is valid")
         }
-        // What is kept must not pass for all of the feed when it is read again.
+        // An incomplete feed must not be kept, because a replay would take it for the whole feed.
         if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
     }
 
-    /// - Throws: ``StackError`` where none of the responses to a request of many rows held a record.
+    /// - Throws: ``StackError`` if no response of a `for_each` request has a record.
     func checkRecords(_ records: Int, of declared: RequestDeclaration, responses: Int) throws {
         guard case .mapping = declared.content, records == 0, responses > 0, !declared.allowsEmpty else { return }
         throw StackError(

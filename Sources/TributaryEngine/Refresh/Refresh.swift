@@ -8,40 +8,40 @@ import Logging
 
 /// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
 ///
-/// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool, nor other
-/// runs.
+/// An actor on its own queue, because parsing and staging block the queue's thread. They block neither the cooperative
+/// pool nor other runs.
 actor Refresh {
     var run: RunState
     let permits: RunPermits
     let executor: RunExecutor
     let interruption = Interruption()
-    /// The response with which the refresh begins; nil once it has been read, and where nothing has been asked.
+    /// The first response; nil once it has been read, and before the first request.
     var found: Poll.Found?
 
     var context: WorkerContext?
-    /// For each captured value, who supplied it. Decides whether an address in it may be private.
+    /// The provenances of captured values. They decide whether an address may be private.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; nil until a server has answered.
     var rowProvenance: AddressProvenance?
-    /// True if the parts of documents that nothing takes are noted, in `unmatched`.
+    /// True to note unmapped parts of documents in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
     var waits = RequestedWaits()
-    /// The repetitions that are left of the exchange whose body is read.
+    /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
-    /// Keep what is being parsed, by the requests' positions.
+    /// The keepers of the parsed bodies, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
-    /// The changes that the commit would have made, where it was blocked.
+    /// The changes that a blocked commit would have made.
     var review: ChangeReview?
-    /// The names of bodies that count once the run is committed, by the requests' positions.
+    /// The names of bodies that the commit makes valid, by the requests' positions.
     var newBodies: [Int: String] = [:]
 
     nonisolated let environment: RunEnvironment
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    ///   - run: the run, with the results of the requests that were answered with 304.
-    ///   - found: the response that was not.
+    ///   - run: the run, with the results of requests answered with 304.
+    ///   - found: the first response that is not a 304.
     init(_ run: RunState, permits: RunPermits, found: Poll.Found? = nil) {
         self.run = run
         self.permits = permits
@@ -52,7 +52,7 @@ actor Refresh {
 
     /// Refreshes the source, and records the run.
     ///
-    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    /// - Parameter deaths: the number of consecutive processes that died during the source's runs.
     func run(after deaths: Int) async -> RunReport {
         await withTaskCancellationHandler {
             var ending: RunState.Ending
@@ -76,7 +76,8 @@ actor Refresh {
         }
     }
 
-    /// Notes that the source's documents are about to be parsed: a process that dies of it is not to die of it for ever.
+    /// Notes in the store that the source's documents are about to be parsed, so that a document that kills the process
+    /// does not kill it again and again.
     private func noteAttempt(after deaths: Int) async throws {
         let source = run.source
         let isNew = run.stored.declared != nil && run.stored.declared != source.identity
@@ -91,7 +92,7 @@ actor Refresh {
         try Task.checkCancellation()
         let isParsed = run.isParsed
         let retention = run.retention
-        // Rows expire although the feeds are unchanged.
+        // Rows expire even if the feeds are unchanged.
         guard try isParsed || hasExpiredRows(retention) else {
             context?.remove()
             context = nil
@@ -133,7 +134,7 @@ actor Refresh {
         return report
     }
 
-    /// Returns the changes that a blocked commit would have made; nil where that cannot be found out.
+    /// Returns the changes that a blocked commit would have made; nil after an error.
     private func reviewed(_ stack: StagedStack, _ retention: Retention) -> ChangeReview? {
         var stack = stack
         stack.unmet = []
@@ -151,10 +152,9 @@ actor Refresh {
         return reviewer.review(of: run.startedAt)
     }
 
-    /// Looks at the expectations of the requests that were parsed. The rows of one that was unchanged have been looked at
-    /// before they were committed.
+    /// Checks the expectations of parsed requests. The rows of unchanged ones were checked before their commit.
     ///
-    /// - Throws: ``RunError`` for the first that discards the run, or that cannot be evaluated.
+    /// - Throws: ``RunError`` for the first expectation that discards the run, or that cannot be evaluated.
     private func unmetExpectations() throws -> ExpectationCheck.Unmet {
         var unmet = ExpectationCheck.Unmet()
         for (index, request) in run.source.requests.enumerated()
@@ -181,9 +181,9 @@ actor Refresh {
 
     // MARK: - Planning
 
-    /// Does everything but the commit.
+    /// Runs everything except the commit.
     ///
-    /// - Throws: the error for which a run would be discarded, as it may be shown.
+    /// - Throws: the error that would discard the run, without secrets.
     func plan(
         bodies: [String: String], readsAllBodies: Bool, onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
@@ -207,7 +207,7 @@ actor Refresh {
         }
     }
 
-    /// An error whose text may be shown.
+    /// An error whose text has no secrets.
     struct ShownError: Error, CustomStringConvertible {
         var description: String
     }

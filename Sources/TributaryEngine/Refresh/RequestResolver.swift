@@ -10,20 +10,20 @@ import Foundation
 struct RequestResolver {
     let environment: RunEnvironment
     let captured: [String: String]
-    /// The source's requests. What is declared for the source may go to the hosts that they name.
+    /// The source's requests. Credentials of the source may go to the hosts of these.
     let stack: [RequestDeclaration]
-    /// When the run began: all of its requests are sent with one time.
+    /// The start of the run, which is the time of all its requests.
     let startedAt: Date
     /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
-    /// For each captured value, who supplied it. Decides whether an address in it may be private. None for a file's.
+    /// The provenances of captured values, which decide whether an address may be private; none for files.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; unknown for rows of the store, nil if all came from files.
     var rowProvenance: AddressProvenance?
 
-    /// Returns the request as it is sent.
+    /// Returns the request to send.
     ///
-    /// - Throws: ``StackError`` if a reference has no value, and the store's errors.
+    /// - Throws: ``StackError`` if a reference has no value; the store's errors.
     func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
         guard !declared.references.isEmpty else { return declared }
         var request = declared
@@ -56,12 +56,12 @@ struct RequestResolver {
         guard !naming.isEmpty else { return request }
         request.provenance = provenance(naming)
         let origin = try request.origin()
-        // What is declared for the source may go wherever another of its requests goes.
+        // Credentials of the source may go to the origins of its other requests.
         if !stack.contains(where: { !$0.url.isDynamic && (try? $0.origin()) == origin }) { try request.dropSecrets() }
         return request
     }
 
-    /// Returns what has named the host of a request, where these references did; nil where it was files.
+    /// Returns the provenance of a host that these references name; nil for files.
     private func provenance(_ naming: [Reference]) -> AddressProvenance? {
         let found = naming.compactMap { reference -> AddressProvenance? in
             let shown = "${\(reference)}"

@@ -3,19 +3,19 @@ import FeedFetching
 import FeedModel
 import Foundation
 
-/// The waits for which servers ask (Retry-After) in the middle of a run, and which the run obeys before it goes on.
+/// The waits that servers request (Retry-After) during a run. The run honours short ones and continues.
 struct RequestedWaits: Sendable {
-    /// The longest wait, in seconds, and the most of all waits of a run. A run whose server wants more is discarded, and the
-    /// next one is due when the server says.
+    /// The longest wait, and the longest total of all waits of a run, in seconds. A longer wait discards the run, and
+    /// the next run is due at its end.
     static let (longest, mostTogether) = (300.0, 900.0)
 
     private var ends: [Origin: Date] = [:]
     private var together = 0.0
 
-    /// Notes a server's wish.
+    /// Notes the wait of an origin.
     ///
-    /// - Parameter origin: the origin that was asked.
-    /// - Returns: false where the run does not wait that long.
+    /// - Parameter origin: the origin of the request.
+    /// - Returns: false if the wait is too long.
     mutating func note(_ end: Date, at origin: Origin, now: Date) -> Bool {
         let more = end.timeIntervalSince(max(now, ends[origin] ?? now))
         guard end.timeIntervalSince(now) <= Self.longest, together + max(0, more) <= Self.mostTogether else {
@@ -26,13 +26,13 @@ struct RequestedWaits: Sendable {
         return true
     }
 
-    /// Returns when an origin may be asked again; nil where it may be asked now.
+    /// Returns the end of an origin's wait; nil without one.
     func end(at origin: Origin, now: Date) -> Date? { ends[origin].flatMap { $0 > now ? $0 : nil } }
 }
 
 extension Refresh {
-    /// Sends a request and returns the head of the response. Where the server asks for a short wait (429 or 503 with
-    /// Retry-After), waits and sends it again. That counts neither towards the request's timeout nor as its time.
+    /// Sends a request and returns the head of the response. If the server requests a short wait (429 or 503 with
+    /// Retry-After), waits and sends it again. The wait does not count towards the request's timeout or time.
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
     func fetchObeying(_ request: RequestDeclaration, _ context: ExchangeContext) async throws -> Exchange {

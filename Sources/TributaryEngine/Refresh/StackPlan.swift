@@ -2,7 +2,7 @@ package import FeedModel
 import FeedStaging
 package import FeedStores
 
-/// The changes that a run would make, and the parts of its documents that nothing takes.
+/// The changes that a run would make, and the unmapped parts of its documents.
 package struct StackPlan: Sendable {
     package typealias Unmatched = UnmatchedPath
 
@@ -11,13 +11,13 @@ package struct StackPlan: Sendable {
     package var requests: [RequestReport] = []
     package var elements: [Unmatched] = []
     package var columns: [Unmatched] = []
-    /// What a commit would not do, and why.
+    /// Notes on rows that a commit would leave out, with reasons.
     package var notes: [String] = []
 
-    /// The reason for which a run would be blocked; nil where it would be committed.
+    /// The reason why a run would be blocked; nil if it would be committed.
     package var blocked: String?
 
-    /// What tells the documents and the declaration of a replay from others.
+    /// A digest of the documents and the declaration of a replay.
     package var basis: ChangeDigest?
 
     /// True if a commit would change anything.

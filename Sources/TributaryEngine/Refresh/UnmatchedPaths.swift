@@ -1,7 +1,7 @@
 import FeedModel
 import FeedParsing
 
-/// The parts of a run's documents that nothing takes: each path once, however many responses a request had.
+/// The unmapped parts of a run's documents, each path once.
 struct UnmatchedPaths {
     private struct Place: Hashable {
         var request: String
@@ -12,7 +12,7 @@ struct UnmatchedPaths {
     private struct Paths {
         var order: [Place] = []
         var counts: [Place: Int] = [:]
-        /// The paths that another response has used.
+        /// The paths that another response matched.
         var used: Set<Place> = []
 
         mutating func add(_ found: [UnmatchedPath], used names: some Sequence<String>, of request: String) {
@@ -34,13 +34,13 @@ struct UnmatchedPaths {
     private var elementPaths = Paths()
     private var columnPaths = Paths()
 
-    /// The elements and attributes that no record and no column of any response takes.
+    /// The elements and attributes without a record or column in any response.
     var elements: [UnmatchedPath] { elementPaths.unmatched }
 
     /// The columns without a value in any record of any response.
     var columns: [UnmatchedPath] { columnPaths.unmatched }
 
-    /// Takes note of a response that has been parsed.
+    /// Notes a parsed response.
     mutating func note(_ handler: MappingHandler, of request: String) {
         elementPaths.add(handler.unmatchedElements(request: request), used: handler.usedElements, of: request)
         columnPaths.add(handler.unmatchedColumns(request: request), used: handler.filledColumns, of: request)

@@ -1,6 +1,6 @@
 import Locking
 
-/// The callers that wait for a sign of life from a loop. When the loop has ended, nobody waits any more.
+/// The callers that wait for a pass of a loop. The end of the loop resumes them.
 final class Heartbeat: Sendable {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,7 +9,7 @@ final class Heartbeat: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when an answer has come, or when none can come any more.
+    /// Returns after a pass of the loop, or after its end.
     func wait(_ announce: () -> Void) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

@@ -1,7 +1,7 @@
 import Locking
 
-/// Requests to refresh sources that the scheduler's loop has not taken yet. However many come, the loop is called once, so
-/// that a storm of them delays nothing else.
+/// Requests to refresh sources that the scheduler's loop has not handled yet. They wake the loop once, so that many
+/// requests do not delay other events.
 final class RefreshRequests: Sendable {
     enum Pending: Sendable, Equatable {
         case all
@@ -12,7 +12,7 @@ final class RefreshRequests: Sendable {
 
     /// Adds a request for sources, or for all (nil).
     ///
-    /// - Returns: true where it is the first since the last were taken.
+    /// - Returns: true for the first request since the last ``take()``.
     func add(_ sources: [String]?) -> Bool {
         pending.withLock { pending in
             let former = pending
@@ -25,7 +25,7 @@ final class RefreshRequests: Sendable {
         }
     }
 
-    /// Returns the requests, and forgets them; nil where there are none.
+    /// Returns and removes the requests; nil without one.
     func take() -> Pending? {
         pending.withLock { pending in
             defer { pending = nil }

@@ -28,15 +28,15 @@ final class Scheduler: SourceScheduling {
         }
     }
 
-    /// Refreshes sources now, all of them for nil, whatever their cache intervals. One that is running is refreshed
-    /// once more when it has ended.
+    /// Refreshes sources now, regardless of their cache intervals; all sources for nil. A running source is refreshed
+    /// again after its run.
     func refresh(_ sources: [String]?) { if refreshes.add(sources) { continuation.yield(.refresh) } }
 
-    /// Puts a new configuration in force. Sources that are declared as before are not disturbed.
+    /// Applies a new configuration. Unchanged sources continue.
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
 
     func assign(_ sources: Set<String>, _ states: [String: SourceState]) {
-        // A run of this process that was cut off from the store is no death.
+        // A run of this process whose end could not be stored is no death.
         let states = states.mapValues { state in
             var state = state
             state.attempts = environment.attempts.deaths(before: state)
@@ -69,8 +69,8 @@ final class Scheduler: SourceScheduling {
         await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
     }
 
-    /// Notes when another process, or this one before it ended, last asked the hosts: no later than their sources' runs
-    /// ended, or began where they did not end.
+    /// Notes the times of the last requests of other processes to the hosts: at the latest, the end of their sources'
+    /// runs, or the start of runs without an end.
     private static func noteLastRequests(_ states: [String: SourceState], _ environment: RunEnvironment) {
         guard environment.configuration.hosts.havePace else { return }
         let now = environment.clock.now()
@@ -95,7 +95,7 @@ final class Scheduler: SourceScheduling {
         environment.slots.onFree { [continuation] in continuation.yield(.due) }
         environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
         var logged = Set<Origin>()
-        // The results of runs are not needed. A group that kept them would grow with each.
+        // The results of runs are not needed, and a group that kept them would grow.
         await withDiscardingTaskGroup { group in
             func startRuns() {
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
@@ -106,8 +106,7 @@ final class Scheduler: SourceScheduling {
                         let report = await run.run()
                         let ended = clock.now()
                         activeRuns.ended(report.source)
-                        // The loop learns of the end first. An event that the receiver of the report sends then comes
-                        // after it.
+                        // The loop receives the end first, before events that the receiver of the report sends.
                         continuation.yield(.finished(report, at: ended, wasSlow: run.wasSlow))
                         onReport(report)
                     }

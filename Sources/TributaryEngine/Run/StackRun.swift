@@ -6,14 +6,13 @@ import FeedStores
 import Foundation
 import Logging
 
-/// One attempt to refresh one source: the order of the steps, and nothing else.
+/// One attempt to refresh one source: the order of the steps.
 ///
-/// Claims the source, checks that it is due, and asks its servers (``Poll``). If all answer 304, that is recorded. The first
-/// body makes a ``Refresh``, which parses the stack into the worker context and merges it in one transaction. If anything
-/// fails, the worker context is thrown away and only the run itself is recorded.
+/// Claims the source, checks that it is due, and sends its requests (``Poll``). If all answers are 304, the run is
+/// recorded. The first body creates a ``Refresh``, which parses the stack into the worker context and merges it in one
+/// transaction. After an error, the worker context is discarded, and only the run is recorded.
 ///
-/// All but the refresh runs on ``RunEnvironment/executor``, one thread for all runs: a run that finds nothing to do costs
-/// no other.
+/// Everything except the refresh runs on ``RunEnvironment/executor``, one thread for all runs.
 struct StackRun: Sendable {
     private let source: SourceDeclaration
     private let environment: RunEnvironment
@@ -36,12 +35,12 @@ struct StackRun: Sendable {
         permits = RunPermits(permit, in: environment)
     }
 
-    /// True once a server has sent next to nothing for seconds.
+    /// True once a server has been slow.
     var wasSlow: Bool { permits.wasSlow }
 
     /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
     func run() async -> RunReport {
-        // The object may outlive the run.
+        // The permits' owner may outlive the run.
         defer { permits.release() }
         environment.http.begin(source.requests)
         defer { environment.http.end(source.requests) }
@@ -49,7 +48,7 @@ struct StackRun: Sendable {
             do {
                 guard environment.mayRun(source.name) else { return notOwned() }
                 return try await claimed { run, deaths in
-                    // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
+                    // A released source belongs to the next daemon, which waits for the end of this claim.
                     guard environment.mayRun(source.name) else { return notOwned() }
                     return await self.run(run, after: deaths)
                 }
@@ -59,13 +58,13 @@ struct StackRun: Sendable {
         }
     }
 
-    /// Does everything but the commit.
+    /// Runs everything except the commit.
     ///
     /// - Parameters:
     ///   - bodies: files to read instead of the requests' responses, by the requests' keys.
-    ///   - known: the states of the requests, where they are not in the store, which may be a copy of its tables.
+    ///   - known: the states of the requests, if the store is a copy of the tables without them.
     ///   - onChange: called with each change.
-    /// - Throws: the error for which a run would be discarded.
+    /// - Throws: the error that would discard the run.
     func plan(
         bodies: [String: String], replaying known: [String: RequestState]? = nil,
         onChange: @escaping @Sendable (PlannedChange) throws -> Void
@@ -81,9 +80,9 @@ struct StackRun: Sendable {
 
     // MARK: - The claim
 
-    /// Runs a body while the source has no other run, in this process or another. Other sources go on while this one waits.
+    /// Runs a body while the source has no other run in any process. Other sources continue while this one waits.
     ///
-    /// - Parameter body: gets what the store knows of the source, and the number of processes in a row that have died during
+    /// - Parameter body: receives the stored state of the source, and the number of consecutive processes that died during
     ///   its runs.
     private func claimed<Value: Sendable>(
         _ body: (RunState, _ deaths: Int) async throws -> Value
@@ -109,7 +108,7 @@ struct StackRun: Sendable {
 
     private func claim() async throws -> Claimed {
         let hadSlot = permits.hasSlot
-        // On a server, each attempt is a question.
+        // On a server, each attempt is a query.
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
         while true {
@@ -129,7 +128,7 @@ struct StackRun: Sendable {
                 return claimed
             }
             permits.release()
-            // Nobody tells that a lock or a lease was given up, so it is tried again.
+            // Released locks and leases are not notified, so the attempt is repeated.
             try await environment.clock.sleep(for: pause)
             pause = min(pause * 2, longestPause)
         }
@@ -137,7 +136,7 @@ struct StackRun: Sendable {
 
     // MARK: - The steps
 
-    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    /// - Parameter deaths: the number of consecutive processes that died during the source's runs.
     private func run(_ began: RunState, after deaths: Int) async -> RunReport {
         var run = began
         do {
@@ -153,7 +152,7 @@ struct StackRun: Sendable {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
                 if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
-                // The blocked run has seen that the feed differs from the one that was undone.
+                // The blocked run has shown that the feed differs from the undone one.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
                 if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
             }
@@ -162,7 +161,7 @@ struct StackRun: Sendable {
                 found = try await Poll(environment: environment, permits: permits).send(&run)
                 if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
                     try Task.checkCancellation()
-                    // Its slot and its host are free for others while the record waits.
+                    // The slot and the permit are released while the record waits.
                     permits.release()
                     await environment.recordWindow?.end()
                     return await run.record(RunState.Ending(outcome: .unchanged))
@@ -171,15 +170,15 @@ struct StackRun: Sendable {
             return await Refresh(run, permits: permits, found: found).run(after: deaths)
         } catch {
             let ending = run.ending(with: error)
-            // Without bodies there was no replay, which is for whoever asked for it to know.
+            // A replay without bodies is reported to its caller, and not recorded.
             return isReplay ? run.report(ending) : await run.record(ending)
         }
     }
 
     // MARK: - Runs that send nothing
 
-    /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one
-    /// that has failed once.
+    /// Reports a run that could not claim its source, and so is not recorded. The source is retried as after a first
+    /// failure.
     private func unclaimed(_ error: any Error) -> RunReport {
         let run = RunState(
             source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
@@ -189,7 +188,7 @@ struct StackRun: Sendable {
         return report
     }
 
-    /// Reports a source that is not due; with an error where it waits because its last run has failed.
+    /// Reports a source that is not due; with an error if it waits after a failure.
     private func notDue(_ run: RunState, before due: Date) -> RunReport {
         var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
         if run.stored.failures > 0, let error = run.stored.error {
@@ -208,14 +207,14 @@ struct StackRun: Sendable {
         return RunReport(source: source.name, outcome: .notDue, startedAt: now, nextDue: now)
     }
 
-    /// Reports a source whose rows were brought back, and whose feed cannot be compared without taking it.
+    /// Reports a paused source after an undo, whose feed can only be compared by committing it.
     private func paused(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
         RunReport(
             source: source.name, outcome: .notDue, startedAt: run.startedAt, note: undone.strictNote(source.name),
             nextDue: .distantFuture)
     }
 
-    /// Reports a source as paused after it killed the process several times, as the other sources need the process.
+    /// Reports a source as paused after it killed the process several times.
     private func paused(_ run: RunState, after deaths: Int) async throws -> RunReport {
         let error =
             "the process died \(deaths) times in a row during a run of this source, which is paused so that the others can run"

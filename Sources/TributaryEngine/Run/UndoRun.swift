@@ -4,11 +4,11 @@ package import FeedParsing
 package import FeedStores
 package import Foundation
 
-/// A run that brings a source's rows back to what they were after one of its runs, or shows what that would change.
+/// A run that restores a source's rows as they were after one of its runs, or plans that.
 package struct UndoRun: Sendable {
-    /// The point to which the rows are brought back.
+    /// The run whose rows are restored.
     package enum Target: Sendable, Equatable {
-        /// Before the last run whose rows are there.
+        /// The run before the last one with changes.
         case lastChange
         case run(Int64)
         case time(Date)
@@ -22,8 +22,7 @@ package struct UndoRun: Sendable {
     private let clock: any RunClock
     private let threads: any WorkThreads
 
-    /// - Parameter declaration: says how the changelog names the rows, and which columns mark them as deleted; nil for a
-    ///   source that is no longer declared.
+    /// - Parameter declaration: has the keys of the rows, and the columns of soft deletion; nil for an undeclared source.
     package init(
         _ source: String, to target: Target, in store: any MainStore, declaration: SourceDeclaration? = nil,
         parsers: ParserRegistry = ParserRegistry([]), clock: any RunClock = SystemClock(),
@@ -38,18 +37,18 @@ package struct UndoRun: Sendable {
         self.threads = threads
     }
 
-    /// Returns the number of the source's last commit; 0 where it has none.
+    /// Returns the number of the source's last commit; 0 without one.
     package func lastCommit() async throws -> Int64 {
         try await threads.run { try store.commits(of: source, after: 0).last?.number ?? 0 }
     }
 
-    /// Waits for a run of the source that is under way, and brings the rows back.
+    /// Waits for a run of the source in progress, and restores the rows.
     ///
     /// - Parameters:
-    ///   - shown: the last commit before the changes were shown; nil where they were not.
-    ///   - changes: the changes that were shown.
-    /// - Returns: the report as it was recorded.
-    /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
+    ///   - shown: the last commit before the review; nil without a review.
+    ///   - changes: the digest of the reviewed changes.
+    /// - Returns: the recorded report.
+    /// - Throws: ``StoreError`` if the rows cannot be restored; nothing has changed then. `CancellationError`.
     package func run(shown: Int64? = nil, changes: ChangeDigest? = nil) async throws -> RunReport {
         let claim = try await claim()
         let start = clock.uptime
@@ -72,7 +71,7 @@ package struct UndoRun: Sendable {
         return try result.get()
     }
 
-    /// Reports what would change, and changes nothing.
+    /// Reports the changes without making them.
     package func plan(onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws -> MergeCounts {
         let claim = try await claim()
         return try await threads.run {
@@ -84,7 +83,7 @@ package struct UndoRun: Sendable {
     private func claim() async throws -> any SourceClaim {
         while true {
             if let claim = try await threads.run({ try store.claim(source) }) { return claim }
-            // Nobody tells that a lock or a lease was given up, so it is tried again.
+            // Released locks and leases are not notified, so the attempt is repeated.
             try await clock.sleep(for: .milliseconds(200))
         }
     }
@@ -139,7 +138,7 @@ package struct UndoRun: Sendable {
         case .time(let time): return try store.lastRun(at: time)
         case .lastChange:
             let runs = try store.commits(of: source, after: 0).filter { $0.changedRows || $0.restoredRun != nil }
-            // What an undo has brought back was made by a run before it.
+            // Rows that an undo restored were made by an earlier run.
             var limit = Int64.max
             while let last = runs.last(where: { $0.number <= limit }) {
                 guard let restored = last.restoredRun else { return last.number - 1 }
@@ -151,7 +150,7 @@ package struct UndoRun: Sendable {
 }
 
 extension UndoneFeed {
-    /// The requests' states with the versions that were known when the source was undone before.
+    /// Returns the requests' states with the versions of an earlier undo.
     fileprivate func restored(_ states: [String: RequestState]) -> [String: RequestState] {
         versions.reduce(into: states) { states, version in
             states[version.key] = state(of: version.key, states[version.key], fingerprint: "")

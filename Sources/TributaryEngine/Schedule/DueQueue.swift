@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sources ordered by the time at which they are due, in a binary heap. A source scheduled anew leaves its former entry
-/// behind, which is skipped when it comes up.
+/// Sources ordered by their due times, in a binary heap. A rescheduled source leaves its former entry, which is skipped
+/// later.
 struct DueQueue {
     private struct Entry {
         var due: Date
@@ -23,8 +23,8 @@ struct DueQueue {
         }
     }
 
-    /// Moves all due times by the same number of seconds, but for those to which `kept` gives another. Sources that are
-    /// due at once (`distantPast`) or never stay so.
+    /// Shifts all due times by a number of seconds, except those for which `kept` returns another. Sources that are due
+    /// at once (`distantPast`) or never stay so.
     mutating func shift(by seconds: TimeInterval, kept: (_ source: String, _ due: Date) -> Date? = { _, _ in nil }) {
         let former = current
         heap = []

@@ -6,7 +6,7 @@ import FeedStores
 import Foundation
 import XMLStream
 
-/// Decides when a source is due next, by pure functions of what happened and of the time.
+/// Decides a source's next due time, by pure functions of its last run and the time.
 enum DueTime {
     /// The delay before the first retry after a failure, unless the cache interval is shorter.
     static let firstRetry = Duration.seconds(60)
@@ -31,14 +31,13 @@ enum DueTime {
         state.declared = source.identity
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
-        // A server that is busy, and does not say how long, is left alone as after a first failure, however the source is
-        // declared by then.
+        // A busy server without Retry-After gets the pause of a first failure, even if the declaration changes.
         state.askedUntil = hints.retryAt ?? hints.retryStatus.map { _ in now + firstRetry.seconds }
         return state
     }
 
-    /// Returns the state of a source after a replay, which has asked no server: when it is due, and what it failed of,
-    /// stays as it was.
+    /// Returns the state of a source after a replay. A replay sends no request, so the due time and the last error
+    /// stay.
     static func state(
         afterReplay outcome: RunOutcome, source: SourceDeclaration, last: SourceState, startedAt: Date, now: Date
     ) -> SourceState {
@@ -49,10 +48,11 @@ enum DueTime {
         state.lastRun = startedAt
         if outcome == .committed {
             state.lastCommit = now
-            // The documents that wait to be accepted were compared with other rows.
+            // The blocked documents were compared with other rows.
             state.isBlocked = false
         }
-        // A source that was declared differently is due at once, for the sake of its rows. They are as declared now.
+        // A changed declaration makes a source due at once, because of its rows. After the replay, they follow the
+        // declaration.
         if state.failures == 0, state.declared != nil { state.declared = source.identity }
         return state
     }
@@ -74,7 +74,7 @@ enum DueTime {
             if outcome == .committed { state.lastCommit = now }
             let due = source.schedule?.next(after: startedAt) ?? now + interval(source, hints).seconds
             state.nextDue = due
-            // A schedule says when, whatever a server says of its answer.
+            // A schedule takes precedence over a response's freshness.
             if source.schedule == nil, source.honorsMaxAge, let fresh = hints.freshUntil, fresh > due {
                 state.nextDue = fresh
                 state.note = join(state.note, "the server says its answer is good until \(text(fresh)) (max-age)")
@@ -89,7 +89,7 @@ enum DueTime {
             state.lastRun = startedAt
             state.failures += 1
             state.failingSince = last.failingSince ?? startedAt
-            // A blocked run waits for its acceptance while later ones fail.
+            // A blocked run still waits for `accept` after later failures.
             state.isBlocked = outcome == .blocked || last.isBlocked
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
@@ -122,8 +122,8 @@ enum DueTime {
                     state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
             }
         case .cancelled:
-            // It was not the source's fault, so it stays due. But it waits up to a minute, in case the process starts
-            // again at once. No sooner than now, which tells when the source's hosts were last asked.
+            // The source did not cause it, so it stays due, but waits up to a minute in case the process restarts at
+            // once. The time is not before now, which is the time of the last request to its hosts.
             state.outcome = outcome
             let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
             state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source), now)
@@ -133,16 +133,15 @@ enum DueTime {
         return state
     }
 
-    /// Returns the seconds until the next attempt: doubled with each failure up to the cap, then from 80 % to 120 % of
-    /// that.
+    /// Returns the seconds until the next attempt: doubled with each failure up to a limit, with a jitter of 20 %.
     static func backOff(failures: Int, cache: Duration, jitter: Double) -> Double {
         let longest = max(cache.seconds, longestRetry.seconds)
         let delay = min(longest, firstRetry(cache: cache) * pow(2, Double(min(failures, 40) - 1)))
         return delay * (0.8 + 0.4 * jitter)
     }
 
-    /// Returns the time for which a good run's rows are fresh. Without a declared `cache`, a server that gives neither
-    /// validators nor freshness is asked once a day, and one that gives validators once an hour.
+    /// Returns the time for which a successful run's rows are fresh. Without a declared `cache`, the interval is a day
+    /// for a server without validators and freshness, and an hour for one with validators.
     static func interval(_ source: SourceDeclaration, _ hints: PollHints) -> Duration {
         guard !source.hasOwnCache, hints.isHTTP, hints.freshUntil == nil else { return source.cache }
         return hints.haveValidators ? .seconds(3600) : .seconds(86_400)
@@ -150,9 +149,9 @@ enum DueTime {
 
     /// Returns the time at which the scheduler starts a source, given its state.
     ///
-    /// A source whose declaration has changed since its due time was stored is due at once; only a wait that a server
-    /// asked for still holds. No source waits longer than was decided when the due time was stored, even if the clock
-    /// was wrong then.
+    /// A source whose declaration has changed since its due time was stored is due at once, except during a wait that a
+    /// server requested. No source waits longer than decided when the due time was stored, even if the clock was wrong
+    /// then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
         if let gone = state.gone { return gone == source.validity ? .distantFuture : now }
@@ -162,8 +161,10 @@ enum DueTime {
         if let schedule = source.schedule, state.failures == 0, state.attempts == 0, state.outcome?.isGood ?? false {
             // The first time since the last run began. That run's beginning may be to come, if the clock was wrong then.
             let next = schedule.next(after: min(state.lastRun ?? now, now))
-            // A replay is a run, too, and leaves what is due as it was.
-            return schedule.has(due) ? min(due, next) : next
+            // A replay is a run, but does not change the due time. While the last run lies ahead of the clock, `next` stays
+            // ahead of it as well, so only the stored time is ever reached.
+            let isAhead = state.lastRun.map { $0 > now } ?? false
+            return isAhead || schedule.has(due) ? min(due, next) : next
         }
         let wait = state.wait ?? state.lastRun.map { max(0, due.timeIntervalSince($0)) } ?? RetryAfter.longest.seconds
         return min(due, now + wait)
@@ -180,7 +181,7 @@ enum DueTime {
         first.map { $0 + "; " + second } ?? second
     }
 
-    /// Returns a time for people, in UTC, such as `2025-01-31 14:05 UTC`.
+    /// Returns a time in UTC, such as `2025-01-31 14:05 UTC`.
     static func text(_ date: Date) -> String {
         let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
@@ -189,7 +190,7 @@ enum DueTime {
 
 /// The limits that a refresh ignores.
 public enum RefreshMode: Sendable, Equatable {
-    /// None: a source that is not due is left alone.
+    /// None: a source that is not due is not fetched.
     case whenDue
     /// The cache interval and the back-off.
     case force

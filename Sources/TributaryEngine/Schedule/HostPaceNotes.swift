@@ -2,7 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// Says of sources that are due why they may not be run yet: their host has a pace, and others are due there, too.
+/// Notes on due sources that wait for the rate limit of their host.
 package struct HostPaceNotes {
     private let rules: HostRules
     /// The number of sources that are due, by the rules' keys.
@@ -20,7 +20,7 @@ package struct HostPaceNotes {
         }
     }
 
-    /// Returns a text for a source that is due; nil for any other, and where its host has no pace.
+    /// Returns a note for a due source; nil for other sources, and without a rate limit.
     package func note(on source: SourceDeclaration) -> String? {
         guard source.isEnabled, let key = key(of: source), let pace = rules.pace(at: key), isDue(source) else {
             return nil

@@ -3,12 +3,11 @@ import FeedFetching
 /// The permit that a run needs to begin: one of the slots for concurrent runs, and a permit at the host of its first
 /// request. Its holder releases it.
 struct RunPermit: Sendable {
-    /// The slots of which the run has one: those of all runs, or those of slow sources' runs. nil for a run that is not
-    /// counted.
+    /// The slots of which the run has one: those of all runs, or those of slow sources. nil for a run without a slot.
     var slots: Slots?
-    /// True where the slot is one of a slow source, which needs no other while it waits for its server.
+    /// True if the slot is one of slow sources, which the run keeps while it waits for its server.
     var isSlow = false
-    /// The permit at the first request's host; nil if that host is known only when the request is sent.
+    /// The permit at the first request's host; nil if that host is not known yet.
     var host: HostPermit?
 
     func release() {

@@ -4,8 +4,8 @@ import FeedModel
 import FeedStores
 import Foundation
 
-/// The scheduler's state and decisions: which sources run, which wait, and which starts next. It is a value that events
-/// change and that is asked for starts. It has no clock and starts nothing itself.
+/// The scheduler's state and decisions: which sources run, which wait, and which starts next. A value without a clock.
+/// Events change it; the scheduler takes starts from it.
 struct Schedule {
     struct Start {
         var source: SourceDeclaration
@@ -13,36 +13,36 @@ struct Schedule {
         var permit: RunPermit
     }
 
-    /// How much there is to do.
+    /// The load of the schedule.
     struct Load: Sendable, Equatable {
         var running = 0
         var waiting = 0
-        /// When the source was due that waits longest.
+        /// The due time of the source that waits longest.
         var waitingSince: Date?
     }
 
     private var sources: [String: SourceDeclaration] = [:]
-    /// The sources that are this daemon's to run; nil where no other daemon shares them.
+    /// The sources of this daemon; nil if no other daemon shares the store.
     private var owned: Set<String>?
     private var queue = DueQueue()
     /// Sources that are due.
     private var ready = StartQueue()
-    /// Those of them that have not been started.
+    /// The due sources that have not been started.
     private var waits = WaitList()
     private var running: Set<String> = []
-    /// Sources whose next run ignores due times, because it was requested.
+    /// Sources whose next run was requested, and ignores due times.
     private var requested: Set<String> = []
     /// The times of the last requests to refresh sources that this daemon did not own.
     private var requestedWhileUnowned: [String: Date] = [:]
-    /// The seconds in which a source passes from one daemon to another.
+    /// The most seconds for the move of a source from one daemon to another.
     private static let secondsOfHandover = 60.0
-    /// Sources that were declared differently while they ran.
+    /// Sources whose declaration changed during their run.
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
-    /// How the last runs went.
+    /// The lanes of the sources, by their last runs.
     private var lanes: [String: StartQueue.Lane] = [:]
-    /// The mode in which each source is run once; nil for a schedule that goes on.
+    /// The mode in which each source runs once; nil for a continuous schedule.
     private var once: RefreshMode?
 
     /// Creates a schedule that runs each enabled source whenever it is due.
@@ -56,7 +56,7 @@ struct Schedule {
         }
     }
 
-    /// Creates a schedule of a daemon that shares the sources with others. None is its own yet.
+    /// Creates the schedule of a daemon that shares the sources with others, without a source of its own.
     init(sharing configuration: TributaryConfiguration) {
         suspects = []
         owned = []
@@ -78,19 +78,19 @@ struct Schedule {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
     }
 
-    /// Takes the sources whose last runs were good for prompt, until they are known.
+    /// Puts sources with a successful last run into the prompt lane.
     private mutating func noteLanes(_ states: [String: SourceState]) {
         for state in states.values where lanes[state.source] == nil && state.lastRun != nil && state.failures == 0 {
             lanes[state.source] = .prompt
         }
     }
 
-    /// The next time to look for due sources; nil while nothing is declared.
+    /// The next time to check for due sources; nil without sources.
     var nextWake: Date? {
         mutating get { queue.nextDue() }
     }
 
-    /// How much there is to do.
+    /// The load of the schedule.
     var load: Load {
         mutating get {
             Load(running: running.count, waiting: waits.count, waitingSince: waits.longest)
@@ -100,8 +100,8 @@ struct Schedule {
     /// True if the sources are run once, and none is running or waiting to run.
     var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
 
-    /// Schedules sources for a run now, all of them for nil. A source that is running is run once more when it has
-    /// ended. One that is not this daemon's is run if it becomes so soon, and nobody else has run it meanwhile.
+    /// Schedules sources for a run now; all sources for nil. A running source runs again after its run. A source of
+    /// another daemon runs if this daemon takes it over soon, unless it has run meanwhile.
     mutating func refresh(_ names: [String]?, now: Date) {
         for name in names ?? sources.keys.sorted() where sources[name] != nil {
             if isOwned(name) { request(name) } else { requestedWhileUnowned[name] = now }
@@ -110,7 +110,7 @@ struct Schedule {
 
     private func isOwned(_ name: String) -> Bool { sources[name] != nil && owned?.contains(name) ?? true }
 
-    /// Takes sources that another daemon may have run before.
+    /// Takes over sources that another daemon may have run before.
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         owned?.formUnion(names)
         noteLanes(states.filter { names.contains($0.key) })
@@ -123,7 +123,7 @@ struct Schedule {
         }
     }
 
-    /// Leaves sources to another daemon. Those that are running end.
+    /// Releases sources to another daemon. Runs in progress end first.
     mutating func release(_ names: Set<String>, now: Date) {
         owned?.subtract(names)
         for name in names {
@@ -133,8 +133,8 @@ struct Schedule {
         }
     }
 
-    /// Takes over when sources are due that another process has run. One that the other process declares differently is not
-    /// due for that: only a change of this daemon's own declarations is one.
+    /// Updates the due times of sources that another process has run. A different declaration of the other process does
+    /// not make a source due.
     mutating func updateDueTimes(from states: [String: SourceState], now: Date) {
         for (name, var state) in states where isOwned(name) && !requested.contains(name) {
             state.declared = nil
@@ -159,7 +159,7 @@ struct Schedule {
             isSuspect: suspects.contains(source.name))
     }
 
-    /// Puts a new configuration in force. Sources declared as before are not disturbed; new and changed ones are due.
+    /// Applies a new configuration. Unchanged sources keep their due times; new and changed ones are due.
     mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
         let former = sources
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
@@ -179,21 +179,21 @@ struct Schedule {
     /// Adjusts to a clock that was set: each source waits as long as before.
     mutating func clockWasSet(from former: Date, to now: Date) {
         queue.shift(by: now.timeIntervalSince(former)) { [sources] name, due in
-            // What waits for a time of the day does so by the clock as it is now.
+            // Schedules by time of day follow the new clock.
             guard let schedule = sources[name]?.schedule, schedule.has(due) else { return nil }
             return min(due, schedule.next(after: now))
         }
     }
 
-    /// Returns how many sources are due and wait for this origin.
+    /// Returns the number of due sources that wait for this origin.
     func waiting(at origin: Origin) -> Int { ready.waiting(at: origin) }
 
-    /// Notes that this origin has a free place again.
+    /// Notes that this origin has a free permit.
     mutating func free(_ origin: Origin) { ready.free(origin) }
 
     /// - Parameters:
-    ///   - wasSlow: true where a server sent next to nothing for seconds.
-    ///   - jitter: from 0 to 1; lets sources that were due together drift apart.
+    ///   - wasSlow: true if a server was slow.
+    ///   - jitter: from 0 to 1; spreads sources that were due together.
     mutating func finished(
         _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = 0
     ) {
@@ -203,15 +203,15 @@ struct Schedule {
         ready.finished(name)
         let isChanged = changed.remove(name) != nil
         guard once == nil, let source = sources[name], isOwned(name) else { return }
-        // Never again within the same second, however short the cache interval.
+        // The next run is at least a second later, even with a shorter cache interval.
         let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
-        // Who says when a source is run has said whether it is together with others.
+        // Sources with a schedule are not spread.
         let spread = source.schedule == nil ? jitter * min(30, source.cache.seconds / 20) : 0
         queue.schedule(name, at: requested.contains(name) || isChanged ? .distantPast : due + spread)
     }
 
-    /// Returns the time at which to look at a source. A source that is never due is looked at too, as another process
-    /// may have released it.
+    /// Returns the time at which to check a source. Sources that are never due are checked, too, because another
+    /// process may have resumed them.
     private static func look(at due: Date, now: Date) -> Date {
         due == .distantFuture ? now + DueTime.longestRetry.seconds : due
     }

@@ -1,7 +1,6 @@
 import Locking
 
-/// Limits what goes on at the same time to a number. Nobody waits here: whoever is refused tries again when
-/// ``onFree(_:)`` reports room.
+/// A limit on concurrent work. Callers do not wait: ``onFree(_:)`` reports when a refused caller may try again.
 final class Slots: Sendable {
     private struct State {
         var limit: Int
@@ -9,7 +8,7 @@ final class Slots: Sendable {
         var hasRefused = false
         var onFree: @Sendable () -> Void = {}
 
-        /// Returns the action for the room that there is, once for all who were refused.
+        /// Returns the action for free slots, once for all refused callers.
         mutating func takeAction() -> (@Sendable () -> Void)? {
             guard hasRefused, taken < limit else { return nil }
             hasRefused = false
@@ -21,10 +20,10 @@ final class Slots: Sendable {
 
     init(limit: Int) { state = Mutex(State(limit: limit)) }
 
-    /// Sets the action for room where ``acquire()`` found none.
+    /// Sets the action for free slots after a refused ``acquire()``.
     func onFree(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onFree = action } }
 
-    /// Changes the limit. What is taken stays so.
+    /// Changes the limit. Acquired slots stay acquired.
     func setLimit(_ limit: Int) {
         let action = state.withLock { state in
             state.limit = limit
@@ -33,7 +32,7 @@ final class Slots: Sendable {
         action?()
     }
 
-    /// Takes one. Whoever gets true calls ``release()``.
+    /// Acquires a slot. Call ``release()`` after it returns true.
     func acquire() -> Bool {
         state.withLock { state in
             guard state.taken < state.limit else {
@@ -45,7 +44,8 @@ final class Slots: Sendable {
         }
     }
 
-    /// Takes one, over the limit if none is free. For callers that hold what others wait for, and so must not wait.
+    /// Acquires a slot, exceeding the limit if none is free. For callers that must not wait because others wait for
+    /// their permits.
     func acquireOverLimit() { state.withLock { $0.taken += 1 } }
 
     func release() {

@@ -1,42 +1,41 @@
 import DequeModule
 import FeedDeclarations
 
-/// Due sources that wait for a slot for their run, and for a place at the first host that they ask.
+/// Due sources that wait for a slot, and for a permit at their first host.
 ///
-/// Hosts take turns, and a host without a free place delays only its own sources. A source is looked at when it is
-/// added and when its host has a free place again, never just because others wait.
+/// Hosts take turns, and a host without a free permit delays only its own sources. A source is checked when it is
+/// added, and when its host has a free permit.
 ///
-/// Sources that were answered without delay come before those of which nothing is known, but for every fourth start. Those
-/// that were slow share places of their own, so that however many there are, no other source waits for them. At one host they
-/// take turns with the others.
+/// Prompt sources come before unknown ones, except at every fourth start. Slow sources have slots of their own, so that
+/// no other source waits for them. At one host, they take turns with the others.
 struct StartQueue {
-    /// How a source's last run went.
+    /// The lane of a source, by its last run.
     enum Lane: Sendable, CaseIterable {
-        /// Its servers answered without delay.
+        /// Its servers answered promptly.
         case prompt
-        /// Nothing is known.
+        /// Unknown.
         case new
-        /// A server sent next to nothing for seconds.
+        /// A server was slow.
         case slow
     }
 
     private struct Line: Hashable {
         var lane: Lane
-        /// nil if it is not known.
+        /// nil if unknown.
         var origin: Origin?
     }
 
-    /// The names of waiting sources, by the first origin that they ask.
+    /// The names of waiting sources, by their first origin.
     private var waiting: [Line: Deque<String>] = [:]
     /// Origins that may have a free permit, in rotation.
     private var rotation: [Lane: Deque<Line>] = [:]
     private var inRotation: Set<Line> = []
-    /// The starts of prompt sources in a row.
+    /// The number of consecutive starts of prompt sources.
     private var promptStarts = 0
     private static let mostPromptStarts = 3
-    /// The origins whose last start was one of a slow source, while others wait there: theirs is the next.
+    /// The origins whose last start was a slow source while others waited. The others start next.
     private var owed: Set<Origin?> = []
-    /// Sources during whose last run a process died. They run one at a time, to show which of them is the cause.
+    /// Sources during whose last run a process died. They run one at a time, to find the cause.
     private var suspects: Deque<(name: String, origin: Origin?)> = []
     private var runningSuspect: String?
     private var queued: Set<String> = []
@@ -60,7 +59,7 @@ struct StartQueue {
         Lane.allCases.reduce(0) { $0 + (waiting[Line(lane: $1, origin: origin)]?.count ?? 0) }
     }
 
-    /// Notes that this origin has a free place again.
+    /// Notes that this origin has a free permit.
     mutating func free(_ origin: Origin) {
         for lane in Lane.allCases {
             let line = Line(lane: lane, origin: origin)

@@ -1,17 +1,17 @@
 import DequeModule
 import Foundation
 
-/// Sources that wait, and since when. They come about in the order in which they are due.
+/// Waiting sources with the start of their wait, added roughly in the order of their due times.
 struct WaitList {
     private var order: Deque<(name: String, since: Date)> = []
     private var current: [String: Date] = [:]
 
     var count: Int { current.count }
 
-    /// Since when the source waits that was added first.
+    /// The start of the longest wait.
     var longest: Date? {
         mutating get {
-            // Those that wait no more are dropped when they come up.
+            // Sources that no longer wait are removed lazily.
             while let first = order.first, current[first.name] != first.since { order.removeFirst() }
             return order.first?.since
         }
@@ -21,7 +21,7 @@ struct WaitList {
     mutating func add(_ name: String, since: Date) {
         guard current[name] == nil else { return }
         current[name] = since
-        // A source that waits for hours must not keep all that have been started meanwhile.
+        // Removes started sources, so that a long wait does not keep their entries.
         if order.count > 2 * current.count + 64 { order.removeAll { current[$0.name] != $0.since } }
         order.append((name, since))
     }

@@ -12,7 +12,7 @@ package struct ChangeRecord: Encodable {
     private var key: [String: StoredValue]
     private var old: [String: StoredValue]?
     private var new: [String: StoredValue]?
-    /// True where something else has changed the row since, so that what the run made of it is not known.
+    /// True if the row has been changed since, so that its values after the run are unknown.
     private var changed_since: Bool
 
     package init(_ change: RowChange) {

@@ -3,16 +3,16 @@ package import FeedModel
 package import FeedParsing
 package import FeedStores
 
-/// Reads the changelog as lines: the rows of each commit in the order of their ids, then the commit's end. Commits come in
-/// the order of ``RunPosition``, in which nothing is ever passed over. Rows are read some thousand at a time, each time by
-/// a question of its own, so that neither memory nor the store feels how many there are, or how slowly they are read.
+/// Reads the changelog as lines: the rows of each commit in the order of their ids, then the end of the commit. Commits
+/// come in the order of ``RunPosition``, which skips none. Rows are read in batches of some thousand, each with its own
+/// query, so that memory and the store do not depend on their number.
 package struct ChangelogReader: Sendable {
-    /// A place behind the changelog's end.
+    /// The error of a position after the changelog's end.
     package struct Ahead: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// What is read beside the changes: their rows.
+    /// The rows that are read with the changes.
     package struct Images: Sendable {
         package var format: ChangeFormat
         package var configuration: TributaryConfiguration
@@ -33,20 +33,19 @@ package struct ChangelogReader: Sendable {
     private let images: Images?
     private var hasBegun = false
     private var position = RunPosition.start
-    /// The last row of all that was read.
+    /// The id of the last row read.
     private var cursor: Int64 = 0
-    /// The row that the caller has read last, where its commit is forgotten: commits whose rows all come before it are
-    /// passed over.
+    /// The id of the caller's last row, if its commit was deleted. Commits with only earlier rows are skipped.
     private var known: Int64 = 0
-    /// Those that are read next.
+    /// The next runs.
     private var runs: ArraySlice<ChangelogRun> = []
-    /// The last row that was read of the first of these, and whether any was.
+    /// The last row read of the first run, and whether any was read.
     private var row: (last: Int64, isRead: Bool) = (0, false)
 
     /// - Parameters:
     ///   - sources: empty for all.
     ///   - after: the id of the last row that the caller has read.
-    ///   - images: nil for the keys of rows alone.
+    ///   - images: nil to read only the keys of rows.
     package init(_ store: any MainStore, sources: Set<String>, after: Int64?, images: Images? = nil) {
         self.images = images
         self.store = store
@@ -54,9 +53,9 @@ package struct ChangelogReader: Sendable {
         self.after = after
     }
 
-    /// Returns the next lines; none where everything has been read that can be. Blocks its thread.
+    /// Returns the next lines; none at the end. Blocks its thread.
     ///
-    /// - Throws: ``Ahead`` where the changelog does not reach so far; `StoreError`.
+    /// - Throws: ``Ahead`` if the changelog ends before the position; `StoreError`.
     package mutating func next() throws -> [TailLine] {
         if !hasBegun {
             hasBegun = true
@@ -74,12 +73,12 @@ package struct ChangelogReader: Sendable {
         }
     }
 
-    /// True where commits follow that cannot be read yet, as an older transaction is under way.
+    /// Returns true if an older open transaction delays later commits.
     package func isHeldUp() throws -> Bool { try store.isHeldUp(after: position) }
 
-    /// Finds the place of the last row that was read.
+    /// Finds the position of the last row read.
     ///
-    /// - Returns: a line where rows behind it are forgotten.
+    /// - Returns: a line if rows after it were deleted.
     private mutating func begin(_ after: Int64) throws -> TailLine? {
         guard let bounds = try store.changelogBounds() else {
             if after > 0 { throw Self.ahead(after, last: 0) }
@@ -101,7 +100,7 @@ package struct ChangelogReader: Sendable {
         Ahead(description: "\(after): the changelog ends with row \(last); is this the right store?")
     }
 
-    /// Returns the next rows of a run, or its end, with which it is done; nothing for one without rows.
+    /// Returns the next rows of a run, or its end; no lines for a run without rows.
     private mutating func lines(of run: ChangelogRun) throws -> [TailLine] {
         let end = run.changes?.upperBound ?? 0
         let isWanted = sources.isEmpty || sources.contains(run.report.source)

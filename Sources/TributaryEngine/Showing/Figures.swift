@@ -2,7 +2,7 @@ package import FeedModel
 import FeedStores
 package import Foundation
 
-/// Numbers and outcomes in a form for people.
+/// Numbers and outcomes as text.
 package enum Figures {
     package static func bytes(_ count: Int) -> String {
         switch Double(count) {
@@ -13,11 +13,17 @@ package enum Figures {
         }
     }
 
+    /// Returns `37 ms`, `2.8 s`, `72 min` or `26 h`.
     package static func seconds(_ seconds: Double) -> String {
-        seconds < 1 ? String(format: "%.0f ms", seconds * 1000) : String(format: "%.1f s", seconds)
+        switch seconds {
+        case ..<1: String(format: "%.0f ms", seconds * 1000)
+        case ..<120: String(format: "%.1f s", seconds)
+        case ..<7200: String(format: "%.0f min", seconds / 60)
+        default: String(format: "%.0f h", seconds / 3600)
+        }
     }
 
-    /// Returns an outcome as a sentence has it: `not due`.
+    /// Returns an outcome in words: `not due`.
     package static func word(_ outcome: RunOutcome) -> String { outcome.rawValue.replacing("_", with: " ") }
 
     /// Returns `1 source`, `2 sources`.
@@ -38,7 +44,7 @@ package enum Figures {
         return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
     }
 
-    /// Returns one line on a run, to follow its source's name.
+    /// Returns the summary of a run, without its source's name.
     package static func summary(_ report: RunReport, now: Date) -> String {
         switch report.outcome {
         case .committed:

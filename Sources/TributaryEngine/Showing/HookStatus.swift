@@ -3,15 +3,15 @@ package import FeedModel
 package import FeedStores
 import Foundation
 
-/// How a hook stands: how far it has come, and what it waits for.
+/// The state of a hook: its position, and the reason for a wait.
 package struct HookStatus: Sendable, Encodable {
-    /// The runs that are looked at, at most.
+    /// The most counted runs.
     package static let mostCounted = 10_000
 
     package let hook: HookDeclaration
     /// nil until a daemon has run with the hook.
     package let state: HookState?
-    /// The runs after its place of which it has to be told.
+    /// The number of runs with undelivered events.
     package let behind: Int
 
     private enum Key: String, CodingKey {

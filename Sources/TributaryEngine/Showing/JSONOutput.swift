@@ -1,6 +1,6 @@
 import Foundation
 
-/// JSON for programs: sorted keys as written, no escaped slashes, dates as ISO 8601.
+/// JSON with sorted keys, unescaped slashes and dates as ISO 8601.
 package enum JSONOutput {
     package static func line(_ value: some Encodable) throws -> String {
         String(decoding: try encoder.encode(value), as: UTF8.self)

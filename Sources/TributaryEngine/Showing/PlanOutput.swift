@@ -2,7 +2,7 @@ package import FeedModel
 import FeedStores
 import Foundation
 
-/// A plan in JSON, for programs.
+/// A plan in JSON.
 package struct PlanOutput: Encodable {
     private struct Table: Encodable {
         var table: String
@@ -25,12 +25,12 @@ package struct PlanOutput: Encodable {
     var unchanged: Int
     var skipped = 0
     private var tables: [Table]
-    /// The reason for which a run would be blocked.
+    /// The reason why a run would be blocked.
     var blocked: String?
     var requests: [RequestReport] = []
     var unmatched_elements: [StackPlan.Unmatched] = []
     var unmatched_columns: [StackPlan.Unmatched] = []
-    /// The text by which exactly these changes are made; nil where that is not offered.
+    /// The digest that applies exactly these changes; nil if not offered.
     package var digest: String?
 
     package init(source: String, plan: StackPlan, report: PlanReport) {
@@ -42,7 +42,7 @@ package struct PlanOutput: Encodable {
         unmatched_columns = plan.columns
     }
 
-    /// - Parameter counts: of all changes, also of those that the report does not show.
+    /// - Parameter counts: the counts of all changes, including those that the report omits.
     package init(source: String, counts: MergeCounts, report: PlanReport) {
         self.source = source
         inserted = counts.inserted

@@ -1,14 +1,14 @@
 package import FeedModel
 import FeedStores
 
-/// Rows as text for people.
+/// Rows as text.
 extension PlanReport {
     /// Returns the columns of a row with their values.
     package static func text(_ values: PlannedChange.Values) -> String {
         values.map { "\($0.column) = \(literal($0.value))" }.joined(separator: ", ")
     }
 
-    /// Returns what differs in the second of two rows.
+    /// Returns the differences of two rows.
     package static func changes(_ old: PlannedChange.Values, _ new: PlannedChange.Values) -> String {
         differences(old, new).map { change in
             let (old, new) = (change.old.spelt(beside: change.new), change.new.spelt(beside: change.old))

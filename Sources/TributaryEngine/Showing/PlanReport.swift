@@ -1,7 +1,7 @@
 package import FeedModel
 import FeedStores
 
-/// The changes that a plan has found: as many of them as are shown, and the counts of all.
+/// The changes of a plan: a limited number of rows, and the counts of all.
 package struct PlanReport: Sendable {
     package struct Table: Sendable {
         package var inserted: [PlannedChange] = []
@@ -39,7 +39,7 @@ package struct PlanReport: Sendable {
         self.init(limit: limit)
         for row in review.rows {
             func values(_ cells: [ChangeReview.Cell]) -> PlannedChange.Values { cells.map { ($0.column, $0.value) } }
-            // Of an updated row, the key and what differs.
+            // For an updated row, the key and the differing columns.
             let key = row.operation == .update ? values(row.key) : []
             let changed = Set(row.old.map(\.column))
             let same = key.filter { !changed.contains($0.column) }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Times in a form for people: `3 min ago`, `in 2 h`.
+/// Times relative to now: `3 min ago`, `in 2 h`.
 package enum RelativeTime {
     package static func text(_ date: Date, now: Date) -> String {
         let seconds = date.timeIntervalSince(now)

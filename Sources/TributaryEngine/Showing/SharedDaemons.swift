@@ -2,7 +2,7 @@ import FeedModel
 package import FeedStores
 package import Foundation
 
-/// The daemons that live on a store which several share, and what is whose.
+/// The live daemons of a shared store, and their sources.
 package struct SharedDaemons: Sendable {
     package let records: [DaemonRecord]
     private let shares: DaemonShares
@@ -14,22 +14,22 @@ package struct SharedDaemons: Sendable {
         runners = try store.runners()
     }
 
-    /// Returns the name of the daemon to which a source belongs; nil where no daemon declares it.
+    /// Returns the name of the daemon that runs a source; nil if no daemon declares it.
     package func owner(of source: String) -> String? { shares.owner(of: source).flatMap(name) }
 
-    /// Returns the name of the process that runs a source at this moment; nil where none does.
+    /// Returns the name of the process that is running a source; nil if none is.
     package func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }
 
     /// Returns the number of a daemon's sources.
     package func share(of record: DaemonRecord) -> Int { shares.sources(of: record.id).count }
 
-    /// The daemon of a source, and whether the source is being run, for people.
+    /// Returns the daemon of a source, and whether the source is running, as text.
     package func text(for source: String) -> String {
         guard let runner = runner(of: source) else { return owner(of: source) ?? "-" }
         return runner + ", running"
     }
 
-    /// The daemons with their shares, for people.
+    /// Returns the daemons with their shares, as text.
     package func summary(now: Date) -> String {
         records.map { record in
             let count = shares.sources(of: record.id).count

@@ -8,7 +8,7 @@ package enum SourceCondition: String, Sendable, CaseIterable, Comparable {
     /// Nothing is fetched, or the feed is not taken, until `resume`.
     case paused
     case failing
-    /// Its server said that it is gone for good (410).
+    /// Its server answered 410.
     case gone
     case new
     case ok
@@ -31,6 +31,6 @@ extension SourceStatus {
         return state.outcome == nil ? .new : .ok
     }
 
-    /// True for a source that somebody should look at.
+    /// True for a source that needs attention.
     package var isProblem: Bool { condition <= .gone || isStale }
 }

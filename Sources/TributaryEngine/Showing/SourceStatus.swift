@@ -2,19 +2,19 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// How a source stands: an element of `sources` of `status --json`.
+/// The state of a source: an element of `sources` of `status --json`.
 package struct SourceStatus: Sendable, Encodable {
-    /// nil for a source that is in the store alone.
+    /// nil for a source that is only in the store.
     package let declaration: SourceDeclaration?
     package let state: SourceState
-    /// The daemon to which the source belongs, and the one that runs it at this moment, where several share the store.
+    /// The daemon that owns the source, and the one that is running it, on a shared store.
     package let daemon: String?
     package let runner: String?
-    /// True where no run was good for as long as the declaration allows.
+    /// True if no run has succeeded within `fresh_within`.
     package let isStale: Bool
     private let isShared: Bool
 
-    /// - Parameter now: the time at which the source is stale or not.
+    /// - Parameter now: the time for which staleness is decided.
     package init(_ declaration: SourceDeclaration?, _ state: SourceState, among daemons: SharedDaemons?, now: Date) {
         self.declaration = declaration
         daemon = daemons?.owner(of: state.source)

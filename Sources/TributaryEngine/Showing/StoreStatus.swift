@@ -3,21 +3,21 @@ import FeedModel
 package import FeedStores
 package import Foundation
 
-/// How the sources and hooks of a configuration stand in its store.
+/// The states of a configuration's sources and hooks, from its store.
 package struct StoreStatus: Sendable {
     package let sources: [SourceStatus]
-    /// The sources that are in the store alone.
+    /// The sources that are only in the store.
     package let undeclared: [SourceStatus]
     package let hooks: [HookStatus]
-    /// The daemons, where several may share the store.
+    /// The daemons of a shared store; nil for other stores.
     package let daemons: SharedDaemons?
 
-    /// Reads how all sources and hooks stand; blocks its thread.
+    /// Reads the states of sources and hooks. Blocks its thread.
     ///
     /// - Parameters:
-    ///   - names: only these sources, and no hooks; all where there are none.
-    ///   - store: nil where there is none yet.
-    ///   - now: the time at which those that wait for a host are told.
+    ///   - names: the sources to read, without hooks; empty for all sources and hooks.
+    ///   - store: nil if it does not exist yet.
+    ///   - now: the time for waits at hosts.
     /// - Throws: `StoreError`.
     package init(
         _ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?,
@@ -50,7 +50,7 @@ package struct StoreStatus: Sendable {
     package struct Output: Encodable {
         package struct Daemon: Encodable {
             var running: Bool
-            /// Where several may share the store: the names of those that run.
+            /// The names of the running daemons of a shared store.
             var names: [String]?
         }
 
@@ -60,8 +60,8 @@ package struct StoreStatus: Sendable {
     }
 
     /// - Parameters:
-    ///   - onlyProblems: true for the sources alone that somebody should look at.
-    ///   - isDaemonRunning: whether a daemon runs on a store that no others share.
+    ///   - onlyProblems: true for only the sources that need attention.
+    ///   - isDaemonRunning: whether a daemon runs, for a store that is not shared.
     package func output(onlyProblems: Bool = false, isDaemonRunning: Bool) -> Output {
         let names = daemons.map { $0.records.map(\.name) }
         let daemon = Output.Daemon(running: names.map { !$0.isEmpty } ?? isDaemonRunning, names: names)

@@ -8,11 +8,11 @@ package struct TailLine: Encodable, Sendable {
         case change(ChangelogEntry)
         /// The end of a commit, after its rows.
         case commit(last: Int64)
-        /// Rows that are not in the changelog any more, before the first that is.
+        /// Rows were deleted from the changelog, before the first existing one.
         case forgotten(after: Int64, first: Int64)
-        /// Runs were forgotten while the lines before were written.
+        /// Runs were deleted while the lines before were written.
         case runsForgotten(after: Int64)
-        /// Commits that cannot be told yet, as an older transaction is under way at the server.
+        /// Commits wait for an older open transaction at the server.
         case heldUp
     }
 
@@ -85,7 +85,7 @@ package struct TailLine: Encodable, Sendable {
         }
     }
 
-    /// The line for people.
+    /// The line as text.
     package var text: String {
         switch content {
         case .change(let change):
@@ -104,7 +104,7 @@ package struct TailLine: Encodable, Sendable {
 }
 
 extension RowImages {
-    /// The values for people: those that differ, or all of the only row.
+    /// The values as text: those that differ, or all values of an only row.
     fileprivate var shown: String {
         func values(_ row: [Value]) -> [(column: String, value: StoredValue)] { row.map { ($0.column, $0.value) } }
         return switch (before, after) {

@@ -1,14 +1,14 @@
 package import FeedDeclarations
 package import FeedModel
 
-/// Sources that are in the store alone.
+/// Sources that are only in the store.
 extension TributaryConfiguration {
-    /// Returns the names of those stored sources that are not declared.
+    /// Returns the names of stored sources that are not declared.
     package func undeclaredSources(among states: [String: SourceState]) -> [String] {
         states.keys.filter { self[source: $0] == nil }.sorted()
     }
 
-    /// What is said of such a source.
+    /// Returns the note on such a source.
     package static func undeclared(_ source: String) -> String {
         "source '\(source)' is in the store and no longer declared; `tributary purge \(source)` deletes what it has written"
     }

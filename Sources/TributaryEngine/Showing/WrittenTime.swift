@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Points in time as people write them: `2026-11-17`, which is its beginning in UTC, or `2026-11-17T14:30[:15][Z|+01:00]`.
+/// Times in arguments: `2026-11-17`, which is the start of that day in UTC, or `2026-11-17T14:30[:15][Z|+01:00]`.
 package enum WrittenTime {
-    /// Returns nil for what is no time.
+    /// Returns nil for an invalid time.
     package static func date(_ text: String) -> Date? {
         let parts = text.split(separator: /[T ]/, maxSplits: 1)
         var full = String(parts.first ?? "")

@@ -1,18 +1,18 @@
 package import FeedModel
 
-/// The rows that a document becomes by a declaration, and what of it is not mapped.
+/// The rows of a document by a declaration, and the unmapped parts.
 package struct Trial: Sendable, Encodable {
-    /// What is tried.
+    /// The input of a trial.
     package enum Subject: Sendable {
         /// An `http:` or `https:` address.
         case address(String)
-        /// A document itself.
+        /// A document.
         case document(String)
     }
 
     package struct Table: Sendable, Encodable {
         package var table: String
-        /// The number of its records, and why its key was chosen, where the declaration was inferred.
+        /// The number of its records, and the reason for its key, if the declaration was inferred.
         package var reason: String?
         package var key: [String] = []
         package var columns: [String] = []
@@ -26,21 +26,21 @@ package struct Trial: Sendable, Encodable {
         package var count: Int
     }
 
-    /// The most rows of a table that are shown.
+    /// The most shown rows of a table.
     package static let mostRows = 20
     /// The most bytes of a document, decompressed.
     package static let mostBytes = 8 << 20
 
-    /// The declaration as a block of `sources.toml`; empty where none could be inferred.
+    /// The declaration as a block of `sources.toml`; empty if none could be inferred.
     package var toml: String
     package var tables: [Table] = []
-    /// Elements and attributes that no column takes.
+    /// Unmapped elements and attributes.
     package var unmapped: [Unmapped] = []
-    /// Paths of columns that found no value.
+    /// The paths of columns without a value.
     package var empty: [String] = []
     package var skipped = 0
     package var notes: [String] = []
-    /// Why there are no rows; empty where there are.
+    /// The errors of a trial without rows; empty otherwise.
     package var problems: [String] = []
 
     package init(toml: String) { self.toml = toml }

@@ -9,16 +9,15 @@ import Foundation
 import Locking
 
 extension SyncService {
-    /// The time for one trial, with the download.
+    /// The timeout of one trial, including the download.
     private static let tryingTime = Duration.seconds(60)
 
-    /// Fetches a document and shows the rows that it becomes, in a store of its own that is gone afterwards. One document is
-    /// tried at a time.
+    /// Fetches a document and returns its rows, in a temporary store. One document is tried at a time.
     ///
     /// - Parameters:
     ///   - toml: the declaration of the source; nil to infer one.
     ///   - makeStore: creates a store in a file.
-    /// - Throws: ``CorrectionRefusal`` where another is being tried, or the time has passed; `CancellationError`.
+    /// - Throws: ``CorrectionRefusal`` during another trial, or after the timeout; `CancellationError`.
     package func tryOut(
         _ subject: Trial.Subject, by toml: String?,
         makeStore: @escaping @Sendable (_ path: String, _ schema: String) throws -> any MainStore
@@ -48,7 +47,7 @@ extension SyncService {
     }
 }
 
-/// Makes one trial, on a queue of its own.
+/// Runs one trial, on its own queue.
 private actor TrialRun {
     private let subject: Trial.Subject
     private let toml: String?
@@ -90,7 +89,7 @@ private actor TrialRun {
         return trial
     }
 
-    /// Makes a folder that only this user can enter (mkdtemp(3)).
+    /// Creates a folder that only this user can enter (mkdtemp(3)).
     private static func makeFolder() throws -> String {
         let parent = FileManager.default.temporaryDirectory.path
         var template = Array("\(parent)/tributary-try-XXXXXX".utf8CString)
@@ -103,9 +102,9 @@ private actor TrialRun {
 
     // MARK: - The document
 
-    /// Writes the document to a file, decompressed, and with the encoding in its XML declaration that it really has.
+    /// Writes the document to a file, decompressed, with its actual encoding in the XML declaration.
     ///
-    /// - Returns: the format that its server has told, or that its first character tells; nil for XML and JSON.
+    /// - Returns: the format from the media type or the first character; nil for XML and JSON.
     private func write(to file: String) async throws -> BodyFormat? {
         var bytes: Data
         let charset: String?
@@ -147,7 +146,7 @@ private actor TrialRun {
         return (exchange.response, bytes)
     }
 
-    /// Returns XML whose declaration names a charset, which its transport has told (RFC 7303, section 3).
+    /// Returns XML whose declaration names the charset of its media type (RFC 7303, section 3).
     private static func declaring(_ charset: String, _ bytes: Data) -> Data {
         let isName = charset.utf8.allSatisfy { $0.isAlphanumeric || "-_.:".utf8.contains($0) }
         guard isName, bytes.starts(with: "<".utf8) else { return bytes }
@@ -158,9 +157,9 @@ private actor TrialRun {
 
     // MARK: - The rows
 
-    /// Infers the declaration, where there is none.
+    /// Infers the declaration, if none is given.
     ///
-    /// - Returns: what was found of each table.
+    /// - Returns: the reasons for each table.
     private func infer(_ document: String, _ format: BodyFormat?, _ trial: inout Trial) async throws -> [String: String]
     {
         guard toml == nil else { return [:] }

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Recognition of names of identifiers, in English, German, French, Spanish and Dutch.
+enum KeyName {
+    /// Names of a record's own identifiers, in order of preference.
+    static let own = ["id", "identifier", "guid", "uuid", "key", "code", "sku"]
+    /// Numbers that somebody else assigns, and addresses.
+    static let assigned = [
+        "ean", "gtin", "isbn", "issn", "doi", "recordreference", "loc", "url", "uri", "link", "about", "href",
+    ]
+    /// Names that are preferred only to names without meaning.
+    static let labels = [
+        "ref", "reference", "referenz", "referencia", "referentie", "symbol", "number", "no", "nr", "num", "nummer",
+        "numero",
+        "codigo", "kennung", "schluessel", "schlussel", "sleutel", "clave", "cle", "mpn", "upc", "name", "nom",
+        "nombre", "naam",
+        "bezeichnung", "lang", "language", "currency",
+    ]
+    /// The labels that are texts.
+    static let texts: Set = ["name", "nom", "nombre", "naam", "bezeichnung"]
+    static let times = ["date", "day", "time"]
+
+    /// Returns true for the number or code of an article: `artnr`, `Art.-Nr.`, `item_code`, `product number`,
+    /// `numero_article`.
+    ///
+    /// - Parameter name: in lower case, without separators.
+    static func isOfItem(_ name: String) -> Bool {
+        name.wholeMatch(of: itemFirst) != nil || name.wholeMatch(of: itemLast) != nil
+    }
+
+    /// Returns true for a name that ends in a word for a number or a code: `batch_no`, `supplier_sku`.
+    ///
+    /// - Parameter snake: the name in lower case, with `_` between its words.
+    static func endsInCode(_ snake: String) -> Bool {
+        guard let last = snake.split(separator: "_").last, last.count < snake.count else { return false }
+        return codes.contains(String(last))
+    }
+
+    /// Returns true for a name of money or of a time, whose values may be unique by accident.
+    static func isOfAmountOrTime(_ names: [String]) -> Bool {
+        let words = names.suffix(1).flatMap { SQLName.snakeCase($0).split(separator: "_").map(String.init) }
+        return MoneyName.isMoney(names) || !measures.isDisjoint(with: words)
+    }
+
+    private static let codes: Set = [
+        "code", "number", "no", "nr", "nbr", "num", "key", "nummer", "numero", "codigo", "sku", "ean", "gtin", "isbn",
+        "uuid",
+        "guid", "kennung",
+    ]
+    private static let measures: Set = [
+        "date", "datum", "fecha", "day", "tag", "jour", "dia", "time", "zeit", "heure", "hora", "tijd", "timestamp",
+        "updated",
+        "created", "modified", "changed", "prijs", "stock", "bestand", "quantity", "qty", "menge", "weight", "gewicht",
+    ]
+    nonisolated(unsafe) private static let itemFirst =
+        /(art|article|artikel|articulo|item|prod|product|produkt|produit|producto|material|mat|part|teile?|bestell|best|order)(no|nr|nbr|num|number|nummer|numero|id|code|codigo|key|ref|reference|referenz|referencia)/
+    nonisolated(unsafe) private static let itemLast =
+        /(no|nr|num|numero|id|code|codigo|ref|reference|referencia|cle|clave)(de|del|du)?(art|article|articulo|produit|producto|item|product)/
+}
