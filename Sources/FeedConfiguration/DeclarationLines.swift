@@ -27,7 +27,7 @@ package struct DeclarationLines: Sendable {
             throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
         }
         do throws(TOMLError) {
-            self.init(String(decoding: bytes, as: UTF8.self), try TOMLParser.parse(bytes))
+            self.init(bytes, try TOMLParser.parse(bytes))
         } catch {
             throw ConfigurationError(problems: [
                 .init(file: file, line: error.line, message: "this is not TOML: \(error.message)")
@@ -35,9 +35,11 @@ package struct DeclarationLines: Sendable {
         }
     }
 
-    private init(_ text: String, _ document: TOMLTable) {
-        let lines = text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false)
-            .map(String.init)
+    private init(_ bytes: [UInt8], _ document: TOMLTable) {
+        // By bytes: a file may have a hundred thousand lines.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        }
         self.lines = lines
         // Who owns a line: 0 nobody that is asked for, 1 the defaults, from 2 the sources.
         var names: [String?] = ["", nil]
@@ -76,8 +78,8 @@ package struct DeclarationLines: Sendable {
         var last = 0
         var pending: [Int] = []
         for number in 1...max(lines.count, 1) where number <= lines.count {
-            let trimmed = lines[number - 1].trimmingPrefix { $0 == " " || $0 == "\t" }
-            guard owners[number] == nil, trimmed.isEmpty || trimmed.hasPrefix("#") else {
+            let first = lines[number - 1].utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+            guard owners[number] == nil, first == nil || first == UInt8(ascii: "#") else {
                 let owner = owners[number] ?? last
                 // Comments within a block, or directly above it; empty lines only within.
                 let above =

@@ -30,6 +30,9 @@ package protocol SharedStore: MainStore {
     /// Asks all daemons to refresh the sources that are theirs: these, or all where there are none.
     func requestRefresh(_ sources: [String]) throws
 
+    /// Notifies all daemons that the failed event of a hook is to be sent again.
+    func notifyRetry(ofHook name: String) throws
+
     /// Receives messages on a thread of its own, until it is stopped. A connection that is lost is made again.
     func listen(_ receive: @escaping @Sendable ([StoreMessage]) -> Void) -> any StoreListening
 }
@@ -51,6 +54,8 @@ package struct SourceStanding: Sendable {
 package enum StoreMessage: Sendable, Equatable {
     /// A request to refresh these sources, or all (empty), now.
     case refresh([String])
+    /// A request to send the failed event of this hook again, now.
+    case retry(String)
     /// Another process has committed rows of this source.
     case ran(String)
     /// Daemons have come, gone, or changed, or messages may have been missed.

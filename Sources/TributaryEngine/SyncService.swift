@@ -131,7 +131,7 @@ public final class SyncService: Service {
                 DaemonGroup(
                     sharedStore, configuration, scheduler: scheduler, ownership: ownership,
                     busyHosts: environment.busyHosts, clock: clock, executor: environment.serialExecutor("daemons"),
-                    logger: logger)
+                    logger: logger, onRetry: hooks.note(retryOf:))
             } else {
                 nil
             }
@@ -260,41 +260,6 @@ public final class SyncService: Service {
 
     /// Requests a refresh of sources now, regardless of their cache intervals; all sources for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
-
-    /// Permits sources to exceed their limits once, and commits the documents of blocked runs at once. Blocks its
-    /// thread.
-    ///
-    /// - Parameters:
-    ///   - inAdvance: true for the next commits of sources that are not blocked.
-    ///   - run: the blocked run that the user has seen; nil for the current one.
-    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
-    @discardableResult
-    package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
-        if !inAdvance { try refreshEverywhere(sources) }
-        return acceptances
-    }
-
-    /// Resumes paused sources, and refreshes them. Blocks its thread.
-    ///
-    /// - Returns: the sources that were paused.
-    /// - Throws: `StoreError`.
-    package func resume(_ sources: [String]) throws -> [String] {
-        let resumed = try store.resume(sources)
-        if !resumed.isEmpty { try refreshEverywhere(resumed) }
-        return resumed
-    }
-
-    /// Refreshes sources now, in all daemons of the store; all sources for an empty array. Blocks its thread.
-    ///
-    /// - Throws: `StoreError`.
-    package func refreshEverywhere(_ sources: [String]) throws {
-        if let shared = store as? any SharedStore {
-            try shared.requestRefresh(sources)
-        } else {
-            refresh(sources.isEmpty ? nil : sources)
-        }
-    }
 
     /// Returns after a pass of the running service's scheduler.
     public func heartbeat() async { await scheduler.heartbeat() }

@@ -88,7 +88,7 @@ package struct WebService: Service {
                 logger.info("The page is at http://\(address.atPort(channel.localAddress?.port))/")
             }, logger: logger.quiet)
         do {
-            try await Self.run(app, store)
+            try await Self.run(app, store, pages)
         } catch let error as IOError {
             throw WebError.cannotListen(at: address, "listen", error)
         }
@@ -96,11 +96,12 @@ package struct WebService: Service {
 
     /// Serves until the daemon is to stop, and a moment longer. Whoever waits for the store, or does not read its answer,
     /// is cut off then.
-    private static func run(_ app: some Service, _ store: StoreQueue) async throws {
+    private static func run(_ app: some Service, _ store: StoreQueue, _ pages: Pages) async throws {
         do {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await app.run() }
                 group.addTask {
+                    await pages.warmUp()
                     try await gracefulShutdown()
                     // Nobody else is told to stop before this service has ended.
                     store.store.stopWaiting()

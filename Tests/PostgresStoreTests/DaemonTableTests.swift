@@ -31,6 +31,8 @@ import Testing
             try one.requestRefresh(names)
             try one.requestRefresh([])
             try await wait(for: .refresh([]))
+            try one.notifyRetry(ofHook: "the \"pager\"")
+            try await wait(for: .retry("the \"pager\""))
             let asked = received.withLock { messages in
                 messages.flatMap { message -> [String] in
                     guard case .refresh(let names) = message else { return [] }

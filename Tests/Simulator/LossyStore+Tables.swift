@@ -60,10 +60,11 @@ extension LossyStore {
 
 /// What people look at.
 extension LossyStore {
-    func browsedTables() throws -> [BrowsedTable] { try store.browsedTables() }
+    func browsedTables(_ names: Set<String>?) throws -> [BrowsedTable] { try store.browsedTables(names) }
+    func browsedNames() throws -> [String: [String]] { try store.browsedNames() }
     func values(
         of column: String, _ query: RowQuery, most: Int, within limit: Duration
-    ) throws -> [ValueCount] { try store.values(of: column, query, most: most, within: limit) }
+    ) throws -> ValueCounts { try store.values(of: column, query, most: most, within: limit) }
     func browsedTable(_ name: String) throws -> BrowsedTable? { try store.browsedTable(name) }
     func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws {
         try store.rows(query, within: limit, body)

@@ -71,6 +71,9 @@ final class SharedLossyStore: LossyStore, SharedStore, @unchecked Sendable {
     func runners() throws -> [String: String] { try shared.runners() }
     func standings(of sources: [String]) throws -> [String: SourceStanding] { try shared.standings(of: sources) }
 
+    func notifyRetry(ofHook name: String) throws {
+        try lines.writing("notifyRetry") { messages.send(.retry(name), from: nil) }
+    }
     func requestRefresh(_ sources: [String]) throws {
         try lines.writing("requestRefresh") { messages.send(.refresh(sources), from: nil) }
     }

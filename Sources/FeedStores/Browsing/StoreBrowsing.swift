@@ -5,8 +5,13 @@ package import Foundation
 ///
 /// Tributary's own tables, and tables that no source writes, are none of them.
 package protocol StoreBrowsing: AnyObject, Sendable {
-    /// Returns the existing tables that sources have written, by name.
-    func browsedTables() throws -> [BrowsedTable]
+    /// Returns existing tables that sources have written, by name.
+    ///
+    /// - Parameter names: only tables of these names; nil for all.
+    func browsedTables(_ names: Set<String>?) throws -> [BrowsedTable]
+
+    /// Returns the names of the tables that sources have written, as they name them, with the sources.
+    func browsedNames() throws -> [String: [String]]
 
     /// Returns a table; nil if no source has written one of this name.
     func browsedTable(_ name: String) throws -> BrowsedTable?
@@ -16,11 +21,12 @@ package protocol StoreBrowsing: AnyObject, Sendable {
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
     func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws
 
-    /// Returns the values of a column in the rows of a query, the most frequent first.
+    /// Returns the values of a column in rows of a query, the most frequent first. The query's limit is the most rows that are
+    /// counted.
     ///
     /// - Parameter most: the most values.
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) throws -> [ValueCount]
+    func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) throws -> ValueCounts
 
     /// Returns a row; nil if it does not exist.
     ///
@@ -91,6 +97,10 @@ package struct BrowsedTable: Sendable, Equatable {
     }
 }
 
+extension StoreBrowsing {
+    package func browsedTables() throws -> [BrowsedTable] { try browsedTables(nil) }
+}
+
 /// A value of a column, and the number of rows that have it.
 package struct ValueCount: Sendable, Equatable {
     package var value: StoredValue
@@ -99,6 +109,17 @@ package struct ValueCount: Sendable, Equatable {
     package init(value: StoredValue, count: Int) {
         self.value = value
         self.count = count
+    }
+}
+
+/// The values of a column, and the number of rows in which they were counted.
+package struct ValueCounts: Sendable, Equatable {
+    package var values: [ValueCount]
+    package var rows: Int
+
+    package init(values: [ValueCount], rows: Int) {
+        self.values = values
+        self.rows = rows
     }
 }
 

@@ -9,6 +9,10 @@ package struct ChangeQuery: Sendable {
     /// Only those of runs that began at this time or later.
     package var since: Date?
     package var table: String?
+    /// `insert`, `update` or `delete`; nil for all.
+    package var operation: String?
+    /// The most changes of a run and table among which those of the operation are searched; nil for all.
+    package var mostSearched: Int?
     /// The number of changes to skip at the start.
     package var passedOver = 0
 

@@ -12,7 +12,11 @@ package protocol BrowsingStore: StoreBrowsing {
 }
 
 extension BrowsingStore {
-    package func browsedTables() throws -> [BrowsedTable] { try browse(within: nil) { try $0.tables() } }
+    package func browsedTables(_ names: Set<String>?) throws -> [BrowsedTable] {
+        try browse(within: nil) { try $0.tables(names) }
+    }
+
+    package func browsedNames() throws -> [String: [String]] { try browse(within: nil) { try $0.names() } }
 
     package func browsedTable(_ name: String) throws -> BrowsedTable? {
         try browse(within: nil) { try $0.table(name) }
@@ -24,7 +28,7 @@ extension BrowsingStore {
 
     package func values(
         of column: String, _ query: RowQuery, most: Int, within limit: Duration
-    ) throws -> [ValueCount] {
+    ) throws -> ValueCounts {
         try browse(within: limit) { try $0.values(of: column, query, most: most) }
     }
 

@@ -54,15 +54,17 @@ struct RowStatements {
         return [statement(conditions + [isBehind], order: [sorted + direction] + aliased(key)), without([])]
     }
 
-    /// Returns the statement for the values of a column in the rows of a query, with their numbers.
+    /// Returns the statement for the values of a column in rows of a query, with their numbers and that of all counted rows.
+    /// The query's limit bounds the rows: in a table of millions, some are counted.
     ///
     /// - Throws: ``RowQuery/Problem``.
     func statement(valuesOf name: String, _ query: RowQuery, _ shape: BrowsedTable, most: Int) throws -> SQLText {
         let value = "m.\(try column(name, shape).sql)"
         let conditions = try query.filters.map { try condition($0, shape) }
         return """
-            SELECT \(value), count(*) FROM \(table.sql) m\(conditions.whereClause)
-            GROUP BY \(value) ORDER BY count(*) DESC, \(value) LIMIT \(bind: most)
+            SELECT value, count(*), CAST(sum(count(*)) OVER () AS BIGINT)
+            FROM (SELECT \(value) AS value FROM \(table.sql) m\(conditions.whereClause) LIMIT \(bind: query.limit)) AS counted
+            GROUP BY value ORDER BY count(*) DESC, value LIMIT \(bind: most)
             """
     }
 

@@ -19,15 +19,21 @@ package struct TableReader {
 
     // MARK: - Tables
 
-    package func tables() throws -> [BrowsedTable] {
+    /// - Parameter names: only tables of these names; nil for all.
+    package func tables(_ names: Set<String>?) throws -> [BrowsedTable] {
         var found: [TableID: BrowsedTable] = [:]
         let writers = try ledger.requests.writers()
-        for (name, sources) in writers where Self.isOfFeeds(name) {
+        for (name, sources) in writers where Self.isOfFeeds(name) && names?.contains(name) != false {
             guard let table = try catalog.table(name) else { continue }
             let all = Set(sources + (found[table.id]?.sources ?? []))
             found[table.id] = try shape(table, sources: all.sorted(), among: writers.keys)
         }
         return found.values.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the names of tables as sources name them, with the sources. The tables may not exist any more.
+    package func names() throws -> [String: [String]] {
+        try ledger.requests.writers().filter { Self.isOfFeeds($0.key) }
     }
 
     package func table(_ name: String) throws -> BrowsedTable? { try find(name)?.shape }
@@ -86,13 +92,16 @@ package struct TableReader {
         }
     }
 
-    package func values(of column: String, _ query: RowQuery, most: Int) throws -> [ValueCount] {
+    package func values(of column: String, _ query: RowQuery, most: Int) throws -> ValueCounts {
         let (stored, shape) = try needed(query.table)
         let statements = RowStatements(stored, dialect)
         let place = shape.position(of: column) ?? 0
-        return try session.all(statements.statement(valuesOf: column, query, shape, most: most).once) { row in
-            ValueCount(value: try statements.columns[place].value(row, 0), count: try row.int(1) ?? 0)
+        var rows = 0
+        let values = try session.all(statements.statement(valuesOf: column, query, shape, most: most).once) { row in
+            rows = try row.int(2) ?? 0
+            return ValueCount(value: try statements.columns[place].value(row, 0), count: try row.int(1) ?? 0)
         }
+        return ValueCounts(values: values, rows: rows)
     }
 
     package func row(_ key: [StoredValue], of table: String) throws -> BrowsedRow? {

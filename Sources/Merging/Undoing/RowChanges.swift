@@ -48,7 +48,7 @@ package struct RowChanges {
         }
         var passed = query.passedOver
         for run in try ledger.runs.withHistory(query, or: former.map(\.sql)) {
-            for shape in shapes { try report(run, shape, passing: &passed, body) }
+            for shape in shapes { try report(run, shape, query, passing: &passed, body) }
         }
     }
 
@@ -79,28 +79,32 @@ package struct RowChanges {
     ///
     /// - Parameter passed: the number of changes to skip.
     private func report(
-        _ run: RowChange, _ shape: HistoryShape, passing passed: inout Int, _ body: (RowChange) throws -> Void
+        _ run: RowChange, _ shape: HistoryShape, _ query: ChangeQuery, passing passed: inout Int,
+        _ body: (RowChange) throws -> Void
     ) throws {
-        let entries: SQLText = "FROM \(shape.sql) WHERE \(HistoryTable.run) = \(bind: run.run)"
+        let isOfRun: SQLText = "\(HistoryTable.run) = \(bind: run.run)"
         let id = HistoryTable.id
-        let range = try session.first("SELECT min(\(id)), max(\(id)), count(*) \(entries)") { row in
-            try row.int64(0).map { (first: $0, last: try row.int64(1) ?? $0, count: try row.int(2) ?? 0) }
-        }
-        guard var range else { return }
-        guard range.count > passed else {
-            passed -= range.count
+        // Each from one end of the index: a run may have changed millions of rows.
+        guard let begin = try session.int64("SELECT min(\(id)) FROM \(shape.sql) WHERE \(isOfRun)"),
+            var end = try session.int64("SELECT max(\(id)) FROM \(shape.sql) WHERE \(isOfRun)")
+        else { return }
+        if let most = query.mostSearched { end = min(end, begin + Int64(most) - 1) }
+        let isOfOperation: SQLText = query.operation.map { " AND \(HistoryTable.operation) = \(bind: $0)" } ?? ""
+        let entries: SQLText = """
+            FROM \(shape.sql) WHERE \(isOfRun) AND \(id) <= \(bind: end)\(isOfOperation)
+            """
+        guard
+            let start = try session.int64(
+                "SELECT \(id) \(entries) ORDER BY \(id) LIMIT 1 OFFSET \(bind: passed)")
+        else {
+            if passed > 0 { passed -= try session.int64("SELECT count(*) \(entries)").map(Int.init) ?? 0 }
             return
         }
-        if passed > 0 {
-            range.first =
-                try session.int64("SELECT \(id) \(entries) ORDER BY \(id) LIMIT 1 OFFSET \(bind: passed)")
-                ?? range.first
-            passed = 0
-        }
-        for first in stride(from: range.first, through: range.last, by: Int64.Stride(Self.idsAtOnce)) {
+        passed = 0
+        for first in stride(from: start, through: end, by: Int64.Stride(Self.idsAtOnce)) {
             let isRead: SQLText = """
                 h.\(HistoryTable.run) = \(bind: run.run) AND h.\(id) >= \(bind: first)
-                AND h.\(id) < \(bind: first + Self.idsAtOnce)
+                AND h.\(id) < \(bind: min(first + Self.idsAtOnce, end + 1))\(isOfOperation)
                 """
             for entry in try self.entries(run, shape, where: isRead) { try body(entry.change) }
         }

@@ -69,7 +69,7 @@ struct PostgresHistories: HistoryCatalog {
                 \(HistoryTable.operation) text NOT NULL, \(HistoryTable.row) bigint,
                 \(HistoryTable.after) bigint, \(HistoryTable.width) integer NOT NULL,
                 \(definitions.joined(separator: ", ")));
-            CREATE INDEX ON \(history.sql) (\(HistoryTable.run)); CREATE INDEX ON \(history.sql) (\(key))
+            CREATE INDEX ON \(history.sql) (\(HistoryTable.run), \(HistoryTable.id)); CREATE INDEX ON \(history.sql) (\(key))
             """)
         return history
     }

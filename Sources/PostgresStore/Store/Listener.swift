@@ -87,6 +87,7 @@ final class Listener: StoreListening {
             return .ran(commit.source)
         case let channel where channel.hasPrefix(Channel.refresh):
             return (try? JSONDecoder().decode([String].self, from: payload)).map { .refresh($0) }
+        case let channel where channel.hasPrefix(Channel.hooks): return .retry(notification.payload)
         default:
             return notification.payload == daemonID ? nil : .daemonsChanged
         }

@@ -25,6 +25,10 @@ extension PostgresStore: SharedStore {
         }
     }
 
+    package func notifyRetry(ofHook name: String) throws {
+        try ask { try $0.notifyDaemons(Channel.hooks, name) }
+    }
+
     package func listen(_ receive: @escaping @Sendable ([StoreMessage]) -> Void) -> any StoreListening {
         let listener = Listener(connectionString, daemonID: daemonID, receive: receive)
         listener.start()
@@ -39,6 +43,7 @@ enum Channel {
     /// Between the daemons of one store: followed by the number of the schema in which it is.
     static let refresh = "tributary_refresh_"
     static let daemons = "tributary_daemon_"
+    static let hooks = "tributary_hook_"
 }
 
 extension PostgresConnection {
@@ -47,7 +52,9 @@ extension PostgresConnection {
 
     func listenAsDaemon() throws {
         let schema = try execute("SELECT \(Self.schema)")[0].string(0) ?? ""
-        for channel in [Channel.commits, Channel.refresh + schema, Channel.daemons + schema] { try listen(to: channel) }
+        for channel in [Channel.commits] + [Channel.refresh, Channel.daemons, Channel.hooks].map({ $0 + schema }) {
+            try listen(to: channel)
+        }
     }
 
     func notifyDaemons(_ channel: String, _ payload: String) throws {

@@ -37,6 +37,7 @@ actor DaemonGroup {
     private let clock: any RunClock
     private let logger: Logger
     private let executor: RunExecutor
+    private let onRetry: @Sendable (String) -> Void
     private let timer: DueTimer
     private let requests = Mutex(Requests())
 
@@ -55,10 +56,13 @@ actor DaemonGroup {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+    /// - Parameter onRetry: called with the name of a hook whose failed event is to be sent again.
     init(
         _ store: any SharedStore, _ configuration: TributaryConfiguration, scheduler: any SourceScheduling,
-        ownership: Ownership, busyHosts: BusyHosts, clock: any RunClock, executor: RunExecutor, logger: Logger
+        ownership: Ownership, busyHosts: BusyHosts, clock: any RunClock, executor: RunExecutor, logger: Logger,
+        onRetry: @escaping @Sendable (String) -> Void
     ) {
+        self.onRetry = onRetry
         self.store = store
         self.scheduler = scheduler
         self.ownership = ownership
@@ -122,6 +126,7 @@ actor DaemonGroup {
                 // Includes sources of other daemons, because this daemon may take them over.
                 scheduler.refresh(names.isEmpty ? nil : names)
             case .ran(let source): ran.insert(source)
+            case .retry(let hook): onRetry(hook)
             case .daemonsChanged: lookNow()
             case .lost(let error):
                 logger.warning("Messages of other processes cannot be received", metadata: ["error": "\(error)"])

@@ -166,9 +166,11 @@ private actor TrialRun {
         var (address, name): (String, String?) = ("https://example.com/feed", "feed")
         if case .address(let given) = subject { (address, name) = (given, nil) }
         let registry = environment.registry
+        let own = name ?? SourceName.make(of: address)
         let proposal = try await Inference(of: document, format: format, address: address).proposal(
             Inference.Surroundings(
                 name: name, takenTables: registry.tables,
+                writtenTables: environment.configuration.mappedTables(except: own),
                 parsers: Dictionary(registry.names.map { ($0, registry.tables(of: .parser($0))) }) { first, _ in first }
             ))
         trial.toml = proposal.toml
@@ -207,6 +209,15 @@ private actor TrialRun {
             trial.empty = plan.columns.map(\.path)
             trial.notes += plan.notes
             if trial.tables.isEmpty { trial.notes.append("No record of the document matches an 'element'.") }
+        }
+    }
+}
+
+extension TributaryConfiguration {
+    /// Returns the names of the tables that the mappings of all sources but one write.
+    fileprivate func mappedTables(except name: String) -> Set<String> {
+        sources.filter { $0.name != name }.flatMap(\.requests).reduce(into: []) { names, request in
+            if case .mapping(let mapping) = request.content { names.formUnion(mapping.tables.map(\.table)) }
         }
     }
 }

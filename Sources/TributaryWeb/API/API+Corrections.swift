@@ -36,6 +36,23 @@ extension API {
         ]
     }
 
+    var trialOperations: [APIOperation] {
+        guard let tryOut else { return [] }
+        return [
+            .post(
+                "/api/try",
+                "The tables that a document would become, their first rows, and the TOML that declares them.",
+                [
+                    .init("url", "The address of the document: http: or https:."),
+                    .init("toml", "A source with one request, as in sources.toml; inferred without it."),
+                ]
+            ) { _, query in
+                guard let url = query["url"] else { throw Query.Problem("name the document as ?url=ADDRESS") }
+                return .json(try JSONOutput.line(try await tryOut(.address(url), query["toml"])))
+            }
+        ]
+    }
+
     private func plan(_ query: Query) async throws -> Response {
         guard let name = try declared(query).first, let source = service.configuration[source: name] else {
             throw Query.Problem("name the source as ?source=NAME")

@@ -58,7 +58,7 @@ extension API {
         guard names.count == 4 else { throw Query.Problem("there is nothing here", .notFound) }
         let address = try RowAddress(table: names[2], query, most: Self.mostRows)
         return .json(
-            try await store.browse { store in
+            try await store.browse(isSearch: address.isSearch) { store in
                 guard let table = try store.browsedTable(address.table) else {
                     throw Query.Problem("there is no table '\(address.table)' that a source has written", .notFound)
                 }

@@ -139,8 +139,7 @@ extension DaemonPage {
         var pace: String?
         var until: TimeView?
         var waiting: Int
-        var names: [Link]
-        var hasMore: Bool
+        var sources: SourceLinks
 
         init(_ key: String, _ activity: HostActivity?, until: Date?, waiting: [String], most: Int) {
             self.key = key
@@ -148,14 +147,8 @@ extension DaemonPage {
             pace = activity?.pace.map { "one in \(RelativeTime.duration($0.seconds))" }
             self.until = until.map(TimeView.init)
             self.waiting = max(waiting.count, activity?.waiting ?? 0)
-            names = waiting.prefix(most).map { Link(name: $0, address: PageAddress.path($0)) }
-            hasMore = waiting.count > most
+            sources = SourceLinks(waiting, most: most)
         }
-    }
-
-    fileprivate struct Link {
-        var name: String
-        var address: String
     }
 
     fileprivate struct DuesView {

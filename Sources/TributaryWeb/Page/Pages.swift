@@ -87,6 +87,13 @@ struct Pages: Sendable {
         }
     }
 
+    /// Makes the list once, and reads the lines of the configuration's file, so that the first visitor does not wait for that.
+    func warmUp() async {
+        // An error is shown to whoever asks.
+        _ = try? await page(.sources(SourceQuery(Query(""))))
+        try? await store.read { [texts, service] _ in texts.readLines(of: service.configuration) }
+    }
+
     private func table(
         _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
     ) async throws -> SourceTable {

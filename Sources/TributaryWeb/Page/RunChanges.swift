@@ -14,19 +14,25 @@ struct RunChanges {
         var limit: Int
     }
 
+    /// The most changes of a run among which those of an operation or a table are searched.
+    static let mostSearched = 100_000
+
     let hasHistory: Bool
     let hasMore: Bool
+    /// True where the search ended before the last change.
+    let isCut: Bool
     let changes: [ChangeView]
 
     /// Reads them; blocks its thread.
     ///
+    /// - Parameter count: the number of all changes of the run.
     /// - Throws: `StoreError`.
-    init(_ run: Int64, _ part: Part, in store: any MainStore) throws {
+    init(_ run: Int64, _ part: Part, of count: Int, in store: any MainStore) throws {
         hasHistory = try store.hasHistory(run: run)
+        let isSearched = part.operation != nil || part.table != nil
         var found: [ChangeView] = []
         var passed = 0
-        func add(_ operation: String, _ change: (String) -> ChangeView) -> Bool {
-            guard part.operation == nil || part.operation == operation else { return true }
+        func add(_ change: (String) -> ChangeView) -> Bool {
             if passed < part.from {
                 passed += 1
                 return true
@@ -36,24 +42,30 @@ struct RunChanges {
         }
         if hasHistory {
             var query = ChangeQuery(run: run, table: part.table)
-            if part.operation == nil {
-                query.passedOver = part.from
-                passed = part.from
-            }
-            try store.changes(query, while: { change in add(change.operation) { ChangeView(change, id: $0) } })
+            query.operation = part.operation
+            query.mostSearched = isSearched ? Self.mostSearched : nil
+            query.passedOver = part.from
+            passed = part.from
+            try store.changes(query, while: { change in add { ChangeView(change, id: $0) } })
         } else if let journal = try store.run(run) {
             var last: Int64 = 0
+            var left = isSearched ? Self.mostSearched : .max
             var isOpen = true
-            while isOpen {
-                let next = try store.changes(of: journal, after: last, limit: 1_000)
+            while isOpen, left > 0 {
+                let next = try store.changes(of: journal, after: last, limit: min(1_000, left))
                 guard let end = next.last?.id else { break }
-                for change in next where isOpen && (part.table == nil || part.table == change.table) {
-                    isOpen = add(change.operation) { ChangeView(change, id: $0) }
+                for change in next
+                where isOpen && (part.table == nil || part.table == change.table)
+                    && (part.operation == nil || part.operation == change.operation)
+                {
+                    isOpen = add { ChangeView(change, id: $0) }
                 }
                 last = end
+                left -= next.count
             }
         }
         hasMore = found.count > part.limit
+        isCut = isSearched && !hasMore && count > Self.mostSearched
         changes = Array(found.prefix(part.limit))
     }
 }

@@ -42,7 +42,7 @@ struct RunPage {
         changes = try RunChanges(
             number,
             RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
-            in: store)
+            of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
         neighbours = try store.neighbours(of: number, of: source)
     }
@@ -120,6 +120,8 @@ extension RunPage {
         var previous: String?
         var next: String?
         var command: String?
+        /// The number of changes that were searched; nil for all.
+        var searched: String?
 
         init(_ page: RunPage) {
             changes = page.changes.changes
@@ -163,9 +165,9 @@ extension RunPage {
             previous = from > 0 ? starting(from: max(0, from - RunPage.rowsPerPage)) : nil
             let following = from + RunPage.rowsPerPage
             next = page.changes.hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil
-            command =
-                page.changes.hasHistory && page.changes.hasMore && following > RunPage.mostPassed
-                ? "tributary changes --run \(page.run.number ?? 0)" : nil
+            let isRest = page.changes.hasMore && following > RunPage.mostPassed || page.changes.isCut
+            command = page.changes.hasHistory && isRest ? "tributary changes --run \(page.run.number ?? 0)" : nil
+            searched = page.changes.isCut ? RunChanges.mostSearched.grouped : nil
         }
     }
 }

@@ -165,7 +165,8 @@ extension SourceList {
             lastSuccess = source.lastSuccess.map(TimeView.init)
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
-            note = source.state.note
+            // The next attempt is in a column of its own.
+            note = error == nil ? source.state.note : nil
         }
     }
 }

@@ -76,7 +76,7 @@ struct SourcePage {
             run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
         }
         lastChange = try changing.flatMap { run in
-            try run.number.map { (run, try RunChanges($0, RunChanges.Part(limit: Self.mostChanges), in: store)) }
+            try run.number.map { (run, try RunChanges($0, RunChanges.Part(limit: Self.mostChanges), of: 0, in: store)) }
         }
         rows = try store.recentRuns(
             of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)[name]?.rows

@@ -51,6 +51,9 @@ final class SourceTexts: Sendable {
         }
     }
 
+    /// Reads the lines of the configuration's file; blocks its thread.
+    func readLines(of configuration: TributaryConfiguration) { _ = try? lines(configuration.file) }
+
     private func lines(_ file: String) throws -> DeclarationLines {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file)
         let version = attributes.map {

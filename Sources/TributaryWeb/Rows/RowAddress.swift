@@ -76,6 +76,9 @@ struct RowAddress: Sendable, Equatable {
         return comparison
     }
 
+    /// True for a question that perhaps no index answers.
+    var isSearch: Bool { !filters.isEmpty || order != nil || facet != nil }
+
     /// The question, for at most so many rows.
     func query(limit: Int) -> RowQuery {
         var query = RowQuery(table: table, limit: limit)

@@ -42,7 +42,7 @@ struct RowLines: Sendable {
         guard asked > 0 else { return Piece() }
         var query = address.query(limit: asked)
         query.after = place
-        return try await store.browse { [query, columns, format] store in
+        return try await store.browse(isSearch: address.isSearch) { [query, columns, format] store in
             var piece = Piece(last: place)
             try store.rows(query, within: Self.patience) { row in
                 piece.text += format.row(columns, row.values, isFirst: passed + piece.count == 0)

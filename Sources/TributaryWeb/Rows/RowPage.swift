@@ -5,8 +5,8 @@ import FeedStores
 /// The page of a row: its values, the runs that wrote it, and what it was before.
 struct RowPage {
     private static let mostWritings = 20
-    /// The time to look for a row in the changelog, which has no index of keys.
-    private static let patience = Duration.seconds(2)
+    /// The time to look for a row in the changelog, which has no index of keys: at first, and where somebody asks for all of it.
+    private static let patience = (first: Duration.milliseconds(100), all: Duration.seconds(5))
     /// The most characters of a value that are shown.
     private static let longest = 20_000
 
@@ -20,32 +20,37 @@ struct RowPage {
     let history: [RowChange]?
     /// Those whose rows refer to rows of this one.
     let children: [BrowsedTable]
+    private let searchesAll: Bool
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
     ///
-    /// - Parameter keys: the keys of the table that the configuration declares.
+    /// - Parameters:
+    ///   - keys: the keys of the table that the configuration declares.
+    ///   - searchesAll: true to search the whole changelog, which may take seconds.
     /// - Returns: nil where there is no such row, and never was one that is remembered.
     /// - Throws: `RowQuery.Problem`, `StoreError`.
     init?(
-        _ name: String, _ key: [StoredValue], declared keys: [[String]], in store: any StoreBrowsing,
-        templates: Templates
+        _ name: String, _ key: [StoredValue], declared keys: [[String]], searchesAll: Bool,
+        in store: any StoreBrowsing, templates: Templates
     ) throws {
         guard let table = try store.browsedTable(name) else { return nil }
         self.table = table
         self.key = key
+        self.searchesAll = searchesAll
         self.templates = templates
         let all = try store.browsedTables()
         children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
         row = try store.row(key, of: name, within: RowLines.patience)
-        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience)
+        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience.all)
         if row == nil, history?.isEmpty != false { return nil }
         do {
             writings =
                 try row == nil
                 ? []
                 : store.writings(
-                    of: key, in: name, declared: keys, most: Self.mostWritings, within: Self.patience)
+                    of: key, in: name, declared: keys, most: Self.mostWritings,
+                    within: searchesAll ? Self.patience.all : Self.patience.first)
         } catch let problem as RowQuery.Problem where problem.isLate {
             writings = nil
         }
@@ -118,6 +123,8 @@ extension RowPage {
         var writings: [Writing]
         var isUnwritten: Bool
         var isLate: Bool
+        /// Where the whole changelog is searched; nil where it was.
+        var all: String?
         var entries: [Entry]
         var lacksHistory: Bool
 
@@ -149,6 +156,9 @@ extension RowPage {
             isReferred = !references.isEmpty
             writings = page.writings?.map(Writing.init) ?? []
             isLate = page.writings == nil
+            all =
+                page.searchesAll
+                ? nil : RowAddress.path(page.table.name, row: page.key) + "&changelog=all"
             isUnwritten = page.writings?.isEmpty == true && !isGone
             entries = page.history?.map(Entry.init) ?? []
             lacksHistory = page.history?.isEmpty != false

@@ -4,6 +4,8 @@ import FeedStores
 /// The values of a column with the numbers of their rows, each a link to these rows.
 struct TableFacet {
     private static let most = 30
+    /// The most rows that are counted.
+    private static let mostRows = 100_000
     /// The time to count. A page without the counts is better than none.
     private static let patience = Duration.seconds(2)
     /// A column is offered that has no more values than this in the rows of a page.
@@ -20,6 +22,8 @@ struct TableFacet {
     var column: String
     var values: [Value] = []
     var hasMore = false
+    /// The number of rows that were counted; nil for all.
+    var counted: String?
     /// Why the values were not counted.
     var problem: String?
 
@@ -32,9 +36,10 @@ struct TableFacet {
         self.column = column
         do {
             let found = try store.values(
-                of: column, address.query(limit: 1), most: Self.most + 1, within: Self.patience)
-            hasMore = found.count > Self.most
-            values = found.prefix(Self.most).map { found in
+                of: column, address.query(limit: Self.mostRows), most: Self.most + 1, within: Self.patience)
+            counted = found.rows == Self.mostRows ? found.rows.grouped : nil
+            hasMore = found.values.count > Self.most
+            values = found.values.prefix(Self.most).map { found in
                 let isNull = found.value == .null
                 let filter =
                     isNull

@@ -1,10 +1,20 @@
+import FeedDeclarations
 import FeedStores
 
-/// The page of all tables that sources have written.
+/// The page of the tables that sources have written, some at a time, by name.
 struct TableListPage {
+    private static let tablesPerPage = 100
+
     private struct View {
+        var search: String
         var tables: [TableView]
         var isEmpty: Bool
+        var hasTables: Bool
+        var from: Int
+        var to: Int
+        var count: Int
+        var previous: String?
+        var next: String?
     }
 
     private struct TableView {
@@ -12,30 +22,48 @@ struct TableListPage {
         var address: String
         var columns: Int
         var key: String
-        var sources: [SourceLink]
+        var sources: SourceLinks
     }
 
-    let tables: [BrowsedTable]
+    private let tables: [BrowsedTable]
+    private let search: String
+    private let first: Int
+    private let count: Int
     let templates: Templates
+
+    /// Reads what the page shows; blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    init(_ query: Query, in store: any StoreBrowsing, templates: Templates) throws {
+        self.templates = templates
+        search = query["q"] ?? ""
+        let part = search.lowercased()
+        let names = try store.browsedNames().keys.filter { part.isEmpty || $0.lowercased().contains(part) }.sorted()
+        count = names.count
+        let page = query["page"].flatMap { Int($0) }.map { max($0, 1) } ?? 1
+        first = (min(page, (count - 1) / Self.tablesPerPage + 1) - 1) * Self.tablesPerPage
+        tables = try store.browsedTables(Set(names.dropFirst(first).prefix(Self.tablesPerPage)))
+    }
+
+    private func address(_ first: Int) -> String {
+        let items =
+            (search.isEmpty ? [] : ["q=" + search.percentEncoded])
+            + (first > 0 ? ["page=\(first / Self.tablesPerPage + 1)"] : [])
+        return "/tables" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
 
     func page() -> Page {
         let views = tables.map { table in
             TableView(
                 name: table.name, address: RowAddress.path(table.name), columns: table.columns.count,
-                key: table.key.joined(separator: ", "), sources: table.sources.map(SourceLink.init))
+                key: table.key.joined(separator: ", "), sources: SourceLinks(table.sources))
         }
-        let view = View(tables: views, isEmpty: views.isEmpty)
+        let last = min(first + Self.tablesPerPage, count)
+        let view = View(
+            search: search, tables: views, isEmpty: views.isEmpty, hasTables: count > 0 || !search.isEmpty,
+            from: first + 1, to: last, count: count,
+            previous: first > 0 ? address(max(0, first - Self.tablesPerPage)) : nil,
+            next: last < count ? address(last) : nil)
         return Page(title: "Tables", fragments: [Fragment("tables", templates.render("tables", view))])
-    }
-}
-
-/// A source that is named with a link to its page.
-struct SourceLink {
-    var name: String
-    var address: String
-
-    init(_ name: String) {
-        self.name = name
-        address = PageAddress.path(name)
     }
 }

@@ -93,7 +93,7 @@ extension TablePage {
 
     fileprivate struct View {
         var path: String
-        var sources: [SourceLink]
+        var sources: SourceLinks
         var conditions: [Condition]
         var sort: String?
         var isDescending: Bool
@@ -110,7 +110,7 @@ extension TablePage {
         init(_ page: TablePage) {
             let (table, address) = (page.table, page.address)
             path = RowAddress.path(table.name)
-            sources = table.sources.map(SourceLink.init)
+            sources = SourceLinks(table.sources)
             // One line more, for a further condition.
             let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
             conditions = lines.enumerated().map { Condition(number: $0 + 1, $1, of: table) }

@@ -32,11 +32,11 @@ struct TablePages: Sendable {
     }
 
     private func list(_ request: Request) async throws -> Response {
-        try Query(request).check([])
-        let tables = try await pages.store.browse { try $0.browsedTables() }
+        let page = try await pages.store.browse { [templates = pages.templates] store in
+            try TableListPage(Query(request), in: store, templates: templates).page()
+        }
         return pages.answer(
-            TableListPage(tables: tables, templates: pages.templates).page(),
-            at: [Layout.Place(name: "Tables", address: "/tables", isHere: true)])
+            page, at: [Layout.Place(name: "Tables", address: "/tables", isHere: true)])
     }
 
     private func show(_ request: Request) async throws -> Response {
@@ -54,7 +54,7 @@ struct TablePages: Sendable {
             return try await Self.download(table, format, RowAddress(table: table.name, query), pages.store)
         }
         let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage, isPage: true)
-        let page = try await pages.store.browse { [templates = pages.templates] store in
+        let page = try await pages.store.browse(isSearch: address.isSearch) { [templates = pages.templates] store in
             try TablePage(address, in: store, templates: templates)?.page()
         }
         guard let page else { return pages.missing("No source has written a table '\(name)'.") }
@@ -85,13 +85,14 @@ struct TablePages: Sendable {
     }
 
     private func row(_ name: String, _ query: Query) async throws -> Response {
-        try query.check(["key"])
+        try query.check(["key", "changelog"])
         guard let key = query["key"].flatMap({ RowPlace($0) }), key.sorted == nil else {
             throw Query.Problem("'key' is no key of a row; follow a link of the table's page")
         }
         let keys = pages.service.configuration.declaredKeys(of: name)
-        let page = try await pages.store.browse { [templates = pages.templates] store in
-            try RowPage(name, key.key, declared: keys, in: store, templates: templates)?.page()
+        let isWhole = query["changelog"] == "all"
+        let page = try await pages.store.browse(isSearch: isWhole) { [templates = pages.templates] store in
+            try RowPage(name, key.key, declared: keys, searchesAll: isWhole, in: store, templates: templates)?.page()
         }
         guard let page else { return pages.missing("There is no such row, or no such table.") }
         return pages.answer(

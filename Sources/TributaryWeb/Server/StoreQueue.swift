@@ -14,8 +14,10 @@ final class StoreQueue: Sendable {
     let store: any MainStore
     private let reading = WorkLane("tributary.web.read", width: readers, mostWaiting: mostWaiting)
     private let writing = WorkLane("tributary.web.write", width: 1, mostWaiting: mostWaiting)
-    /// One question for rows at a time, which may take seconds: nobody who looks at a source waits for it.
+    /// One question for rows at a time: nobody who looks at a source waits for it.
     private let browsing = WorkLane("tributary.web.rows", width: 1, mostWaiting: mostWaiting)
+    /// Those which may read a whole table, and take seconds.
+    private let searching = WorkLane("tributary.web.search", width: 1, mostWaiting: mostWaiting)
 
     init(_ store: any MainStore) { self.store = store }
 
@@ -35,11 +37,12 @@ final class StoreQueue: Sendable {
 
     /// Reads rows that sources have written.
     ///
+    /// - Parameter isSearch: true for a question that perhaps no index answers. Nobody who reads by a key waits for it.
     /// - Throws: as ``read(_:)``; `RowQuery.Problem`.
     func browse<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreBrowsing) throws -> Value
+        isSearch: Bool = false, _ body: @escaping @Sendable (any StoreBrowsing) throws -> Value
     ) async throws -> Value {
-        try await run(in: browsing) { try body($0) }
+        try await run(in: isSearch ? searching : browsing) { try body($0) }
     }
 
     /// Begins nothing more: whoever waits is told that the daemon stops.
@@ -47,6 +50,7 @@ final class StoreQueue: Sendable {
         reading.close()
         writing.close()
         browsing.close()
+        searching.close()
     }
 
     private func run<Value: Sendable>(

@@ -140,6 +140,26 @@ final class Browser: Sendable {
         "\(try await command("GET", "/element/\(element)/computedlabel"))"
     }
 
+    /// The nodes of the page's accessibility tree that a screen reader comes to, in their order: role, name, and a heading's level.
+    func accessibilityTree() async throws -> [(role: String, name: String, level: Int)] {
+        let answer = try await command(
+            "POST", "/goog/cdp/execute", ["cmd": "Accessibility.getFullAXTree", "params": [String: String]()])
+        let nodes = (answer as? [String: Any])?["nodes"] as? [[String: Any]] ?? []
+        func value(_ field: Any?) -> Any? { (field as? [String: Any])?["value"] }
+        let known = Dictionary(nodes.map { ($0["nodeId"] as? String ?? "", $0) }) { first, _ in first }
+        var found: [(role: String, name: String, level: Int)] = []
+        func visit(_ node: [String: Any]) {
+            if node["ignored"] as? Bool != true {
+                let properties = node["properties"] as? [[String: Any]] ?? []
+                let level = properties.first { $0["name"] as? String == "level" }.flatMap { value($0["value"]) as? Int }
+                found.append((value(node["role"]) as? String ?? "", value(node["name"]) as? String ?? "", level ?? 0))
+            }
+            for child in node["childIds"] as? [String] ?? [] { known[child].map(visit) }
+        }
+        nodes.first.map(visit)
+        return found
+    }
+
     func screenshot(_ file: String) async throws {
         guard let text = try await command("GET", "/screenshot") as? String, let data = Data(base64Encoded: text) else {
             return

@@ -84,6 +84,35 @@ import Testing
         }
     }
 
+    @Test func theAccessibilityTreeHasNamesHeadingsAndOneMain() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let run = try fixture.store.rows("SELECT min(id) FROM tributary_run WHERE source = 'rates'")[0]
+            let table = try await fixture.page.get("/tables/rates").body
+            let row = try #require(table.firstMatch(of: /<a href="(\/tables\/rates\/row\?key=[^"]+)"/)?.1, "\(table)")
+            try await Browser.with { (browser) async throws in
+                for path in [
+                    "/", "/?q=nosuch", "/sources/rates", "/sources/rates/runs/\(run)", "/sources/rates/undo",
+                    "/sources/rates/purge", "/tables", "/tables/rates?facet=title", String(row), "/daemon", "/try",
+                    "/nosuch",
+                ] {
+                    try await browser.open("http://\(fixture.page.authority)\(path)")
+                    try await browser.run("events?.close()")
+                    let tree = try await browser.accessibilityTree()
+                    let named = [
+                        "link", "button", "textbox", "searchbox", "combobox", "checkbox", "heading", "image", "table",
+                        "navigation", "region", "columnheader", "graphics-document", "progressbar",
+                    ]
+                    let unnamed = tree.filter { named.contains($0.role) && $0.name.isEmpty }
+                    #expect(unnamed.isEmpty, "\(path): \(unnamed)")
+                    #expect(tree.filter { $0.role == "main" }.count == 1, "\(path)")
+                    let levels = tree.filter { $0.role == "heading" }.map(\.level)
+                    #expect(levels.first == 1 && levels.filter { $0 == 1 }.count == 1, "\(path): \(levels)")
+                    #expect(zip(levels, levels.dropFirst()).allSatisfy { $1 <= $0 + 1 }, "\(path): \(levels)")
+                }
+            }
+        }
+    }
+
     @Test func keyboardAndScreenReaderReachEverything() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("rates", PageFixture.items(1...1))

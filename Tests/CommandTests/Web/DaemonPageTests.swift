@@ -21,6 +21,7 @@ import Testing
             try await fixture.wait("the list is as it is now") {
                 list = try await fixture.page.get("/?q=news").body
                 return list.contains("Last 5 runs: 3 unchanged, 2 committed")
+                    && list.contains("data-label=\"Rows\">3</span>")
             }
             #expect(
                 list.contains("data-label=\"Rows\">3</span>")

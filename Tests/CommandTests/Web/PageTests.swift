@@ -87,6 +87,8 @@ import Testing
     @Test func aStoreThatCannotBeReadIsAnAnswer() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE tributary_source RENAME TO elsewhere")
+            // The list is a second old at most.
+            try await fixture.wait("the list is read again") { try await fixture.page.get("/").status == 503 }
             for (path, text) in [
                 ("/api/status", "\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
             ] {

@@ -91,6 +91,17 @@ import Testing
         }
     }
 
+    /// A table that another source writes gets another name, as `infer` proposes it.
+    @Test func tablesOfOtherSourcesAreLeftAlone() async throws {
+        try await PageFixture.with(defaults: "allow_private = true") { (fixture) async throws in
+            fixture.server.route("/more") { _ in
+                StubServer.response(200, "<all><news><id>1</id></news><news><id>2</id></news></all>")
+            }
+            let answer = try await fixture.page.post("/api/try?url=\(fixture.server.url)/more")
+            #expect(answer.status == 200 && !answer.body.contains("\"table\":\"news\""), "\(answer.body)")
+        }
+    }
+
     @Test func aDocumentIsPasted() async throws {
         try await Self.withShop(defaults: "") { (fixture) async throws in
             let page = try await fixture.page.post("/try", form: ["url": "", "document": Self.shop, "do": "infer"])

@@ -1,0 +1,64 @@
+package import FeedDeclarations
+package import FeedFetching
+import FeedModel
+package import FeedStores
+package import Foundation
+
+/// What operators ask of a running service, and what they see of it.
+extension SyncService {
+    /// The activity at the hosts.
+    package var hostActivity: [HostActivity] { environment.hosts.activity }
+
+    /// The origins that asked for a pause, as with `Retry-After`, and the end of each pause.
+    package var hostPauses: [Origin: Date] { environment.busyHosts.waiting(now: environment.clock.now()) }
+
+    /// Permits sources to exceed their limits once, and commits the documents of blocked runs at once. Blocks its
+    /// thread.
+    ///
+    /// - Parameters:
+    ///   - inAdvance: true for the next commits of sources that are not blocked.
+    ///   - run: the blocked run that the user has seen; nil for the current one.
+    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
+    @discardableResult
+    package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
+        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
+        if !inAdvance { try refreshEverywhere(sources) }
+        return acceptances
+    }
+
+    /// Resumes paused sources, and refreshes them. Blocks its thread.
+    ///
+    /// - Returns: the sources that were paused.
+    /// - Throws: `StoreError`.
+    package func resume(_ sources: [String]) throws -> [String] {
+        let resumed = try store.resume(sources)
+        if !resumed.isEmpty { try refreshEverywhere(resumed) }
+        return resumed
+    }
+
+    /// Refreshes sources now, in all daemons of the store; all sources for an empty array. Blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    package func refreshEverywhere(_ sources: [String]) throws {
+        if let shared = store as? any SharedStore {
+            try shared.requestRefresh(sources)
+        } else {
+            refresh(sources.isEmpty ? nil : sources)
+        }
+    }
+
+    /// Sends the event again at once that a hook's receiver did not take, in whichever daemon delivers the hook's events.
+    /// Blocks its thread.
+    ///
+    /// - Returns: false if no event has failed.
+    /// - Throws: `StoreError`.
+    package func retryHook(_ name: String) throws -> Bool {
+        guard try environment.store.retryHook(name) else { return false }
+        if let shared = store as? any SharedStore {
+            try shared.notifyRetry(ofHook: name)
+        } else {
+            hooks.note(retryOf: name)
+        }
+        return true
+    }
+}
