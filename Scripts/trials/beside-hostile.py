@@ -201,7 +201,7 @@ async def main():
         except subprocess.TimeoutExpired:
             held = False
             daemon.kill()
-    print(f"the daemon ended with {daemon.returncode}, {time.monotonic() - ended:.1f} s after it was told to", flush=True)
+    print(f"the daemon ended with {daemon.returncode}, {time.monotonic() - ended:.1f} s after the signal", flush=True)
     server.terminate()
     asked = times.get()
 

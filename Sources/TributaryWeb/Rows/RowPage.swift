@@ -6,7 +6,7 @@ import FeedStores
 struct RowPage {
     private static let mostWritings = 20
     /// The time to look for a row in the changelog, which has no index of keys.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
     /// The most characters of a value that are shown.
     private static let longest = 20_000
 
@@ -37,15 +37,15 @@ struct RowPage {
         self.templates = templates
         let all = try store.browsedTables()
         children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
-        row = try store.row(key, of: name, within: RowLines.patience)
-        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience)
+        row = try store.row(key, of: name, within: RowLines.timeLimit)
+        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.timeLimit)
         if row == nil, history?.isEmpty != false { return nil }
         do {
             writings =
                 try row == nil
                 ? []
                 : store.writings(
-                    of: key, in: name, declared: keys, most: Self.mostWritings, within: Self.patience)
+                    of: key, in: name, declared: keys, most: Self.mostWritings, within: Self.timeLimit)
         } catch let problem as RowQuery.Problem where problem.isLate {
             writings = nil
         }

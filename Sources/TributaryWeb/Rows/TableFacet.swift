@@ -5,7 +5,7 @@ import FeedStores
 struct TableFacet {
     private static let most = 30
     /// The time to count. A page without the counts is better than none.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
     /// A column is offered that has no more values than this in the rows of a page.
     private static let few = 2...12
 
@@ -32,7 +32,7 @@ struct TableFacet {
         self.column = column
         do {
             let found = try store.values(
-                of: column, address.query(limit: 1), most: Self.most + 1, within: Self.patience)
+                of: column, address.query(limit: 1), most: Self.most + 1, within: Self.timeLimit)
             hasMore = found.count > Self.most
             values = found.prefix(Self.most).map { found in
                 let isNull = found.value == .null
