@@ -70,7 +70,7 @@ package final class HTTPFetcher: Fetcher {
                 answer = received
             case .finish(let result):
                 guard let answer else { preconditionFailure("an exchange ends with an answer") }
-                return self.exchange(answer, to: request, result)
+                return self.exchange(answer, to: request, result, known: validators.lastModified)
             }
         }
     }
@@ -140,14 +140,17 @@ package final class HTTPFetcher: Fetcher {
         }
     }
 
-    private func exchange(_ answer: Answer, to request: PreparedRequest, _ result: HTTPExchange.Result) -> Exchange {
+    /// - Parameter known: the Last-Modified that is stored with the request's rows.
+    private func exchange(
+        _ answer: Answer, to request: PreparedRequest, _ result: HTTPExchange.Result, known: String?
+    ) -> Exchange {
         let response = answer.response
         let head = FeedResponse(
             requestedURL: request.url.template, url: result.url.absoluteString, status: Int(response.status.code),
             headers: response.headers.map { (name: $0.name, value: $0.value) }, fetchedAt: now(),
             validators: Validators(
                 etag: Self.validator(response.headers.first(name: "ETag")),
-                lastModified: Self.lastModified(response.headers)))
+                lastModified: Self.lastModified(response.headers, known: known)))
         var exchange = Exchange.http(head, response.body)
         exchange.movedTo = result.movedTo
         exchange.origin = result.url.origin
@@ -157,8 +160,11 @@ package final class HTTPFetcher: Fetcher {
 
     /// Returns the time of the last change if it is a strong validator: a document that changed in the second of the
     /// response may change again within it (RFC 9110, section 8.8.2.2).
-    private static func lastModified(_ headers: HTTPHeaders) -> String? {
+    ///
+    /// - Parameter known: the stored Last-Modified, which was strong when it was stored.
+    private static func lastModified(_ headers: HTTPHeaders, known: String?) -> String? {
         let text = headers.first(name: "Last-Modified")
+        if let known, text == known { return known }
         if let modified = text.flatMap(HTTPDate.parse), let date = headers.first(name: "Date").flatMap(HTTPDate.parse),
             date.timeIntervalSince(modified) < 1
         {

@@ -55,13 +55,20 @@ final class Auditor {
     /// - Parameter writer: the process that alone can have recorded runs since the last look, under leases; nil where
     ///   there are none.
     func look(after writer: EventLoop.Process? = nil) throws {
-        try queue?.read { db in
+        try queue?.unsafeRead { db in
+            guard try Self.version(db) != version else { return }
             // Within the transaction: what is read belongs together.
-            let version = try Int.fetchOne(db, sql: "PRAGMA data_version")
-            guard version != self.version else { return }
-            self.version = version
-            try check(db, writer)
+            try db.inTransaction(.deferred) {
+                version = try Self.version(db)
+                try check(db, writer)
+                return .commit
+            }
         }
+    }
+
+    /// Returns a number that is another one after each change of the store.
+    private static func version(_ db: Database) throws -> Int? {
+        try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
     }
 
     /// Checks a store that a power failure has left.
@@ -91,7 +98,8 @@ final class Auditor {
     private func takeRuns(_ db: Database, _ writer: EventLoop.Process?) throws {
         interventions = [:]
         let runs = try Row.fetchAll(
-            db, sql: "SELECT id, source, kind, restored FROM tributary_run WHERE id > ? ORDER BY id",
+            db.cachedStatement(
+                sql: "SELECT id, source, kind, restored FROM tributary_run WHERE id > ? ORDER BY id"),
             arguments: [lastRun])
         for run in runs {
             lastRun = run["id"]
@@ -184,20 +192,21 @@ final class Auditor {
     /// GRDB remembers that there was no such table.
     static func exists(_ table: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)", arguments: [table]
-        )
-            ?? false
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)"),
+            arguments: [table]) ?? false
     }
 
     static func rows(_ table: String, _ db: Database) throws -> [String: String] {
-        try Row.fetchAll(db, sql: "SELECT CAST(id AS TEXT), name FROM \(table)").reduce(into: [:]) {
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT CAST(id AS TEXT), name FROM \(table)")).reduce(into: [:]) {
             $0[$1[0]] = $1[1]
         }
     }
 
     private static func state(_ feed: Feed, _ db: Database) throws -> Row? {
         try Row.fetchOne(
-            db, sql: "SELECT etag, last_modified, digest FROM tributary_request WHERE source = ? AND key = ?",
+            db.cachedStatement(
+                sql: "SELECT etag, last_modified, digest FROM tributary_request WHERE source = ? AND key = ?"),
             arguments: [feed.source, feed.key])
     }
 
@@ -208,9 +217,10 @@ final class Auditor {
     /// Takes the changes that are new.
     private func replayChangelog(_ db: Database) throws {
         let changes = try Row.fetchAll(
-            db,
-            sql:
-                "SELECT id, \"table\", CAST(key AS TEXT) AS key, operation FROM tributary_change WHERE id > ? ORDER BY id",
+            db.cachedStatement(
+                sql: """
+                    SELECT id, "table", CAST(key AS TEXT) AS key, operation FROM tributary_change WHERE id > ? ORDER BY id
+                    """),
             arguments: [lastChange])
         for change in changes {
             lastChange = change["id"]

@@ -45,7 +45,8 @@ final class Daemon: @unchecked Sendable {
                 configuration: configuration, store: Self.store(configuration, internet, process),
                 parsers: Self.parsers, logger: Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() },
                 clock: clock, random: SimulatedRandom(seed: seed),
-                threads: SimulatedThreads(loop: loop, process: process), names: SimulatedNames(internet: internet),
+                threads: SimulatedThreads(loop: loop, process: process),
+                names: SimulatedNames(internet: internet, process: process),
                 network: SimulatedNetwork(internet, process))
         }
     }

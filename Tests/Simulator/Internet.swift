@@ -41,6 +41,8 @@ final class Internet: @unchecked Sendable {
     private var cutOff: Set<EventLoop.Process> = []
     /// The processes that were paused or cut off once: others may have taken over what was theirs.
     private(set) var delayed: Set<EventLoop.Process> = []
+    /// The hosts of which a process has once found an address in somebody's own network, with what it has found last.
+    private var privateHosts: [EventLoop.Process: [String: Bool]] = [:]
     /// True as long as no clock of any daemon is wrong, so that they agree on when a host was asked.
     var clocksAgree = true
 
@@ -61,6 +63,16 @@ final class Internet: @unchecked Sendable {
 
     /// Returns the feed at an address: a declared one, or one below it.
     func feed(at url: URL) -> Feed? { feeds["/" + url.path.split(separator: "/").prefix(2).joined(separator: "/")] }
+
+    /// Takes note of the kind of address that a process finds for a name.
+    func note(_ process: EventLoop.Process, _ host: String, isPrivate: Bool) {
+        if isPrivate || privateHosts[process]?[host] != nil { privateHosts[process, default: [:]][host] = isPrivate }
+    }
+
+    /// Returns true where a process must not be led to a host: only this one has ever had a private address, and has it now.
+    func isKnownAsPrivate(_ host: String, to process: EventLoop.Process) -> Bool {
+        privateHosts[process].map { $0[host] == true && $0.count == 1 } ?? false
+    }
 
     func isCutOff(_ process: EventLoop.Process) -> Bool { cutOff.contains(process) }
 
@@ -116,7 +128,9 @@ final class Internet: @unchecked Sendable {
             fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
         }
         let known = clocksAgree ? asking : [process]
-        if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(), loop.now - last < pace
+        // What another process knows of a host is in the store, in milliseconds.
+        if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(),
+            loop.now - last < pace - .milliseconds(1)
         {
             fail(
                 Finding(.limits, "\(host) is asked \(loop.now - last) after the last time, and allows once in \(pace)"))

@@ -72,6 +72,10 @@ struct Scenario {
         pagesOfLog = random.oneIn(2) ? Int.random(in: 1...60, using: &random) : nil
     }
 
+    /// The time within which each feed is asked once nothing goes wrong, however wrong clocks are: the longest interval; what
+    /// a busy server has asked for; and the time in which an operator accepts what is blocked.
+    var longestWait: Duration { .seconds(60 * (max(10, sources.map(\.cache).max() ?? 0) + 30 + 11)) }
+
     /// The schema, which is executed whenever the store is opened.
     var schema: String { pagesOfLog.map { "PRAGMA wal_autocheckpoint = \($0);" } ?? "" }
 

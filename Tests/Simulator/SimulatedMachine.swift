@@ -67,12 +67,13 @@ struct SimulatedThreads: WorkThreads {
     func detach(_ work: @escaping @Sendable () -> Void) { loop.add(work, process) }
 }
 
-/// The names as one process finds them.
+/// The names as one process finds them. Now and then a name stands for another address, or for one in somebody's own network.
 struct SimulatedNames: NameLookup, @unchecked Sendable {
     /// A public name that stands for an address in somebody's own network.
     static let privateName = "private.test"
 
     let internet: Internet
+    let process: EventLoop.Process
 
     static func isPrivate(_ host: String) -> Bool { host == privateName || host == "127.0.0.1" }
 
@@ -83,6 +84,9 @@ struct SimulatedNames: NameLookup, @unchecked Sendable {
             try await internet.loop.sleep(for: .milliseconds(faults.number(in: 100...30_000, "names:" + host)))
         }
         if faults.fires(.names, host) { return [] }
-        return [IPAddress(bytes: [93, 184, 216, 34])].compactMap(\.self)
+        let isPrivate = faults.fires(.names, "private:" + host)
+        internet.note(process, host, isPrivate: isPrivate)
+        let last = faults.fires(.names, "other:" + host) ? faults.number(in: 1...250, "address:" + host) : 34
+        return [IPAddress(bytes: isPrivate ? [10, 0, 0, 2] : [93, 184, 216, UInt8(last)])].compactMap(\.self)
     }
 }

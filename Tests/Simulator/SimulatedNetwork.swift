@@ -24,7 +24,9 @@ final class SimulatedNetwork: Network, @unchecked Sendable {
             return HTTPClientResponse(status: .init(statusCode: try await post(message, until: end)))
         }
         guard let feed = internet.feed(at: url) else { throw HTTPClientError.invalidURL }
-        if SimulatedNames.isPrivate(host) { internet.fail(Finding(.privacy, "p\(process) asks \(url.absoluteString)")) }
+        if SimulatedNames.isPrivate(host) || host != feed.host && internet.isKnownAsPrivate(host, to: process) {
+            internet.fail(Finding(.privacy, "p\(process) asks \(url.absoluteString)"))
+        }
         let visit = Visit(internet, host, feed.source, process)
         let conditions =
             message.headers.first(name: "If-None-Match") ?? message.headers.first(name: "If-Modified-Since")

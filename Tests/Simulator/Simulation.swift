@@ -130,18 +130,25 @@ package final class Simulation {
         try go(until: { self.loop.now >= self.scenario.troubled })
         try calmDown()
         scheduleCare()
-        let limit = loop.now + Self.patience
+        try settle(within: Self.patience, .liveness, "without faults")
+        guard found.finding == nil else { return }
+        loop.note("every feed changes once more")
+        for feed in scenario.feeds { feed.change(9999, at: SimulatedClock.epoch + loop.now.seconds) }
+        try settle(within: scenario.longestWait, .due, "after the last change of its feed")
+    }
+
+    /// Goes on until all is well.
+    private func settle(within patience: Duration, _ rule: Finding.Rule, _ since: String) throws {
+        let limit = loop.now + patience
         var next = loop.now
-        var isSettled = false
+        var problem: String?
         try go(until: {
             guard self.loop.now >= next else { return false }
             next = self.loop.now + .seconds(60)
-            isSettled = try self.auditor.unsettled(self.receiver) == nil
-            return isSettled || self.loop.now >= limit
+            problem = try self.auditor.unsettled(self.receiver)
+            return problem == nil || self.loop.now >= limit
         })
-        guard found.finding == nil, !isSettled else { return }
-        let what = try auditor.unsettled(receiver) ?? ""
-        found.note(Finding(.liveness, "after \(Trace.written(Self.patience)) without faults, \(what)"))
+        if let problem { found.note(Finding(rule, "\(Trace.written(patience)) \(since), \(problem)")) }
     }
 
     /// Has nothing go wrong any more. Daemons that were killed for good stay away, as long as another lives.

@@ -61,6 +61,8 @@ package struct Finding: Sendable {
         case durability
         /// All is well within some hours once nothing goes wrong any more.
         case liveness
+        /// No source waits longer than its declaration and its servers say, whatever the clocks have been.
+        case due
         /// A daemon goes on.
         case end
         /// What somebody has asked for does not happen.

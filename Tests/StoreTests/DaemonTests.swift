@@ -65,12 +65,13 @@ import Testing
     @Test func standingsTellWhoseRunsAreLeft() async throws {
         try await LeaseFixture.with(3) { (_, members) async throws in
             let (one, two, hand) = (members[0], members[1], members[2])
+            // Before the leases, which would end if the commit had to wait for other tests.
+            _ = try await one.store.commit(.of("mine"), merging: nil, interruption: Interruption()) { 0 }
             _ = try two.leases.beat(two.record("two"))
             let claims = [
                 try #require(try one.claim("mine")), try #require(try two.claim("theirs")),
                 try #require(try hand.claim("by hand")),
             ]
-            _ = try await one.store.commit(.of("mine"), merging: nil, interruption: Interruption()) { 0 }
             let standings = try one.leases.standings(of: ["mine", "theirs", "by hand", "unknown"])
             #expect(standings.filter(\.value.isRunElsewhere).map(\.key) == ["theirs"])
             #expect(standings.filter { $0.value.state != nil }.map(\.key) == ["mine"])

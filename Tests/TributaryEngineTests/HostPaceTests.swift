@@ -469,4 +469,13 @@ import Testing
                 ])
         }
     }
+
+    @Test func noRequestIsSentThatMayBeAnothersByThen() async throws {
+        let origin: Origin = "http://a:80"
+        let permit = try await HostGate(limit: 1).permit(at: origin)
+        defer { permit.release() }
+        try await permit.waitToSend(to: origin, nil)
+        permit.beforeEachRequest { throw StoreError(.database, "another daemon may run it") }
+        await #expect(throws: StoreError.self) { try await permit.waitToSend(to: origin, nil) }
+    }
 }

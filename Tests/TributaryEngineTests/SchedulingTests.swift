@@ -64,6 +64,15 @@ import Testing
         #expect(start(now + 400 * 86_400 + 600, lastRun: now + 400 * 86_400) == now + 600)
     }
 
+    @Test func aScheduledSourceWhoseLastRunIsToComeIsRunWhenItIsDue() async throws {
+        let source = try #require(try await configuration(["a": "schedule = \"*/10 * * * *\""])[source: "a"])
+        // Another daemon's clock was an hour ahead, and the wait was cut.
+        let state = SourceState(source: "a", outcome: .unchanged, lastRun: now + 3600, nextDue: now + 90)
+        #expect(DueTime.start(source, state: state, now: now) <= now + 90)
+        #expect(DueTime.start(source, state: state, now: now + 90) == now + 90)
+        #expect(DueTime.start(source, state: state, now: now + 600) == now + 90)
+    }
+
     @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
         let configuration = try await configuration(["a": "", "b": "", "c": ""])
         var plan = Schedule(configuration, states: [:], now: now)

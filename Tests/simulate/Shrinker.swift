@@ -65,26 +65,20 @@ struct Shrinker {
     }
 
     private func attempt(_ only: [String]?) -> Try {
-        let folder = FileManager.default.temporaryDirectory.path + "/tributary-shrink-\(getpid())"
+        let folder = Simulate.folder("shrink-\(getpid())")
         try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var arguments = ["--first", "\(seed)", "--seeds", "1", "--no-shrink", "--record", folder + "/record"]
-        arguments += conditions
+        var arguments = ["--first", "\(seed)", "--record", folder + "/record"] + conditions
         if let only {
             let file = folder + "/only"
             try? only.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
             arguments += ["--only", "@" + file]
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe").resolvingSymlinksInPath()
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch {
+        let ending: Child.Ending
+        do { ending = try Child(in: folder, arguments, output: "/dev/null").end() } catch {
             say("no process can be started: \(error)")
             exit(70)
         }
-        process.waitUntilExit()
         var result = Try()
         for line in ((try? String(contentsOfFile: folder + "/record", encoding: .utf8)) ?? "").split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 2).map(String.init)
@@ -99,9 +93,9 @@ struct Shrinker {
             default: break
             }
         }
-        if process.terminationReason == .uncaughtSignal {
+        if ending.status == nil {
             result.rule = "crash"
-            result.finding = "the program is ended by signal \(process.terminationStatus)"
+            result.finding = "the program is ended by signal \(ending.signal)"
         }
         return result
     }

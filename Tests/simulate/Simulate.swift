@@ -3,16 +3,13 @@ import Simulator
 
 /// Runs seeds, and prints what they find.
 ///
-///     simulate [--seeds N] [--first SEED] [--minutes N] [--doublecheck] [--trace] [--without SITE,…] [--no-shrink]
-///     simulate --power-failures N [--first SEED] [--no-shrink]
+///     simulate [--seeds N] [--first SEED] [--minutes N] [--jobs N] [--doublecheck] [--trace] [--without SITE,…] [--no-shrink]
+///     simulate --power-failures N [--first SEED] [--jobs N] [--no-shrink]
 ///     simulate --shrink SEED [--without SITE,…]
 ///     simulate --find SITE
 ///
 /// `TRIBUTARY_SEED=SEED simulate [--only STEP,…]` replays one seed, with its trace.
 @main struct Simulate {
-    /// The seeds after which the program starts itself anew: what killed processes have left is never freed.
-    private static let seedsPerProcess = 40
-
     private var seeds: Int?
     private var first: UInt64 = 1
     private var end: Double?
@@ -30,16 +27,20 @@ import Simulator
     private var record: String?
     /// The power failures after which no further seed is run; nil where the power fails as rarely as other things.
     private var powerFailures: Int?
-    private var done = 0
-    private var failed = 0
-    private var runs = 0
-    private var hours = 0.0
+    /// The processes at a time.
+    private var jobs = ProcessInfo.processInfo.activeProcessorCount
+    /// The folder of a process that runs a few seeds for another one.
+    private var block: String?
+    private var isReplay = false
+    private var counts = Blocks.Counts()
 
     static func main() {
         // Hash tables are in the same order each time only where the process was started so.
         guard getenv("SWIFT_DETERMINISTIC_HASHING") != nil else {
             setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
-            restart(Array(CommandLine.arguments.dropFirst()))
+            var pointers = CommandLine.arguments.map { strdup($0) } + [nil]
+            execv("/proc/self/exe", &pointers)
+            fail("it cannot start itself: \(String(cString: strerror(errno)))")
         }
         var files = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -50,17 +51,21 @@ import Simulator
         if let seed = simulate.shrunk {
             exit(Shrinker(seed: seed, conditions: simulate.conditions, say: simulate.say).run() ? 0 : 1)
         }
-        exit(simulate.run() ? 0 : 1)
-    }
-
-    private static func restart(_ arguments: [String]) -> Never {
-        var pointers = ([CommandLine.arguments[0]] + arguments).map { strdup($0) } + [nil]
-        execv("/proc/self/exe", &pointers)
-        fail("it cannot start itself: \(String(cString: strerror(errno)))")
+        do {
+            exit(try (simulate.isReplay || simulate.block != nil ? simulate.runHere() : simulate.run()) ? 0 : 1)
+        } catch {
+            fail("\(error)")
+        }
     }
 
     /// Prints a line at once, as the process may be killed by what it finds.
     private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    /// Returns a folder for stores, in memory where there is such a place.
+    static func folder(_ name: String) -> String {
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        return parent + "/tributary-simulate-" + name
+    }
 
     private static func fail(_ message: String) -> Never {
         FileHandle.standardError.write(Data("simulate: \(message)\n".utf8))
@@ -83,12 +88,9 @@ import Simulator
             case "--seeds": seeds = number(option)
             case "--first": first = number(option)
             case "--minutes": end = Date().timeIntervalSince1970 + 60 * number(option)
-            case "--until": end = number(option)
             case "--power-failures": powerFailures = number(option)
-            case "--failed": failed = number(option)
-            case "--done": done = number(option)
-            case "--runs": runs = number(option)
-            case "--hours": hours = number(option)
+            case "--jobs": jobs = max(1, number(option))
+            case "--block": block = rest.popFirst()
             case "--doublecheck": doublechecks = true
             case "--trace": showsTrace = true
             case "--no-shrink": shrinks = false
@@ -105,33 +107,44 @@ import Simulator
             default: Self.fail("unknown option \(option)")
             }
         }
-        guard let text = getenv("TRIBUTARY_SEED").map({ String(cString: $0) }) else { return }
+        guard block == nil, let text = getenv("TRIBUTARY_SEED").map({ String(cString: $0) }) else { return }
         guard let seed = UInt64(text) else { Self.fail("TRIBUTARY_SEED is no number: \(text)") }
-        (first, seeds, end, showsTrace, shrinks) = (seed, 1, nil, true, false)
+        (first, seeds, showsTrace, isReplay) = (seed, 1, true, true)
     }
 
-    private mutating func run() -> Bool {
-        let seeds = seeds ?? (end == nil && powerFailures == nil ? 500 : .max)
-        var here = 0
-        while done < seeds, failed < powerFailures ?? .max, end.map({ Date().timeIntervalSince1970 < $0 }) ?? true {
-            guard here < Self.seedsPerProcess else { restart(seeds) }
-            guard check(first + UInt64(done)) else { return false }
-            done += 1
-            here += 1
+    /// Runs the seeds in other processes.
+    ///
+    /// - Returns: false where something was found.
+    private func run() throws -> Bool {
+        let isLimited = seeds != nil || end != nil || powerFailures != nil
+        var blocks = Blocks(
+            first: first, seeds: seeds ?? (isLimited ? .max : 500), end: end, powerFailures: powerFailures, jobs: jobs,
+            arguments: conditions + (doublechecks ? ["--doublecheck"] : []) + (showsTrace ? ["--trace"] : [])
+                + (only.map { ["--only", $0.sorted().joined(separator: ",")] } ?? []), say: say)
+        try blocks.run()
+        guard let failure = blocks.failure else {
+            let counts = blocks.counts
+            let power = powerFailures == nil ? "" : "\(counts.powerFailures) power failures, "
+            say(
+                "\(counts.seeds) seeds, \(counts.runs) runs, \(power)\(Int(counts.hours)) hours simulated; nothing found"
+            )
+            return true
         }
-        let power = powerFailures == nil ? "" : "\(failed) power failures, "
-        say("\(done) seeds, \(runs) runs, \(power)\(Int(hours)) hours simulated; nothing found")
-        return true
+        for line in failure.lines { say(line) }
+        if shrinks, failure.isFinding { return Shrinker(seed: failure.seed, conditions: conditions, say: say).run() }
+        return false
     }
 
-    private func restart(_ seeds: Int) -> Never {
-        var arguments = ["--seeds", "\(seeds)", "--first", "\(first)", "--done", "\(done)", "--failed", "\(failed)"]
-        arguments += ["--runs", "\(runs)", "--hours", "\(hours)"]
-        if let end { arguments += ["--until", "\(end)"] }
-        if doublechecks { arguments.append("--doublecheck") }
-        if showsTrace { arguments.append("--trace") }
-        if !shrinks { arguments.append("--no-shrink") }
-        Self.restart(arguments + conditions)
+    /// Runs the seeds in this process.
+    ///
+    /// - Returns: false where something was found.
+    private mutating func runHere() -> Bool {
+        for seed in first..<first &+ UInt64(seeds ?? 1) {
+            if block != nil { say("@begins \(seed)") }
+            guard check(seed) else { return false }
+        }
+        if block != nil { say(counts.line) }
+        return true
     }
 
     /// The arguments on which depends what a seed does.
@@ -144,17 +157,18 @@ import Simulator
     /// - Returns: false where something was found.
     private mutating func check(_ seed: UInt64) -> Bool {
         let result = simulate(seed)
-        runs += result.runs
-        failed += result.powerFailures
-        hours += Double(result.time.components.seconds) / 3600
+        counts.seeds += 1
+        counts.runs += result.runs
+        counts.powerFailures += result.powerFailures
+        counts.hours += Double(result.time.components.seconds) / 3600
         if let finding = result.finding {
             record(["found \(finding.rule.rawValue) \(finding.text)", "faults \(result.faults)"])
             say("seed \(seed) \(finding.rule.rawValue) \(finding.text)")
             say("faults: \(result.faults)")
             say("commit: \(Self.commit)")
             say((["replay: TRIBUTARY_SEED=\(seed) Scripts/simulate"] + conditions).joined(separator: " "))
-            guard shrinks else { return false }
-            Self.restart(["--shrink", "\(seed)"] + conditions)
+            if block != nil { say("@found") }
+            return false
         }
         if showsTrace { say("seed \(seed): digest \(String(result.digest, radix: 16)), \(result.pieces) pieces") }
         guard doublechecks else { return true }
@@ -171,8 +185,7 @@ import Simulator
     }
 
     private func simulate(_ seed: UInt64) -> SimulationResult {
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        let folder = parent + "/tributary-simulate-\(getpid())-\(seed)"
+        let folder = block.map { "\($0)/\(seed)" } ?? Self.folder("\(getpid())")
         try? FileManager.default.removeItem(atPath: folder)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let steps = Steps(

@@ -6,6 +6,7 @@ package final class HostPermit: Sendable {
     private let gate: HostGate
     /// nil after the release, and during a move.
     private let held: Mutex<(id: Int, origin: Origin)?>
+    private let check = Mutex<(@Sendable () throws -> Void)?>(nil)
 
     init(_ id: Int, _ origin: Origin, of gate: HostGate) {
         self.gate = gate
@@ -27,11 +28,18 @@ package final class HostPermit: Sendable {
         }
     }
 
+    /// Sets the check before each request; it throws if the request must not be sent.
+    package func beforeEachRequest(_ check: @escaping @Sendable () throws -> Void) {
+        self.check.withLock { $0 = check }
+    }
+
     /// Waits until a request may be sent. The wait does not count as time of the exchange.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: `CancellationError`; what the check throws.
     func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
         try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
+        let check = check.withLock { $0 }
+        try check?()
     }
 
     /// Ends the permit's reservation of the host's next request.

@@ -103,8 +103,9 @@ extension SQLiteStore {
                         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'tributary\\_%' ESCAPE '\\'
                         AND name <> 'grdb_migrations' ORDER BY name
                         """)
+                let list = try TableList(db, schema: "main")
                 return try names.compactMap { name in
-                    guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
+                    guard let info = try TableInfo(db, table: name, schema: "main", in: list) else { return nil }
                     return StoreTable(
                         name: info.name,
                         columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },

@@ -2,21 +2,60 @@ import FeedModel
 import FeedStaging
 import GRDB
 
+/// The tables and views of a database, read at once: each question for one alone passes through all of them.
+struct TableList: Sendable {
+    struct Entry: Sendable {
+        /// The name as it was created, whatever its case in the request.
+        var name: String
+        var type: String
+        var hasRowID: Bool
+        var isStrict: Bool
+        var hasConflictClause: Bool
+    }
+
+    private let entries: [String: Entry]
+
+    /// - Parameter table: the only one that is read; nil for all.
+    init(_ db: Database, schema: String, of table: String? = nil) throws {
+        let conflicts = Set(
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM \(schema).sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%'
+                    AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
+                    """, arguments: [table]))
+        let listed = try Row.fetchAll(
+            db,
+            sql: "SELECT name, type, wr, strict FROM pragma_table_list\(table == nil ? "" : "(?2)") WHERE schema = ?1",
+            arguments: table.map { [schema, $0] } ?? [schema])
+        entries = Dictionary(
+            listed.map { row in
+                let name: String = row["name"]
+                let entry = Entry(
+                    name: name, type: row["type"], hasRowID: (row["wr"] ?? 0) == 0, isStrict: (row["strict"] ?? 0) != 0,
+                    hasConflictClause: conflicts.contains(name))
+                return (Self.folded(name), entry)
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(table: String) -> Entry? { entries[Self.folded(table)] }
+
+    /// SQLite's own folding of names, which leaves all but ASCII's letters (lang_createtable.html).
+    private static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}
+
 extension TableInfo {
     /// Reads the definition of a table in the database `schema`; nil if the table does not exist.
-    init?(_ db: Database, table: String, schema: String) throws {
+    ///
+    /// - Parameter list: the tables of the database, where many are asked for.
+    init?(_ db: Database, table: String, schema: String, in list: TableList? = nil) throws {
         let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
-        // The name as it was created, whatever its case in the request.
-        let listed = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT name, type, wr, strict, (
-                    SELECT sql LIKE '%CONFLICT%' FROM \(schema).sqlite_schema s WHERE s.type = 'table' AND s.name = l.name
-                ) AS conflicts FROM pragma_table_list(?) l WHERE schema = ?
-                """, arguments: [table, schema])
-        let hasRowID = (listed?["wr"] ?? 0) == 0
-        let isStrict = (listed?["strict"] ?? 0) != 0
+        let listed = try (list ?? TableList(db, schema: schema, of: table))[table]
+        let hasRowID = listed?.hasRowID ?? true
+        let isStrict = listed?.isStrict ?? false
         let columns = rows.map { row in
             Column(
                 name: row["name"], declaredType: row["type"],
@@ -51,8 +90,8 @@ extension TableInfo {
             && columns.contains { $0.name == primaryKey[0] && $0.declaredType.uppercased() == "INTEGER" }
             && !indexes.contains { ($0["origin"] as String) == "pk" }
         self.init(
-            name: listed?["name"] ?? table, kind: listed?["type"] ?? "table", columns: columns, primaryKey: primaryKey,
+            name: listed?.name ?? table, kind: listed?.type ?? "table", columns: columns, primaryKey: primaryKey,
             generatedKey: isAlias ? primaryKey[0] : nil, uniqueIndexes: uniqueIndexes, foreignKeys: foreignKeys,
-            isStrict: isStrict, hasConflictClause: (listed?["conflicts"] ?? 0) != 0, hasRowID: hasRowID)
+            isStrict: isStrict, hasConflictClause: listed?.hasConflictClause ?? false, hasRowID: hasRowID)
     }
 }

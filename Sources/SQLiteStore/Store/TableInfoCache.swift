@@ -8,6 +8,8 @@ import Locking
 final class TableInfoCache: Sendable {
     private struct State {
         var version = -1
+        /// Read when the second table is asked for.
+        var list: TableList?
         var tables: [String: TableInfo] = [:]
         /// The requirements that this schema has been found to meet.
         var suitable: Set<Requirement> = []
@@ -67,7 +69,12 @@ final class TableInfoCache: Sendable {
     func info(of table: String, in db: Database) throws -> TableInfo? {
         let version = try version(in: db)
         if let info = cached(version, { $0.tables[table] }) { return info }
-        let info = try TableInfo(db, table: table, schema: "main")
+        var list = cached(version) { $0.list }
+        if list == nil, cached(version, { !$0.tables.isEmpty ? true : nil }) != nil {
+            list = try TableList(db, schema: "main")
+            keep(version) { $0.list = list }
+        }
+        let info = try TableInfo(db, table: table, schema: "main", in: list)
         keep(version) { $0.tables[table] = info }
         return info
     }
@@ -119,6 +126,6 @@ final class TableInfoCache: Sendable {
 
 extension Database {
     func hasRows(_ table: String) throws -> Bool {
-        try Bool.fetchOne(makeStatement(sql: "SELECT EXISTS (SELECT 1 FROM main.\(table.sqlIdentifier))")) == true
+        try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM main.\(table.sqlIdentifier))")) == true
     }
 }

@@ -143,7 +143,7 @@ actor DaemonGroup {
             return requests.ran
         }
         do {
-            scheduler.updateDueTimes(from: try store.standings(of: sources.sorted()).compactMapValues(\.state))
+            scheduler.updateDueTimes(from: try standings(of: sources).compactMapValues(\.state))
         } catch {
             logger.warning("What other processes have run cannot be read", metadata: ["error": "\(error)"])
         }
@@ -206,11 +206,23 @@ actor DaemonGroup {
         scheduler.release(sources)
     }
 
+    /// Returns the standings of sources. If another daemon's clock was ahead at its last run, the wait counts from now:
+    /// otherwise it would begin again at each look, until this clock has passed that run.
+    private func standings(of sources: Set<String>) throws -> [String: SourceStanding] {
+        let (names, now) = (sources.sorted(), clock.now())
+        let standings = try store.standings(of: names)
+        guard standings.values.contains(where: { $0.state?.lastRun.map { $0 > now } ?? false }) else {
+            return standings
+        }
+        try store.cutWaits(to: now)
+        return try store.standings(of: names)
+    }
+
     /// Takes sources over, except those at hosts where other daemons have runs in progress.
     ///
     /// - Returns: the number of sources taken over.
     private func take(_ sources: Set<String>) throws -> Int {
-        let standings = try store.standings(of: sources.sorted())
+        let standings = try standings(of: sources)
         let groups = record.declared.groups
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }

@@ -153,7 +153,9 @@ final class RunPermits: Sendable {
         let host = try request.origin()
         guard mayWait else {
             try claim?.check()
-            return environment.hosts.permitIfFree(at: host)
+            let permit = environment.hosts.permitIfFree(at: host)
+            if let permit { checkClaim(beforeEachRequestWith: permit) }
+            return permit
         }
         return try await permit(at: host)
     }
@@ -170,7 +172,14 @@ final class RunPermits: Sendable {
             permit.release()
             throw error
         }
+        checkClaim(beforeEachRequestWith: permit)
         return permit
+    }
+
+    /// A process that was suspended while a request waited for its turn may have lost the claim.
+    private func checkClaim(beforeEachRequestWith permit: HostPermit) {
+        guard let claim else { return }
+        permit.beforeEachRequest { try claim.check() }
     }
 
     private func freePermit(at host: Origin) async throws -> HostPermit {

@@ -161,8 +161,10 @@ enum DueTime {
         if let schedule = source.schedule, state.failures == 0, state.attempts == 0, state.outcome?.isGood ?? false {
             // The first time since the last run began. That run's beginning may be to come, if the clock was wrong then.
             let next = schedule.next(after: min(state.lastRun ?? now, now))
-            // A replay is a run, but does not change the due time.
-            return schedule.has(due) ? min(due, next) : next
+            // A replay is a run, but does not change the due time. While the last run lies ahead of the clock, `next` stays
+            // ahead of it as well, so only the stored time is ever reached.
+            let isAhead = state.lastRun.map { $0 > now } ?? false
+            return isAhead || schedule.has(due) ? min(due, next) : next
         }
         let wait = state.wait ?? state.lastRun.map { max(0, due.timeIntervalSince($0)) } ?? RetryAfter.longest.seconds
         return min(due, now + wait)

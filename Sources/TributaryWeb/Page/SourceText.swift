@@ -16,10 +16,9 @@ struct SourceText: Sendable {
 /// The lines of the configuration's file, read once for each version of the file.
 final class SourceTexts: Sendable {
     private struct Version: Equatable {
-        var seconds: Int
-        var nanoseconds: Int
-        var size: Int
-        var inode: UInt64
+        var modified: Date?
+        var size: UInt64?
+        var inode: UInt64?
     }
 
     private struct State {
@@ -53,12 +52,12 @@ final class SourceTexts: Sendable {
     }
 
     private func lines(_ file: String) throws -> DeclarationLines {
-        var status = stat()
-        let version =
-            stat(file, &status) == 0
-            ? Version(
-                seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, size: Int(status.st_size),
-                inode: UInt64(status.st_ino)) : nil
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        let version = attributes.map {
+            Version(
+                modified: $0[.modificationDate] as? Date, size: $0[.size] as? UInt64,
+                inode: $0[.systemFileNumber] as? UInt64)
+        }
         return try state.withLock { state in
             if let lines = state.lines, version != nil, state.version == version { return lines }
             let lines = Result { try DeclarationLines(file: file) }
