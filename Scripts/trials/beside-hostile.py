@@ -61,7 +61,7 @@ def healthy_server(ready, times):
     asyncio.run(serve())
 
 
-# ---- What is hostile besides mutated answers
+# ---- Other hostile behaviour than mutated answers
 
 def bodies():
     """What one body grows into: kept small here, and large where it is read."""
