@@ -364,7 +364,7 @@ def main():
     parser.add_argument("--scenarios", nargs="*", choices=SCENARIOS)
     parser.add_argument("--programs", nargs="*", choices=CHOICES)
     arguments = parser.parse_args()
-    # Whoever is told to stop stops the server, too.
+    # A signal stops the server, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench, chosen = Bench(arguments), arguments.scenarios or [name for name in SCENARIOS if not name.startswith("large_")]
 

@@ -197,7 +197,7 @@ def main():
     parser.add_argument("--only-feeds", action="store_true")
     parser.add_argument("--programs", nargs="*", choices=CHOICES)
     arguments = parser.parse_args()
-    # Whoever is told to stop stops the servers, too.
+    # A signal stops the servers, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench = Bench(arguments)
     if arguments.only_feeds:

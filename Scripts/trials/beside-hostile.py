@@ -61,7 +61,7 @@ def healthy_server(ready, times):
     asyncio.run(serve())
 
 
-# ---- What is hostile besides mutated answers
+# ---- Other hostile behaviour than mutated answers
 
 def bodies():
     """What one body grows into: kept small here, and large where it is read."""
@@ -201,7 +201,7 @@ async def main():
         except subprocess.TimeoutExpired:
             held = False
             daemon.kill()
-    print(f"the daemon ended with {daemon.returncode}, {time.monotonic() - ended:.1f} s after it was told to", flush=True)
+    print(f"the daemon ended with {daemon.returncode}, {time.monotonic() - ended:.1f} s after the signal", flush=True)
     server.terminate()
     asked = times.get()
 

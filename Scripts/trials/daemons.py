@@ -93,7 +93,7 @@ class Proxy:
 
     async def copy(self, reader, writer):
         while data := await reader.read(65536):
-            while self.isCut:  # Nothing arrives, and nobody is told.
+            while self.isCut:  # Nothing arrives, without an error.
                 await asyncio.sleep(0.2)
             writer.write(data)
             await writer.drain()
@@ -199,7 +199,7 @@ async def main():
         await on_time(at, "c came back")
         print("shares", dict(await asyncio.to_thread(shares, server.port)), flush=True)
         for daemon in daemons[1:]:
-            daemon.signal(signal.SIGTERM, "told to stop")
+            daemon.signal(signal.SIGTERM, "stopped")
         for daemon in daemons[1:]:
             print(daemon.name, "ended with", await asyncio.to_thread(daemon.process.wait), flush=True)
         report(server)
@@ -221,7 +221,7 @@ def report(server):
         times.sort()
         early += [(source, a, b) for a, b in zip(times, times[1:]) if b - a < cache]
     # Under way when a daemon was killed, paused or cut off: its run was not recorded.
-    cuts = [at for at, text in events if text.split(" ", 1)[1] in ("killed", "paused", "cut off", "told to stop")]
+    cuts = [at for at, text in events if text.split(" ", 1)[1] in ("killed", "paused", "cut off", "stopped")]
     strange = [pair for pair in early if not any(-2 < at - pair[1] < 3 for at in cuts)]
     most = 0
     for changes in by_host.values():

@@ -121,7 +121,7 @@ async def main():
 
 
 def be_asked_again(path):
-    """An answer may have asked for patience, and the others would not be sent."""
+    """An answer may have requested a wait, and the others would not be sent."""
     with sqlite3.connect(path) as store:
         store.executescript("DELETE FROM tributary_host; UPDATE tributary_source SET asked_until = NULL, gone = NULL")
 

@@ -37,7 +37,7 @@ def sync(config):
 
 
 class Rows:
-    """The rows of every mapped table, each told by its values; where the store made a key, by the row that has it."""
+    """The rows of every mapped table, each identified by its values; where the store made a key, by the row that has it."""
 
     def __init__(self, config):
         toml = tomllib.loads(config.read_text())
@@ -56,7 +56,7 @@ class Rows:
             self.rows[table] = {row[0]: dict(zip(names, row[1:])) for row in self.database.execute(f'SELECT {selected} FROM "{table}"')}
             self.known[table] = key in names
 
-    def told(self, table, key):
+    def identified(self, table, key):
         steps = []
         while True:
             row = self.rows[table].get(key)
@@ -77,7 +77,7 @@ class Rows:
             table, key = up
 
     def all(self):
-        return {table: collections.Counter(self.told(table, key) for key in rows) for table, rows in self.rows.items()}
+        return {table: collections.Counter(self.identified(table, key) for key in rows) for table, rows in self.rows.items()}
 
 
 def difference(before, after):

@@ -76,14 +76,14 @@ tables = [{{ table = "thing{number}", element = "item", key = ["id"], columns = 
 
 plain = commits(False)
 runs = commits(True)
-told = []
+received = []
 for event in events:
-    if not told or told[-1]["id"] != event["id"]:
-        told.append(event)
-order = [(event["source"], event["run"]) for event in told]
+    if not received or received[-1]["id"] != event["id"]:
+        received.append(event)
+order = [(event["source"], event["run"]) for event in received]
 if order != runs[: len(order)]:
     problems.append("the events are not the runs in their order")
 print(f"{len(plain)} commits in {seconds:g} s without a hook, {len(runs)} with one;", end=" ")
-print(f"{len(events)} events told, {len(events) - len(told)} of them repeated; receiver takes {delay:g} s")
+print(f"{len(events)} events delivered, {len(events) - len(received)} of them repeated; receiver takes {delay:g} s")
 print("problems:", problems[:5] or "none")
 sys.exit(1 if problems else 0)

@@ -19,13 +19,13 @@ package final class MappingDraft {
         guard let document = profile.root else {
             throw InferenceError(description: "there is no XML document to propose a mapping for")
         }
-        let number = "Proposed for a document of \(profile.elements.grouped) elements"
+        let number = "Proposed from a document of \(profile.elements.grouped) elements"
         guard let schema else {
-            try self.init(document, head: [number + "; keys and types are what its values allow."], Self.tables)
+            try self.init(document, head: [number + "; keys and types fit its values."], Self.tables)
             return
         }
         try SchemaGuide(schema).describe(document)
-        let first = "\(number) and its schema \(schema.location); keys that the schema lacks are what its values allow."
+        let first = "\(number) and its schema \(schema.location); keys that the schema lacks fit its values."
         try self.init(document, head: [first] + schema.notes, Self.tablesOfSchema)
     }
 
@@ -55,7 +55,7 @@ package final class MappingDraft {
         tables = makeTables(root)
         guard tables.contains(where: { $0.weight > 0 || $0.values.contains(where: \.isProse) }) else {
             throw InferenceError(
-                description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
+                description: "<\(document.name.qualified)> holds no attribute and no text, so it has no rows")
         }
         SchemaKeys.assign(to: tables, below: root)
         PossibleReference.assign(to: tables)

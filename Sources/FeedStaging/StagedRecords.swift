@@ -60,8 +60,8 @@ package protocol StagedRecordStore {
     /// Returns true for a query of one row and one column that is true.
     func isTrue(_ sql: String) throws -> Bool
 
-    /// Keeps the last of several rows with one key, where rows can be told apart already.
+    /// Keeps the last of several rows with one key, if the key is known before the merge.
     ///
-    /// - Parameter onReplaced: called where there are such rows, before one of them is removed.
+    /// - Parameter onReplaced: called before the first such row is removed.
     func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws
 }

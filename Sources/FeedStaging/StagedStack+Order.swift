@@ -64,8 +64,8 @@ extension [StagedStack.Part] {
 }
 
 extension StagedStack {
-    /// The tables whose staged rows can be told to be in the store only once other tables have been merged: they are
-    /// identified by values that are looked up there, or by records of such a table.
+    /// The tables whose staged rows can be compared with the store only after other tables have been merged: their keys
+    /// are values looked up there, or records of such a table.
     package var tablesIdentifiedLate: Set<String> {
         let parts = parts.filter { $0.counts.rows > 0 && $0.table.isIdentifiedByReference }
         var late: Set<String> = []

@@ -32,8 +32,8 @@ package struct DaemonShares: Sendable {
     /// Returns the sources that belong to a daemon.
     package func sources(of id: String) -> Set<String> { Set(owners.filter { $0.value == id }.keys) }
 
-    /// True if every daemon shares by these shares, but for one that asks.
-    package func areAgreed(among daemons: [DaemonRecord], besides id: String) -> Bool {
+    /// Returns true if every daemon has published these shares, except one.
+    package func areAgreed(among daemons: [DaemonRecord], except id: String) -> Bool {
         daemons.allSatisfy { $0.id == id || $0.sharing == fingerprint }
     }
 

@@ -1,6 +1,6 @@
 package import FeedModel
 
-/// What a store is to forget of a source, and what is known of its rows besides the changelog.
+/// The rows and states of a source that a purge deletes.
 package struct Purge: Sendable {
     package var source: String
     /// The columns that identify the source's rows according to its declaration, by table in lower case. Without any,

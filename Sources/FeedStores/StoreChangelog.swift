@@ -1,6 +1,6 @@
 package import FeedModel
 
-/// The runs of a main store in the order in which they are told, and what they have changed.
+/// The runs of a main store in the order of their commits, and their changes.
 package protocol StoreChangelog: AnyObject, Sendable {
     /// Returns the first runs after a place.
     func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun]

@@ -50,7 +50,7 @@ struct Cascades {
     /// - Parameters:
     ///   - own: the number of the first table's rows that the statement itself has deleted.
     ///   - isWhole: false if a trigger has kept some of them.
-    func log(_ cascaded: [RowList], besides own: Int = 0, isWhole: Bool = true) throws -> MergeCounts {
+    func log(_ cascaded: [RowList], adding own: Int = 0, isWhole: Bool = true) throws -> MergeCounts {
         var counts = MergeCounts()
         for (index, rows) in cascaded.enumerated() where rows.change == .delete {
             let count = try merge.log(

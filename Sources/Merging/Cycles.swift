@@ -90,7 +90,7 @@ struct Cycles {
         let column = try table.needed(reference.column.name)
         let rows = try merge.makeList(
             "closing", of: table, .update, columns: [column.name],
-            besides: ["row \(dialect.integer)", "is_new \(dialect.boolean)"])
+            adding: ["row \(dialect.integer)", "is_new \(dialect.boolean)"])
         let isWritten = staged.keyColumns.enumerated().map { "w.k\($0) = s.\($1.sqlIdentifier)" }
             .joinedConditions("AND")
         let isUpdated = staged.updatesKnownRows && !staged.insertOnly.contains(column.name.lowercased())

@@ -168,7 +168,7 @@ struct Deletions {
         let isWhole = deleted == own
         guard cascaded.isEmpty else {
             try reportUpdates()
-            return try cascades.log(cascaded, besides: own, isWhole: isWhole)
+            return try cascades.log(cascaded, adding: own, isWhole: isWhole)
         }
         try merge.log("delete", rows.table.name, key: "g.key", from: merge.deleted(rows, isWhole: isWhole))
         return MergeCounts(deleted: deleted)

@@ -50,7 +50,7 @@ package struct MergeContext {
     /// Makes an empty list of rows.
     package func makeList(
         _ name: String, of table: any StoredTable, _ change: RowList.Change, columns: [String] = [],
-        isUnique: Bool = true, besides definitions: [String] = []
+        isUnique: Bool = true, adding definitions: [String] = []
     ) throws -> RowList {
         let definition = dialect.listDefinition(of: table, isUnique: isUnique, columns: definitions)
         return RowList(table: table, change: change, columns: columns, name: try driver.makeTable(name, definition))

@@ -26,7 +26,7 @@ extension PostgresConnection {
         }
         guard PQtransactionStatus(connection) != PQTRANS_ACTIVE else {
             throw PostgresError(
-                .misuse, "another statement is under way on this connection; end it first", server: address)
+                .misuse, "another statement is running on this connection; end it first", server: address)
         }
         return connection
     }

@@ -17,7 +17,7 @@ enum SQLScript {
         var lines: [Int] = []
         var isInside = false
         var parentheses = 0
-        // The bodies of SQL functions (BEGIN ATOMIC … END) hold semicolons, and CASE … END besides.
+        // The bodies of SQL functions (BEGIN ATOMIC … END) have semicolons, and may have CASE … END.
         var blocks = 0
         var word = ""
         while let token = scanner.next() {

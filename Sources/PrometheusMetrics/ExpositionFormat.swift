@@ -1,4 +1,4 @@
-/// The texts in which metrics are told.
+/// The text formats of metrics.
 package enum ExpositionFormat: Sendable, CaseIterable {
     /// prometheus.io/docs/instrumenting/exposition_formats, "Text-based format".
     case text

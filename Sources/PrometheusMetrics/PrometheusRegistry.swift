@@ -1,11 +1,11 @@
 package import CoreMetrics
 import Locking
 
-/// What swift-metrics is told, kept as Prometheus reads it: counters, gauges (meters, and recorders that do not
+/// A backend of swift-metrics that keeps the series for Prometheus: counters, gauges (meters, and recorders that do not
 /// aggregate) and histograms (recorders that do, and timers, in seconds).
 ///
-/// Whoever asks for the same name and labels gets the same series; it is gone when all of them have destroyed it. A name
-/// that another metric has, and whatever exceeds the limit, gets a series that nobody sees, and is counted in
+/// Metrics with equal names and labels share a series, which is removed when all of them are destroyed. A name of another
+/// kind of metric, and any series beyond the limit, gets an invisible series, and is counted in
 /// `metrics_refused_series_total`.
 package final class PrometheusRegistry: MetricsFactory {
     private struct State {
@@ -19,15 +19,15 @@ package final class PrometheusRegistry: MetricsFactory {
     private let limit: Int
     private let state = Mutex(State())
     private let refused = CounterSeries(labels: "")
-    private let tellsProcess: Bool
+    private let hasProcess: Bool
 
     /// - Parameters:
     ///   - limit: the most series.
-    ///   - tellsProcess: true where the figures of the process are among what is told.
-    package init(_ descriptions: [MetricDescription] = [], limit: Int = 1_000_000, tellsProcess: Bool = true) {
+    ///   - hasProcess: true to include the metrics of the process.
+    package init(_ descriptions: [MetricDescription] = [], limit: Int = 1_000_000, hasProcess: Bool = true) {
         self.descriptions = Dictionary(descriptions.map { ($0.name, $0) }) { first, _ in first }
         self.limit = limit
-        self.tellsProcess = tellsProcess
+        self.hasProcess = hasProcess
     }
 
     /// How many series there are.
@@ -36,7 +36,7 @@ package final class PrometheusRegistry: MetricsFactory {
     /// Returns all values in a format, in the order of the metrics' names.
     package func exposition(_ format: ExpositionFormat) -> Exposition {
         var families = state.withLock { Array($0.families.values) }.filter { !$0.series.isEmpty }
-        if tellsProcess { families += ProcessFigures.families() }
+        if hasProcess { families += ProcessFigures.families() }
         var refusals = MetricFamily(
             name: "metrics_refused_series_total", kind: .counter,
             description: MetricDescription(

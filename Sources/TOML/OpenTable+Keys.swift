@@ -125,7 +125,7 @@ extension OpenTable {
             switch value {
             case .table: "is a table in braces, on line \(line); nothing can be added to it outside of them"
             case .array: "is an array in brackets, on line \(line); nothing can be added to it outside of them"
-            default: "is \(value.typeName), on line \(line), and cannot be a table besides"
+            default: "is \(value.typeName), on line \(line), and cannot also be a table"
             }
         return source.error("'\(key.shown)' \(why)", at: key.position)
     }

@@ -37,6 +37,6 @@ extension SyncService {
     }
 
     /// A reader of a store in SQLite, for queries and for GRDB observations, which fire at every commit that changes the
-    /// observed rows; nil for a store on a server, whose commits are told on the channel `tributary`.
+    /// observed rows; nil for a store on a server, which notifies commits on the channel `tributary`.
     public var reader: (any DatabaseReader)? { (store as? SQLiteStore)?.reader }
 }

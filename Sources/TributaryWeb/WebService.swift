@@ -103,7 +103,7 @@ package struct WebService: Service {
                 group.addTask {
                     await pages.warmUp()
                     try await gracefulShutdown()
-                    // Nobody else is told to stop before this service has ended.
+                    // Other services stop after this one has ended.
                     store.store.stopWaiting()
                     try await Task.sleep(for: farewells.store)
                     store.close()

@@ -63,7 +63,7 @@ extension XMLStreamParser {
     func checkAttributes(_ declared: Int, _ count: Int, defaulted: Int, isOfEntity: Bool) {
         openNamespaces += declared
         if openNamespaces > limits.namespaces {
-            refuse(.limit, "more than \(limits.namespaces) namespace declarations are in force")
+            refuse(.limit, "more than \(limits.namespaces) namespace declarations are in scope")
         }
         if count + declared > limits.attributes {
             refuse(.limit, "an element has more than \(limits.attributes) attributes")

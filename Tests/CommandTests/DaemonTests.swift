@@ -52,7 +52,7 @@ import Testing
                 let valid = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
                 try fixture.folder.write(valid + "\nnonsense = 1\n", to: "sources.toml")
                 daemon.signal(SIGHUP)
-                _ = try await wait(&lines, for: "the old one stays in force")
+                _ = try await wait(&lines, for: "the old one stays active")
                 _ = try await wait(&lines, for: "nonsense: unknown key")
                 daemon.signal(SIGUSR1)
                 _ = try await wait(&lines, for: "directory: unchanged")
@@ -99,7 +99,7 @@ import Testing
                         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
                     }
                     daemon.signal(SIGHUP)
-                    _ = try await wait(&lines, for: "the old one stays in force")
+                    _ = try await wait(&lines, for: "the old one stays active")
                     _ = try await wait(&lines, for: message)
                 }
                 daemon.signal(SIGUSR1)

@@ -16,17 +16,17 @@ import Testing
     }
 
     @Test func noSeedFindsAnything() async throws {
-        let (status, output) = try await simulate("--seeds", "60", "--no-shrink")
+        let (status, output) = try await simulate("--seeds", "60", "--jobs", "1", "--no-shrink")
         #expect(status == 0, "\(output)")
     }
 
     @Test func noPowerFailureFindsAnything() async throws {
-        let (status, output) = try await simulate("--power-failures", "200", "--no-shrink")
+        let (status, output) = try await simulate("--power-failures", "200", "--jobs", "1", "--no-shrink")
         #expect(status == 0, "\(output)")
     }
 
     @Test func aFindingIsShownByTheFewestSteps() async throws {
-        let (status, output) = try await simulate("--find", "reload", "--seeds", "60")
+        let (status, output) = try await simulate("--find", "reload", "--seeds", "60", "--jobs", "1")
         #expect(status == 1)
         #expect(output.contains("shortest: 1 of "), "\(output)")
         let seed = output.split(separator: " ").dropFirst().first.map(String.init) ?? ""
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func everySeedIsTheSameWhenItIsRunAgain() async throws {
-        let (status, output) = try await simulate("--seeds", "20", "--first", "1000", "--doublecheck")
+        let (status, output) = try await simulate("--seeds", "20", "--first", "1000", "--jobs", "1", "--doublecheck")
         #expect(status == 0, "\(output)")
     }
 }

@@ -38,7 +38,7 @@ import Testing
             let pipe = open(path, O_RDWR)
             defer { close(pipe) }
             let failure = #expect(throws: ConfigurationFile.Failure.self) {
-                try ConfigurationFile.read(path, patience: 1)
+                try ConfigurationFile.read(path, timeLimit: 1)
             }
             #expect(failure?.message == "is a pipe to which nothing was written for 1 ms")
         }

@@ -73,14 +73,14 @@ import Testing
     @Test func daemonsAgreeOnceAllKnowTheSame() {
         var all = daemons(["a", "b", "c"])
         let shares = DaemonShares(all)
-        #expect(!shares.areAgreed(among: all, besides: "a"))
+        #expect(!shares.areAgreed(among: all, except: "a"))
         all[1].sharing = shares.fingerprint
-        #expect(shares.stand(for: all) && !shares.areAgreed(among: all, besides: "a"))
+        #expect(shares.stand(for: all) && !shares.areAgreed(among: all, except: "a"))
         all[2].sharing = shares.fingerprint
-        #expect(shares.areAgreed(among: all, besides: "a") && !shares.areAgreed(among: all, besides: "b"))
+        #expect(shares.areAgreed(among: all, except: "a") && !shares.areAgreed(among: all, except: "b"))
         #expect(!shares.stand(for: Array(all.dropLast())))
         let alone = daemons(["a"])
-        #expect(DaemonShares(alone).areAgreed(among: alone, besides: "a"))
+        #expect(DaemonShares(alone).areAgreed(among: alone, except: "a"))
     }
 
     @Test func declaredSourcesSurviveTheirText() throws {

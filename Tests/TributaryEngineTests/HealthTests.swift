@@ -44,7 +44,7 @@ import TributaryStores
             let health = Health(
                 { await scheduler.heartbeat() }, environment.store,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                patience: .milliseconds(100), shown: \.self)
+                timeLimit: .milliseconds(100), shown: \.self)
             let running = Task { try await scheduler.run() }
             while await !health.report().isGood {}
             gate.close()
@@ -78,7 +78,7 @@ import TributaryStores
     @Test func aQuestionThatHangsIsAskedOnce() async throws {
         let asked = Mutex(0)
         let (answers, answer) = AsyncStream<Void>.makeStream()
-        let probe = HealthProbe("it", patience: .milliseconds(50), freshness: .seconds(60)) {
+        let probe = HealthProbe("it", timeLimit: .milliseconds(50), freshness: .seconds(60)) {
             asked.withLock { $0 += 1 }
             for await _ in answers { break }
             return .good

@@ -37,7 +37,7 @@ import Testing
         _ fixture: EngineFixture, _ configuration: String, clock: any RunClock = SystemClock(),
         _ body: (Measured) async throws -> Void
     ) async throws {
-        let registry = PrometheusRegistry(tellsProcess: false)
+        let registry = PrometheusRegistry(hasProcess: false)
         try await withMetricsFactory(registry) {
             try await HookFixture.run(fixture, configuration, clock: clock) { hooks in
                 try await body(Measured(registry: registry, hooks: hooks))

@@ -286,7 +286,7 @@ import TributaryStores
             serve(fixture, "/a", [ok(), StubServer.response(410, "")])
             _ = try await sync(fixture, source("/a"))
             _ = try await sync(fixture, source("/a"), .force)
-            #expect(try note(fixture).contains("gone for good (410)"))
+            #expect(try note(fixture).contains("gone permanently (410)"))
             fixture.clock.advance(by: 400 * 86_400)
             #expect(try await sync(fixture, source("/a")).outcome == .notDue)
             #expect(fixture.server.requests("/a").count == 2)

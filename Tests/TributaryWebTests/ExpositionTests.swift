@@ -14,7 +14,7 @@ import Testing
         MetricDescription(name: "t_run_seconds", help: "How long.", unit: "seconds", buckets: [1, 0.5, .infinity, 2]),
     ]
 
-    private let registry = PrometheusRegistry(Self.descriptions, limit: 100, tellsProcess: false)
+    private let registry = PrometheusRegistry(Self.descriptions, limit: 100, hasProcess: false)
 
     private func lines(_ format: ExpositionFormat) -> [String] {
         let text = registry.exposition(format).text

@@ -7,7 +7,7 @@ import Testing
 
 /// Which series a registry has.
 @Suite struct RegistryTests {
-    private let registry = PrometheusRegistry(limit: 5, tellsProcess: false)
+    private let registry = PrometheusRegistry(limit: 5, hasProcess: false)
 
     private func samples() -> [String] {
         registry.exposition(.text).text.split(separator: "\n")

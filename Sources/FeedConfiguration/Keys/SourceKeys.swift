@@ -107,14 +107,14 @@ struct RequestKeys: KeyGroup {
     )
     let newerThan = Key.duration(
         "newer_than", default: .described("any age"),
-        "How long ago a file of a folder may have changed; older ones are left out, as if they were not there.")
+        "How long ago a file of a folder may have changed; older ones are ignored.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
     let namespaces = Key.texts("namespaces", "The prefixes in the mapping's paths.")
     let root = Key.string("root", default: .described("any"), "With a mapping: the required name of the root element.")
     let expand = Key.boolean(
         "expand", default: false,
-        "With a mapping: `export` also writes the `set` columns of referenced rows, besides their look-up value."
+        "With a mapping: `export` also writes the `set` columns of referenced rows, in addition to their look-up value."
     )
     let sync = Key<SyncMode>.choice(
         "sync", default: .value(.upsert), inherited: .nearest, "How new, known and missing rows are merged.")

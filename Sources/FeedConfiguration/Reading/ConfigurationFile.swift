@@ -12,8 +12,8 @@ enum ConfigurationFile {
         var message: String
     }
 
-    /// - Parameter patience: the time for which a pipe may be silent, in milliseconds.
-    static func read(_ path: String, patience: Int32 = 5_000) throws(Failure) -> [UInt8] {
+    /// - Parameter timeLimit: the time for which a pipe may be silent, in milliseconds.
+    static func read(_ path: String, timeLimit: Int32 = 5_000) throws(Failure) -> [UInt8] {
         // Without `O_NONBLOCK`, opening a pipe waits for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -33,7 +33,7 @@ enum ConfigurationFile {
             if count > 0 {
                 bytes += piece[..<count]
             } else if errno == EAGAIN {
-                try wait(for: descriptor, patience)
+                try wait(for: descriptor, timeLimit)
             } else if errno != EINTR {
                 throw failure(errno)
             }
@@ -56,10 +56,10 @@ enum ConfigurationFile {
         String(validating: try read(named: path), as: UTF8.self)
     }
 
-    private static func wait(for descriptor: Int32, _ patience: Int32) throws(Failure) {
+    private static func wait(for descriptor: Int32, _ timeLimit: Int32) throws(Failure) {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, patience) != 0 else {
-            throw Failure(message: "is a pipe to which nothing was written for \(patience) ms")
+        guard poll(&waiting, 1, timeLimit) != 0 else {
+            throw Failure(message: "is a pipe to which nothing was written for \(timeLimit) ms")
         }
     }
 

@@ -11,7 +11,9 @@ enum LiteralSecrets {
         var found: Set<String> = []
         document.forEachString { path, text in
             // An excerpt has escapes, such as that of a line feed, as written.
-            if isSecret(path()) { found.formUnion([text, text.trimmingCharacters(in: .whitespacesAndNewlines)]) }
+            if isSecret(path()) || text.contains(" PRIVATE KEY-----") {
+                found.formUnion([text, text.trimmingCharacters(in: .whitespacesAndNewlines)])
+            }
             found.formUnion(parts(of: text).map(String.init))
         }
         return found.filter { $0.count >= 6 && !$0.contains("${") && !schemes.contains($0) }
@@ -30,7 +32,9 @@ enum LiteralSecrets {
     /// Returns true where the value of a key is secret.
     static func isSecret(_ path: TOMLKeyPath) -> Bool {
         let (name, table) = (path.lastKey, path.parent.lastKey)
-        if isSecret(name) { return !(table == "page" && name == "token") }
+        // The token of a page is a path in its document, and the private key is one of a file.
+        if name == "private_key" || table == "page" && name == "token" { return false }
+        if isSecret(name) { return true }
         return table == "headers" ? !name.isOfPlainHeader : table == "bearer"
     }
 
@@ -51,7 +55,8 @@ enum LiteralSecrets {
             }.map(\.2)
             parts += text.matches(of: setting).map(\.2)
         }
-        return parts.filter { !$0.isEmpty && !$0.contains("${") }
+        // Help has `USER` in an example.
+        return parts.filter { !$0.isEmpty && !$0.contains("${") && $0 != "USER" }
     }
 
     /// Values of keys that are named like secrets, but name a way to authenticate.

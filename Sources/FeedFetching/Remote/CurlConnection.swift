@@ -23,7 +23,7 @@ final class CurlConnection: @unchecked Sendable {
     }
 
     /// The time until a cancelled transfer ends, in milliseconds.
-    private static let patience: Int32 = 100
+    private static let timeLimit: Int32 = 100
 
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
@@ -135,7 +135,7 @@ final class CurlConnection: @unchecked Sendable {
                 try throwIfFailed(tributary_curl_perform(multi, &running))
                 if let failure { throw failure }
                 guard running > 0 else { break }
-                try throwIfFailed(tributary_curl_wait(multi, Self.patience))
+                try throwIfFailed(tributary_curl_wait(multi, Self.timeLimit))
                 try check()
             }
             isDone = true

@@ -41,7 +41,7 @@ package struct RowChanges {
     /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
     package func report(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         try catalog.fixTexts()
-        // Runs of a history that has ended cannot be undone, and are still told.
+        // Runs of an ended history cannot be undone, but are still listed.
         let former = try catalog.former()
         let shapes = try (catalog.histories() + former).filter { shape in
             query.table.map { $0.lowercased() == shape.stored.name.lowercased() } ?? true
@@ -132,7 +132,7 @@ package struct RowChanges {
         _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText, name: String = "NULL"
     ) throws -> [Entry] {
         var entries = try keptEntries(run, shape, width, where: isRead, name: name)
-        // Of rows that were told apart by another key, only what the history itself keeps is known.
+        // For rows with another key, only the history's own values are known.
         var found = shape.hasIdentity ? try nextEntries(shape, width, where: isRead) : [:]
         if shape.hasIdentity, shape.history.formerTable == nil, found.count < entries.count {
             found.merge(try storedRows(shape, width, where: isRead)) { next, _ in next }

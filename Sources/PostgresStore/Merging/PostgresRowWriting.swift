@@ -22,7 +22,7 @@ extension PostgresMergeDriver {
             """
         return try UniqueConflicts(merge, in: table, of: details, remaining: rows.remaining).resolving {
             try logging(
-                insertion + returning(details), details.name, "'insert'", besides: noting(details))
+                insertion + returning(details), details.name, "'insert'", adding: noting(details))
         }
     }
 
@@ -53,7 +53,7 @@ extension PostgresMergeDriver {
     ///   - statement: a further part of the WITH clause, which reads the returned rows as `changed`.
     /// - Returns: the number of changed rows.
     private func logging(
-        _ change: String, _ table: String, _ operation: String, order: String = "", besides statement: SQLText = ""
+        _ change: String, _ table: String, _ operation: String, order: String = "", adding statement: SQLText = ""
     ) throws -> Int {
         try execute(
             """

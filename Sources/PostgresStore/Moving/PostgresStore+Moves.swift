@@ -16,7 +16,7 @@ extension PostgresStore {
         do {
             try connections.withConnection { connection in
                 try connection.inTransaction(.repeatableRead, isReadOnly: true) {
-                    try connection.executeScript(Self.patience + "SET LOCAL synchronize_seqscans = off")
+                    try connection.executeScript(Self.noTimeouts + "SET LOCAL synchronize_seqscans = off")
                     try body(PostgresTransfer(store: self, connection: connection))
                 }
             }
@@ -28,7 +28,7 @@ extension PostgresStore {
     package func receive(_ body: (any TransferWriter) throws -> Void) throws {
         do {
             try transaction { connection in
-                try connection.executeScript(Self.patience + "SET CONSTRAINTS ALL DEFERRED")
+                try connection.executeScript(Self.noTimeouts + "SET CONSTRAINTS ALL DEFERRED")
                 try body(PostgresTransfer(store: self, connection: connection))
             }
         } catch let error as PostgresError {
@@ -64,6 +64,6 @@ extension PostgresStore {
     }
 
     /// Each store waits for the other, and a table may be large.
-    private static let patience =
+    private static let noTimeouts =
         "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; "
 }

@@ -14,7 +14,7 @@ final class CommitInterruption: Sendable {
     }
 
     /// The time that a server has to answer that it has stopped. Then its connection is given up.
-    private static let patience = 2.0
+    private static let timeLimit = 2.0
 
     private let state = Mutex(State())
     private let requested = DispatchSemaphore(value: 0)
@@ -94,7 +94,7 @@ final class CommitInterruption: Sendable {
             }
         }
         Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: Self.patience)
+            Thread.sleep(forTimeInterval: Self.timeLimit)
             state.withLock(\.cancellation)?.abandon()
         }
     }

@@ -40,7 +40,7 @@ extension PostgresStore {
     /// The time for which one attempt waits for a lock.
     private static let longestWait = "SET LOCAL lock_timeout = '50ms'"
     /// The longest wait for sessions that use the objects that the SQL changes.
-    private static let patience = Duration.seconds(120)
+    private static let timeLimit = Duration.seconds(120)
 
     /// Runs the SQL in one transaction, after all others that change the schema.
     ///
@@ -52,7 +52,7 @@ extension PostgresStore {
     static func run(
         schema: String, _ connection: PostgresConnection, isNeeded: (PostgresConnection) throws -> Bool
     ) throws {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + timeLimit
         while true {
             do {
                 return try OwnTables.whileLocked(connection) {

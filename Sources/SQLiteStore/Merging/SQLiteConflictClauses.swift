@@ -56,7 +56,7 @@ extension SQLiteMergeDriver {
     ) throws -> RowList? {
         let info = table.table
         let identity = table.keyColumns.indices.map { "i\($0)" }
-        let list = try merge.makeList("conflicting", of: stored, .delete, isUnique: false, besides: identity)
+        let list = try merge.makeList("conflicting", of: stored, .delete, isUnique: false, adding: identity)
         let unique =
             info.uniqueIndexes + (info.generatedKey.map { [[(name: $0, collation: "BINARY")]] } ?? [])
         let isOther = table.keyColumns.isEmpty ? "" : " WHERE NOT (\(table.matches("m", "s")))"

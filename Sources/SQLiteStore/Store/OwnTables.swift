@@ -24,20 +24,20 @@ enum OwnTables {
     /// Does the same before the store is opened: GRDB writes to the log of each that it opens for writing.
     ///
     /// - Throws: ``StoreError``
-    static func checkAge(ofStore path: String, _ patience: LockPatience) throws {
+    static func checkAge(ofStore path: String, _ lockWait: LockWait) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
         do {
-            try checkAge(ofStore: path, patience, isReadOnly: true)
+            try checkAge(ofStore: path, lockWait, isReadOnly: true)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             // A power failure, or a kill, has cut off the creation of the store. SQLite undoes what there is of it first.
-            try checkAge(ofStore: path, patience, isReadOnly: false)
+            try checkAge(ofStore: path, lockWait, isReadOnly: false)
         }
     }
 
-    private static func checkAge(ofStore path: String, _ patience: LockPatience, isReadOnly: Bool) throws {
+    private static func checkAge(ofStore path: String, _ lockWait: LockWait, isReadOnly: Bool) throws {
         var configuration = Configuration()
         configuration.readonly = isReadOnly
-        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
+        configuration.busyMode = .callback { [lockWait] in lockWait.pause(tries: $0) }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let check = Result {
             try queue.read { db in

@@ -23,7 +23,7 @@ package final class SQLiteStore: MainStore {
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
     private let files: StoreFiles
-    private let patience: LockPatience
+    private let lockWait: LockWait
     let writer: SQLiteWriter
     /// This process's rights to deliver events, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
@@ -48,8 +48,8 @@ package final class SQLiteStore: MainStore {
         path: String, schema: String? = nil, workFolder: String? = nil, work: SQLiteWork? = nil,
         leases: Leases? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
-        let patience = LockPatience(work)
-        self.patience = patience
+        let lockWait = LockWait(work)
+        self.lockWait = lockWait
         self.leases = leases
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.workFolder = workFolder ?? self.path + "-work"
@@ -57,7 +57,7 @@ package final class SQLiteStore: MainStore {
         var configuration = Configuration()
         configuration.label = "store"
         configuration.maximumReaderCount = 4
-        configuration.busyMode = .callback { patience.pause(tries: $0) }
+        configuration.busyMode = .callback { lockWait.pause(tries: $0) }
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
@@ -68,13 +68,13 @@ package final class SQLiteStore: MainStore {
             if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
-            try OwnTables.checkAge(ofStore: self.path, patience)
+            try OwnTables.checkAge(ofStore: self.path, lockWait)
             pool = try DatabasePool(path: self.path, configuration: configuration)
             // GRDB's own setting leaves a commit unsynced until the next checkpoint. A power failure would then take back runs
             // of which a hook has heard.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA main.synchronous = FULL") }
             writer = SQLiteWriter(pool, work)
-            states = try Self.openStates(self.path, patience)
+            states = try Self.openStates(self.path, lockWait)
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
@@ -140,8 +140,8 @@ package final class SQLiteStore: MainStore {
 
     /// Opens an existing store for reading, without a migration.
     package init(readingAt path: String) throws {
-        let patience = LockPatience()
-        self.patience = patience
+        let lockWait = LockWait()
+        self.lockWait = lockWait
         leases = nil
         self.path = path
         workFolder = path + "-work"
@@ -149,13 +149,13 @@ package final class SQLiteStore: MainStore {
         var configuration = Configuration()
         configuration.readonly = true
         // Another process may be creating the store at this moment.
-        configuration.busyMode = .callback { patience.pause(tries: $0) }
+        configuration.busyMode = .callback { lockWait.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {
-            try OwnTables.checkAge(ofStore: path, patience)
+            try OwnTables.checkAge(ofStore: path, lockWait)
             pool = try DatabasePool(path: path, configuration: configuration)
             writer = SQLiteWriter(pool)
-            states = try Self.openStates(path, patience)
+            states = try Self.openStates(path, lockWait)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
             guard try pool.read(OwnTables.areUpToDate) else {
                 throw StoreError(
@@ -197,11 +197,11 @@ package final class SQLiteStore: MainStore {
     /// Moves committed changes from the write-ahead log into the store's file, and empties the log where no reader needs
     /// it. Waits only for this process's own commit.
     package func tidy() throws {
-        try pool.writeWithoutTransaction { try $0.emptyLog(patience: .zero) }
+        try pool.writeWithoutTransaction { try $0.emptyLog(within: .zero) }
     }
 
     /// Ends waits for other processes' locks within three seconds. Called when the program stops.
-    package func stopWaiting() { patience.end() }
+    package func stopWaiting() { lockWait.end() }
 
     /// Closes every connection. The store must not be used afterwards. The file then has all commits, and the log is
     /// empty, unless a reader needs the log or another process is writing.
@@ -211,7 +211,7 @@ package final class SQLiteStore: MainStore {
         if !pool.configuration.readonly {
             try? pool.writeWithoutTransaction { db in
                 // Some reads of others end meanwhile.
-                if isInPlace { try db.emptyLog(patience: .milliseconds(100)) } else { db.leaveLog() }
+                if isInPlace { try db.emptyLog(within: .milliseconds(100)) } else { db.leaveLog() }
             }
         }
         let closing = Result { try states.close() }
@@ -223,11 +223,11 @@ package final class SQLiteStore: MainStore {
         try probeClosing.get()
     }
 
-    private static func openStates(_ path: String, _ patience: LockPatience) throws -> DatabaseQueue {
+    private static func openStates(_ path: String, _ lockWait: LockWait) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "states"
         configuration.readonly = true
-        configuration.busyMode = .callback { patience.pause(tries: $0) }
+        configuration.busyMode = .callback { lockWait.pause(tries: $0) }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
@@ -306,12 +306,11 @@ extension Database {
     /// Copies the log's changes into the database's file, and empties the log. Otherwise the next program to open the
     /// database alone would read the whole log before its first query (walformat.html, "Recovery").
     ///
-    /// - Parameter patience: how long to wait for readers of the log and for other writers. If they take longer, the
-    ///   rest of
-    ///   the log stays.
-    fileprivate func emptyLog(patience: Duration) throws {
+    /// - Parameter limit: the longest wait for readers of the log and for other writers. If they take longer, the
+    ///   rest of the log stays.
+    fileprivate func emptyLog(within limit: Duration) throws {
         do {
-            _ = try LockPatience.limited(to: patience) { try checkpoint(.truncate) }
+            _ = try LockWait.limited(to: limit) { try checkpoint(.truncate) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
         }
     }

@@ -23,7 +23,7 @@ final class StoreProbe: Sendable {
     /// How long the store may be locked by one transaction. The largest commits take minutes.
     private static let longestCommit = Duration.seconds(600)
     /// Between two small commits the lock is free within this time.
-    private static let patience = 0.25
+    private static let timeout = 0.25
     private static let bytes = 64 << 10
 
     private let path: String
@@ -77,7 +77,7 @@ final class StoreProbe: Sendable {
     private func makeQueue() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "probe"
-        configuration.busyMode = .timeout(Self.patience)
+        configuration.busyMode = .timeout(Self.timeout)
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 

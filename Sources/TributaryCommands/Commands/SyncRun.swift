@@ -24,7 +24,7 @@ struct SyncRun {
             mode, (sources.isEmpty ? configuration.sources.map(\.name) : sources).map(\.displayWidth).max() ?? 0
         )
 
-        // Runs under way are then discarded, and report that.
+        // After a signal, runs in progress are cancelled, and report that.
         let reports = try await untilSignalled(onSignal: display.stop) {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {

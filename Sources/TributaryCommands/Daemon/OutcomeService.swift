@@ -15,16 +15,16 @@ struct OutcomeService: Service {
 
     /// Returns when the service's outcomes end, so that those of a shutdown are logged too.
     func run() async throws {
-        var told = ContinuousClock.now - Self.statusInterval
+        var lastStatus = ContinuousClock.now - Self.statusInterval
         for await report in service.outcomes {
             let summary = Figures.summary(report, now: Date())
             let line = "\(report.source): \(report.outcome.rawValue): \(summary)".escapedForTerminal()
             logger.log(level: Self.level(report.outcome), "\(line)")
-            guard ContinuousClock.now - told >= Self.statusInterval else { continue }
-            told = .now
+            guard ContinuousClock.now - lastStatus >= Self.statusInterval else { continue }
+            lastStatus = .now
             systemd.status(line)
         }
-        // The outcomes end with the service. A service that returns before the group tells it to would count as failed.
+        // The outcomes end with the service. A service that returns before the group stops it would count as failed.
         try await gracefulShutdown()
     }
 

@@ -31,7 +31,7 @@ struct SignalService: Service {
             service.reload(configuration)
             logger.notice("Configuration reloaded", metadata: ["sources": "\(configuration.enabledSources.count)"])
         } catch {
-            logger.error("Configuration not reloaded; the old one stays in force:\n\(error)")
+            logger.error("Configuration not reloaded; the old one stays active:\n\(error)")
         }
         systemd.ready(status: "running")
     }

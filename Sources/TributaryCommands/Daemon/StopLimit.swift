@@ -25,7 +25,7 @@ struct StopLimit: Service {
 
     let lastWords: @Sendable () -> Void
 
-    /// Waits until the service group is told to stop. The last service of a group is told first.
+    /// Waits until the service group shuts down. The last service of a group stops first.
     func run() async throws {
         try await gracefulShutdown()
         Self.begin(status: 0, lastWords)

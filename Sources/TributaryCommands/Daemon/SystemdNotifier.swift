@@ -27,10 +27,10 @@ struct SystemdNotifier: Sendable {
 
     func status(_ text: String, mayBeLost: Bool = false) { notify("STATUS=\(text)", mayBeLost: mayBeLost) }
 
-    /// Tells the watchdog that all is well.
+    /// Notifies the watchdog that the daemon is alive.
     func isAlive() { notify("WATCHDOG=1", mayBeLost: true) }
 
-    /// - Parameter mayBeLost: true for what will be told again soon: it waits for nobody.
+    /// - Parameter mayBeLost: true for a message that is repeated soon; it is sent without waiting.
     private func notify(_ message: String, mayBeLost: Bool) {
         guard let socketPath else { return }
         var address = sockaddr_un()
@@ -45,8 +45,8 @@ struct SystemdNotifier: Sendable {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         // A reader that has stopped must not stop this process, too.
-        var patience = timeval(tv_sec: 1, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeLimit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeLimit, socklen_t(MemoryLayout<timeval>.size))
         let bytes = Array(message.utf8)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

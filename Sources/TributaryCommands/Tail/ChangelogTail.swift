@@ -9,7 +9,7 @@ import TributaryEngine
 /// Blocks its thread.
 final class ChangelogTail: Sendable {
     /// The seconds for which commits are waited for that an older transaction holds up.
-    private static let patience = 10.0
+    private static let timeLimit = 10.0
 
     private let store: any MainStore
     private let sources: Set<String>
@@ -55,7 +55,7 @@ final class ChangelogTail: Sendable {
 
     private func run(_ output: TailOutput) throws {
         var reader = ChangelogReader(store, sources: sources, after: after, images: images)
-        let patienceEnd = ContinuousClock.now + .seconds(Self.patience)
+        let limitEnd = ContinuousClock.now + .seconds(Self.timeLimit)
         while !hasEnded {
             let lines: [TailLine]
             do {
@@ -71,7 +71,7 @@ final class ChangelogTail: Sendable {
                 _ = wake.wait(timeout: .now() + .milliseconds(store is any SharedStore ? 1_000 : 200))
                 try output.check()
             } else if try reader.isHeldUp() {
-                guard ContinuousClock.now < patienceEnd else { return try write(TailLine(.heldUp), output) }
+                guard ContinuousClock.now < limitEnd else { return try write(TailLine(.heldUp), output) }
                 _ = wake.wait(timeout: .now() + .milliseconds(20))
             } else {
                 return

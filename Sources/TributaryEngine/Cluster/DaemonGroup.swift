@@ -201,7 +201,7 @@ actor DaemonGroup {
         }
         let missing = own.subtracting(ownership.sources)
         guard !missing.isEmpty else { return false }
-        guard shares.areAgreed(among: daemons, besides: record.id) else { return true }
+        guard shares.areAgreed(among: daemons, except: record.id) else { return true }
         return try take(missing) < missing.count
     }
 

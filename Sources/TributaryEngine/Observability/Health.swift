@@ -12,21 +12,21 @@ package final class Health: Sendable {
 
     /// - Parameters:
     ///   - heartbeat: returns after a pass of the scheduler's loop.
-    ///   - patience: the timeout of a check.
+    ///   - timeLimit: the timeout of a check.
     ///   - clock: the clock of the timeout.
     ///   - shown: removes secrets from a text.
     init(
         _ heartbeat: @escaping @Sendable () async -> Void, _ store: any MainStore, logger: Logger,
-        patience: Duration = .seconds(5), clock: any RunClock = SystemClock(),
+        timeLimit: Duration = .seconds(5), clock: any RunClock = SystemClock(),
         threads: any WorkThreads = SystemThreads(),
         shown: @escaping @Sendable (String) -> String
     ) {
         let asking = StoreQuestion(store, threads, clock)
-        self.scheduler = HealthProbe("the scheduler", patience: patience, clock: clock) {
+        self.scheduler = HealthProbe("the scheduler", timeLimit: timeLimit, clock: clock) {
             await heartbeat()
             return .good
         }
-        self.store = HealthProbe("the store \(store.name)", patience: patience, clock: clock) {
+        self.store = HealthProbe("the store \(store.name)", timeLimit: timeLimit, clock: clock) {
             do {
                 try await asking.ask()
                 return .good

@@ -11,7 +11,7 @@ final class HealthProbe: Sendable {
     }
 
     private let name: String
-    private let patience: Duration
+    private let timeLimit: Duration
     private let freshness: Duration
     private let clock: any RunClock
     private let ask: @Sendable () async -> HealthReport.Finding
@@ -19,13 +19,13 @@ final class HealthProbe: Sendable {
 
     /// - Parameters:
     ///   - name: the component's name in reports.
-    ///   - patience: the timeout of a check.
+    ///   - timeLimit: the timeout of a check.
     init(
-        _ name: String, patience: Duration = .seconds(5), freshness: Duration = .seconds(1),
+        _ name: String, timeLimit: Duration = .seconds(5), freshness: Duration = .seconds(1),
         clock: any RunClock = SystemClock(), _ ask: @escaping @Sendable () async -> HealthReport.Finding
     ) {
         self.name = name
-        self.patience = patience
+        self.timeLimit = timeLimit
         self.freshness = freshness
         self.clock = clock
         self.ask = ask
@@ -66,17 +66,17 @@ final class HealthProbe: Sendable {
             state.nextID += 1
             return state.nextID
         }
-        let patience = Task {
+        let timeLimit = Task {
             // Cancelled once the answer has arrived.
-            guard (try? await clock.sleep(for: asked + self.patience - clock.uptime)) != nil else { return }
+            guard (try? await clock.sleep(for: asked + self.timeLimit - clock.uptime)) != nil else { return }
             self.state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: nil)
         }
-        defer { patience.cancel() }
+        defer { timeLimit.cancel() }
         return await withCheckedContinuation { continuation in
             let answer: HealthReport.Finding?? = state.withLock { state in
                 // The answer may have arrived meanwhile, or the timeout may have passed.
                 if state.asked != asked { return .some(state.answer?.finding) }
-                if clock.uptime - asked >= self.patience { return .some(nil) }
+                if clock.uptime - asked >= self.timeLimit { return .some(nil) }
                 state.waiting[id] = continuation
                 return nil
             }

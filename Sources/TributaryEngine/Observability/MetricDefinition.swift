@@ -69,7 +69,7 @@ extension MetricDefinition {
     static let schedulerLag = Self(
         "scheduler_lag_seconds", .gauge, unit: "seconds",
         "How long the source waits for its run that has waited longest since it was due; 0 where none waits.")
-    static let running = Self("running", .gauge, [], "Runs that are under way.")
+    static let running = Self("running", .gauge, [], "Runs in progress.")
     static let waiting = Self("waiting", .gauge, [], "Sources that are due, and wait for a place to run.")
     static let storeBytes = Self(
         "store_bytes", .gauge, unit: "bytes",

@@ -42,7 +42,7 @@ extension RunState {
         if let appended = requests.first(where: \.appends) {
             throw StackError(
                 .reference,
-                "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them once more"
+                "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them again"
             )
         }
         return KeptStack(

@@ -80,7 +80,7 @@ package struct TailLine: Encodable, Sendable {
         case .runsForgotten(let after):
             "the commits that followed row \(after) were deleted before they could be read"
         case .heldUp:
-            "commits are not shown yet, because an older transaction is under way at the server; they follow when it has "
+            "commits are not shown yet, because an older transaction is open at the server; they follow when it has "
                 + "ended"
         }
     }

@@ -101,7 +101,7 @@ struct API: Sendable {
             Response.refusal(of: request, .notFound, "nothing is read here; GET /api lists what is")
         }
         others.post("**") { request, _ in
-            Response.refusal(of: request, .notFound, "nothing is done here; GET /api lists what is")
+            Response.refusal(of: request, .notFound, "no such endpoint; GET /api lists all")
         }
     }
 

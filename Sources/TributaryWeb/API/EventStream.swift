@@ -20,7 +20,7 @@ struct EventStream: Sendable {
     /// The most runs of one piece. The next is read when this one has been written.
     private static let mostRuns = 200
     /// The time after which it looks even if nothing has happened in this process, and says that it is alive.
-    private static let patience = Duration.seconds(5)
+    private static let interval = Duration.seconds(5)
 
     private enum Tick { case change, time }
 
@@ -28,7 +28,7 @@ struct EventStream: Sendable {
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
         let changes = activeRuns.changes().map { Tick.change }
-        let times = AsyncTimerSequence(interval: Self.patience, clock: .continuous).map { _ in Tick.time }
+        let times = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in Tick.time }
         var position = start
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         try await send(after: &position, to: &writer)

@@ -45,7 +45,7 @@ struct CorrectionPages: Sendable {
             _ = try await pages.service.apply(try address.correction(), of: address.source, shown: digest)
             pages.logger.notice("\(address.source): \(address.kind.rawValue) was done on the page")
             let isLeft = address.kind != .purge || pages.service.configuration[source: address.source] != nil
-            return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?told=\(address.kind.rawValue)")
+            return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?done=\(address.kind.rawValue)")
         }
     }
 

@@ -25,7 +25,7 @@ struct Layout {
     /// Where the page is followed; empty where it stays as it is.
     var live = ""
     private(set) var place: [Place] = []
-    var told: String?
+    var done: String?
     var links: [Link]
     var content: String
     var release = TributaryVersion.version

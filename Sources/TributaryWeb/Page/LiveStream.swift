@@ -19,7 +19,7 @@ struct LiveStream: Sendable {
     /// The least time between two looks.
     private static let pause = Duration.milliseconds(500)
     /// The time after which it looks even if nothing has happened in this process. Others may have written to the store.
-    private static let patience = Duration.seconds(5)
+    private static let interval = Duration.seconds(5)
 
     private enum Tick { case change, time }
 
@@ -27,7 +27,7 @@ struct LiveStream: Sendable {
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
         let changes = pages.service.activeRuns.changes().map { Tick.change }
-        let times = AsyncTimerSequence(interval: Self.patience, clock: .continuous).map { _ in Tick.time }
+        let times = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in Tick.time }
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         var former = first
         try await send(first, to: &writer, since: nil)
@@ -37,7 +37,7 @@ struct LiveStream: Sendable {
                 let made = try await pages.followed.value(of: text, since: now) {
                     try await pages.page(address, since: now)
                 }
-                // Its source is no longer declared, or its run is forgotten. The browser asks again, and is told.
+                // The source is no longer declared, or the run was deleted. The browser requests the page again.
                 guard let page = made else { throw CancellationError() }
                 try await send(page, to: &writer, since: former)
                 former = page

@@ -111,7 +111,7 @@ struct Pages: Sendable {
         guard let address = PageAddress(text) else { return missing("There is no such page.") }
         do {
             guard let page = try await page(address) else { return missing("There is no such source, or no such run.") }
-            return .html(.ok, templates.render("layout", layout(page, address, text, Query(request)["told"])))
+            return .html(.ok, templates.render("layout", layout(page, address, text, Query(request)["done"])))
         } catch let error as StoreError {
             logger.error("The page cannot be shown", metadata: ["error": "\(error)"])
             return failed(error)
@@ -145,19 +145,19 @@ struct Pages: Sendable {
         guard service.configuration[source: name]?.isEnabled == true else {
             return missing("Source '\(name)' is switched off (enabled = false).", .conflict)
         }
-        let told: String
+        let done: String
         do {
             switch parts[2] {
             case "refresh":
                 try await store.read { [service] _ in try service.refreshEverywhere([name]) }
-                told = "refresh"
+                done = "refresh"
             case "accept":
                 let run = Query(request)["run"].flatMap { Int64($0) }
                 _ = try await store.write { [service] _ in try service.accept([name], run: run) }
-                told = "accept"
+                done = "accept"
             case "resume":
                 let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
-                told = isResumed ? "resume" : "not-paused"
+                done = isResumed ? "resume" : "not-paused"
             default: return missing("There is no such page.")
             }
         } catch let refusal as AcceptanceRefusal {
@@ -166,7 +166,7 @@ struct Pages: Sendable {
             return failed(error)
         }
         logger.notice("\(name): \(parts[2]) was asked for on the page")
-        return .seeOther(PageAddress.path(name, "?told=\(told)"))
+        return .seeOther(PageAddress.path(name, "?done=\(done)"))
     }
 
     /// Sends the event again at once that a hook's receiver did not take: `/hooks/NAME/retry`.
@@ -178,14 +178,14 @@ struct Pages: Sendable {
         do {
             let isRetried = try await store.write { [service] _ in try service.retryHook(parts[1]) }
             logger.notice("The hook '\(parts[1])' was to send again, by the page")
-            return .seeOther(DaemonPage.path + "?told=" + (isRetried ? "retry" : "not-failed"))
+            return .seeOther(DaemonPage.path + "?done=" + (isRetried ? "retry" : "not-failed"))
         } catch let error as StoreError {
             return failed(error)
         }
     }
 
-    private static func words(_ told: String?) -> String? {
-        switch told {
+    private static func words(_ done: String?) -> String? {
+        switch done {
         case "refresh": "It is refreshed as soon as there is a place."
         case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
         case "resume": "It is resumed, and refreshed now."
@@ -193,7 +193,7 @@ struct Pages: Sendable {
         case "retry": "The event is sent again now."
         case "not-failed": "No event of the hook has failed."
         case "undo": "Its rows are what they were. It is paused until its feed differs, or until it is resumed."
-        case "replay": "Its kept bodies were read once more, and the differences committed."
+        case "replay": "Its kept bodies were read again, and the differences committed."
         case "purge": "Its rows are deleted, and what was remembered of it."
         default: nil
         }
@@ -205,10 +205,10 @@ struct Pages: Sendable {
         Layout(page, version: assets.version, links: links, store: service.store.name)
     }
 
-    private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ told: String?) -> Layout {
+    private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ done: String?) -> Layout {
         var layout = layout(page)
         layout.live = Self.live(address, text)
-        layout.told = Self.words(told)
+        layout.done = Self.words(done)
         layout.lead(by: address.place)
         return layout
     }

@@ -4,8 +4,7 @@ import FeedStores
 import Foundation
 import TributaryEngine
 
-/// The page of one source: how it stands and what it may be told, its tables and last changes, its life as a plot, its runs,
-/// its requests, its declaration.
+/// The page of one source: its state and actions, its tables and last changes, plots, runs, requests and declaration.
 struct SourcePage {
     /// What is shown of it.
     struct Options: Sendable {

@@ -15,7 +15,7 @@ struct TryPage: Sendable {
     /// The most bytes of its form, which writes a character of another alphabet as up to nine.
     static let mostBytes = 4 << 20
     /// The time in which a form must have come.
-    private static let patience = Duration.seconds(20)
+    private static let timeLimit = Duration.seconds(20)
 
     let pages: Pages
     /// Nil where nothing is tried out.
@@ -27,13 +27,14 @@ struct TryPage: Sendable {
     }
 
     private var off: Response {
-        pages.missing("Nothing is tried out here: rows = false in [daemon], or there is no 'token'.")
+        pages.missing("Trying a URL is disabled: [daemon] has rows = false, or no 'token'.")
     }
 
     private func act(_ request: Request) async throws -> Response {
         guard let tryOut else { return off }
         guard let form = try await self.form(request) else {
-            return pages.missing("The form did not come within \(Self.patience.components.seconds) s.", .requestTimeout)
+            return pages.missing(
+                "The form did not arrive within \(Self.timeLimit.components.seconds) s.", .requestTimeout)
         }
         var view = View()
         view.address = form["url"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
@@ -68,7 +69,7 @@ struct TryPage: Sendable {
                 return Query(String(buffer: body))
             }
             group.addTask {
-                try await Task.sleep(for: Self.patience)
+                try await Task.sleep(for: Self.timeLimit)
                 return nil
             }
             return try await group.next() ?? nil

@@ -125,7 +125,7 @@ struct BarChart {
             """
     }
 
-    /// What a reader is told in place of the image.
+    /// The text in place of the image, for screen readers.
     private var summary: String {
         let spans = timeline.spans.compactMap { $0 }
         guard !spans.isEmpty else { return "\(title): nothing ran" }

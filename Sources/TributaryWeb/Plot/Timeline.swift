@@ -3,9 +3,9 @@ import Foundation
 
 /// The runs of a source over a time, in spans of the same length.
 struct Timeline {
-    /// The most spans: as many as can be told apart on a phone.
+    /// The most spans that can be distinguished on a phone.
     private static let mostSpans = 96
-    /// The lengths that a span may have, in seconds: what people count in.
+    /// The lengths that a span may have, in seconds: usual lengths.
     private static let lengths: [Double] = [
         60, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
     ]

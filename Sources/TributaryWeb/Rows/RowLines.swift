@@ -20,7 +20,7 @@ struct RowLines: Sendable {
     private static let mostRows = 10_000
     private static let firstRows = 200
     /// The time for one piece.
-    static let patience = Duration.seconds(5)
+    static let timeLimit = Duration.seconds(5)
 
     let address: RowAddress
     let columns: [String]
@@ -44,7 +44,7 @@ struct RowLines: Sendable {
         query.after = place
         return try await store.browse(isSearch: address.isSearch) { [query, columns, format] store in
             var piece = Piece(last: place)
-            try store.rows(query, within: Self.patience) { row in
+            try store.rows(query, within: Self.timeLimit) { row in
                 piece.text += format.row(columns, row.values, isFirst: passed + piece.count == 0)
                 piece.last = row.place
                 piece.count += 1

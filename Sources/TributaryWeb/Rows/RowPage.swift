@@ -5,8 +5,8 @@ import FeedStores
 /// The page of a row: its values, the runs that wrote it, and what it was before.
 struct RowPage {
     private static let mostWritings = 20
-    /// The time to look for a row in the changelog, which has no index of keys: at first, and where somebody asks for all of it.
-    private static let patience = (first: Duration.milliseconds(100), all: Duration.seconds(5))
+    /// The time to look for a row in the changelog, which has no index of keys: the first search, and the search of all of it on request.
+    private static let timeLimits = (first: Duration.milliseconds(100), all: Duration.seconds(5))
     /// The most characters of a value that are shown.
     private static let longest = 20_000
 
@@ -41,8 +41,8 @@ struct RowPage {
         self.templates = templates
         let all = try store.browsedTables()
         children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
-        row = try store.row(key, of: name, within: RowLines.patience)
-        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience.all)
+        row = try store.row(key, of: name, within: RowLines.timeLimit)
+        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.timeLimits.all)
         if row == nil, history?.isEmpty != false { return nil }
         do {
             writings =
@@ -50,7 +50,7 @@ struct RowPage {
                 ? []
                 : store.writings(
                     of: key, in: name, declared: keys, most: Self.mostWritings,
-                    within: searchesAll ? Self.patience.all : Self.patience.first)
+                    within: searchesAll ? Self.timeLimits.all : Self.timeLimits.first)
         } catch let problem as RowQuery.Problem where problem.isLate {
             writings = nil
         }

@@ -7,7 +7,7 @@ struct TableFacet {
     /// The most rows that are counted.
     private static let mostRows = 100_000
     /// The time to count. A page without the counts is better than none.
-    private static let patience = Duration.seconds(2)
+    private static let timeLimit = Duration.seconds(2)
     /// A column is offered that has no more values than this in the rows of a page.
     private static let few = 2...12
 
@@ -36,7 +36,7 @@ struct TableFacet {
         self.column = column
         do {
             let found = try store.values(
-                of: column, address.query(limit: Self.mostRows), most: Self.most + 1, within: Self.patience)
+                of: column, address.query(limit: Self.mostRows), most: Self.most + 1, within: Self.timeLimit)
             counted = found.rows == Self.mostRows ? found.rows.grouped : nil
             hasMore = found.values.count > Self.most
             values = found.values.prefix(Self.most).map { found in

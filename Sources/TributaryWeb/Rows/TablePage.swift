@@ -36,7 +36,7 @@ struct TablePage {
         var rows: [BrowsedRow] = []
         var bytes = 0
         var hasMore = false
-        try store.rows(address.query(limit: limit + 1), within: RowLines.patience) { row in
+        try store.rows(address.query(limit: limit + 1), within: RowLines.timeLimit) { row in
             guard rows.count < limit, bytes < Self.mostBytes else {
                 hasMore = true
                 return false

@@ -18,7 +18,7 @@ extension Response {
         response(status, json + "\n", "application/json")
     }
 
-    /// Why nothing is done, as RFC 9457 has it, and as the member `error`.
+    /// The reason of a refusal (RFC 9457), also as the member `error`.
     private struct Problem: Encodable {
         var type = "about:blank"
         var title: String
@@ -34,7 +34,7 @@ extension Response {
         }
     }
 
-    /// Says why nothing is done: to programs in an object, as everything under `/api` is.
+    /// Returns a refusal; for requests under `/api`, as an object.
     static func refusal(
         of request: Request, _ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]
     ) -> Response {

@@ -5,16 +5,16 @@ import NIOCore
 final class StalledClientHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
-    private let patience: TimeAmount
+    private let timeLimit: TimeAmount
     private var closing: Scheduled<Void>?
 
-    init(_ patience: TimeAmount) { self.patience = patience }
+    init(_ timeLimit: TimeAmount) { self.timeLimit = timeLimit }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         closing?.cancel()
         closing = nil
         if !context.channel.isWritable {
-            closing = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { context.close(promise: nil) }
+            closing = context.eventLoop.assumeIsolated().scheduleTask(in: timeLimit) { context.close(promise: nil) }
         }
         context.fireChannelWritabilityChanged()
     }

@@ -45,7 +45,7 @@ final class StoreQueue: Sendable {
         try await run(in: isSearch ? searching : browsing) { try body($0) }
     }
 
-    /// Begins nothing more: whoever waits is told that the daemon stops.
+    /// Starts no further work. Waiting requests are answered that the daemon stops.
     func close() {
         reading.close()
         writing.close()

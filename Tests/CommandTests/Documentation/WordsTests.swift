@@ -45,6 +45,16 @@ import Testing
         Retired(pattern: "(is|are) told apart", instead: "distinguished"),
         Retired(pattern: "wants? it", instead: "requires, expects"),
         Retired(pattern: "cannot be asked", instead: "cannot be used"),
+        Retired(pattern: "told", instead: "notified, reported, delivered, distinguished"),
+        Retired(pattern: "patience", instead: "time limit, timeout"),
+        Retired(pattern: "besides", instead: "also, in addition"),
+        Retired(pattern: "under way", instead: "in progress"),
+        Retired(pattern: "stays? in force|in force", instead: "current, active, in scope"),
+        Retired(pattern: "for good", instead: "permanently"),
+        Retired(pattern: "once more", instead: "again"),
+        Retired(pattern: "(signs? of life)", instead: "heartbeat"),
+        Retired(pattern: "does it without asking", instead: "confirms"),
+        Retired(pattern: "what it (would|will) become", instead: "its rows, its result"),
     ]
 
     @Test func pagesDoNotHaveThem() throws {

@@ -79,7 +79,7 @@ import Testing
                 #expect(try await browser.text("document.querySelector('#accept').innerText").hasPrefix("Update "))
                 try await look(browser, "review")
                 try await browser.click("#accept")
-                try await browser.wait("it is done", "location.search == '?told=undo' ? 1 : 0")
+                try await browser.wait("it is done", "location.search == '?done=undo' ? 1 : 0")
             }
         }
     }
@@ -161,7 +161,7 @@ import Testing
                 try await browser.wait("it is accepted", "document.getElementById('accept') ? 0 : 1")
                 #expect(
                     try await browser.text(
-                        "document.querySelector('.told').innerText.startsWith('The documents of the blocked run') ? 1 : 0"
+                        "document.querySelector('.done').innerText.startsWith('The documents of the blocked run') ? 1 : 0"
                     ) == "1")
             }
         }

@@ -70,12 +70,12 @@ import Testing
                 let sent = receiver.requests("/hook").count
                 let path = "/hooks/%3Cb%3E/retry"
                 #expect(try await fixture.page.post(path, origin: "http://evil.example").status == 403)
-                #expect(try await fixture.page.post(path).headers["location"] == "/daemon?told=retry")
+                #expect(try await fixture.page.post(path).headers["location"] == "/daemon?done=retry")
                 try await fixture.wait("it is delivered") {
                     page = try await fixture.page.get("/daemon").body
                     return receiver.requests("/hook").count > sent && !page.contains("Send again")
                 }
-                #expect(try await fixture.page.post(path).headers["location"] == "/daemon?told=not-failed")
+                #expect(try await fixture.page.post(path).headers["location"] == "/daemon?done=not-failed")
                 #expect(try await fixture.page.post("/hooks/nosuch/retry").status == 404)
             }
         }

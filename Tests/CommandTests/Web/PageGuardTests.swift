@@ -123,7 +123,7 @@ struct PageGuardTests {
             let encoded = name.addingPercentEncoding(withAllowedCharacters: characters) ?? ""
             for path in [
                 "/", "/?q=\(encoded)", "/sources/\(encoded)", "/sources/rates", "/sources/news", "/sources/news/runs/4",
-                "/sources/news/runs/3", "/live?page=%2F", "/sources/\(encoded)?told=\(encoded)",
+                "/sources/news/runs/3", "/live?page=%2F", "/sources/\(encoded)?done=\(encoded)",
             ] {
                 var body = ""
                 if path.hasPrefix("/live") {

@@ -108,7 +108,7 @@ import Testing
             #expect(list.body.contains("1 to 1 of 1") && !list.body.contains("href=\"/sources/rates\""))
             fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
             let answer = try await fixture.page.post("/sources/news/refresh")
-            #expect(answer.status == 303 && answer.headers["location"] == "/sources/news?told=refresh")
+            #expect(answer.status == 303 && answer.headers["location"] == "/sources/news?done=refresh")
             try await fixture.wait("the second run") {
                 try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["2"]
             }
@@ -159,7 +159,7 @@ import Testing
             let asked = fixture.server.requests("/rates").count
             fixture.feeds.set("rates", PageFixture.items(9...9))
             let accepted = try await fixture.page.post("/sources/rates/accept?run=\(run)")
-            #expect(accepted.headers["location"] == "/sources/rates?told=accept")
+            #expect(accepted.headers["location"] == "/sources/rates?done=accept")
             try await fixture.wait("the rows are gone") { try fixture.store.rows("SELECT id FROM rates") == ["1"] }
             #expect(fixture.server.requests("/rates").count == asked)
             try await fixture.wait("nothing is blocked") {
@@ -171,9 +171,9 @@ import Testing
                 try await fixture.page.get("/sources/rates").body.contains("id=\"resume\"")
             }
             let resumed = try await fixture.page.post("/sources/rates/resume")
-            #expect(resumed.headers["location"] == "/sources/rates?told=resume")
+            #expect(resumed.headers["location"] == "/sources/rates?done=resume")
             let again = try await fixture.page.post("/sources/rates/resume")
-            #expect(again.headers["location"] == "/sources/rates?told=not-paused")
+            #expect(again.headers["location"] == "/sources/rates?done=not-paused")
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
             let again = try Self.button(try await fixture.page.get("/sources/news/undo?to=\(first)").body)
             #expect(again.text == "Update 4 rows")
             let done = try await fixture.page.post(again.address)
-            #expect(done.status == 303 && done.headers["location"] == "/sources/news?told=undo", "\(done.body)")
+            #expect(done.status == 303 && done.headers["location"] == "/sources/news?done=undo", "\(done.body)")
             #expect(try fixture.store.rows(titles) == ["t"])
         }
     }
@@ -62,7 +62,7 @@ import Testing
             let again = try Self.button(try await fixture.page.get("/sources/rates/purge").body)
             fixture.feeds.set("rates", "", status: 500)
             let done = try await fixture.page.post(again.address)
-            #expect(done.status == 303 && done.headers["location"] == "/sources/rates?told=purge", "\(done.body)")
+            #expect(done.status == 303 && done.headers["location"] == "/sources/rates?done=purge", "\(done.body)")
             #expect(try fixture.store.rows("SELECT count(*) FROM rates") == ["0"])
             #expect(try fixture.store.rows("SELECT kind FROM tributary_run WHERE kind IS NOT NULL") == ["purge"])
         }
@@ -76,7 +76,7 @@ import Testing
             let page = try await fixture.page.get("/sources/news/replay").body
             let (address, text) = try Self.button(page)
             #expect(text == "Update 4 rows")
-            #expect(try await fixture.page.post(address).headers["location"] == "/sources/news?told=replay")
+            #expect(try await fixture.page.post(address).headers["location"] == "/sources/news?done=replay")
             #expect(try fixture.store.rows("SELECT DISTINCT title FROM news") == ["t"])
         }
     }

@@ -14,7 +14,7 @@ func refreshOnce(file: String, logger: Logger) async throws -> [RunReport] {
     return try await service.sync(mode: .force)
 }
 
-/// Runs the engine beside a program's other services, until the program is told to stop.
+/// Runs the engine beside a program's other services, until the program stops.
 func runBeside(_ others: [any Service], file: String, logger: Logger) async throws {
     let parsers = ParserRegistry([.class(StationsParser.self)])
     let service = try SyncService(

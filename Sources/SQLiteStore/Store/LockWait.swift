@@ -3,7 +3,7 @@ import Locking
 
 /// The waiting time for a lock of another process: two minutes, enough to commit the largest stack, or three seconds
 /// once the program has been asked to stop.
-final class LockPatience: Sendable {
+final class LockWait: Sendable {
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
 
