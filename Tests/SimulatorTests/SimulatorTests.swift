@@ -40,4 +40,16 @@ import Testing
         let (status, output) = try await simulate("--seeds", "20", "--first", "1000", "--jobs", "1", "--doublecheck")
         #expect(status == 0, "\(output)")
     }
+
+    /// The patches of `Scripts/mutants` fit the tree as it is.
+    @Test(arguments: try FileManager.default.contentsOfDirectory(atPath: mutants).filter { $0.hasSuffix(".patch") })
+    func everyMutantApplies(name: String) async throws {
+        try await withTemporaryFolder { folder in
+            let tool = try Tool(
+                "git", ["-C", "\(Self.mutants)/../../..", "apply", "--check", "\(Self.mutants)/\(name)"], in: folder)
+            #expect(await tool.end() == 0, "\(tool.output)")
+        }
+    }
+
+    private static let mutants = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Mutants"
 }

@@ -25,7 +25,7 @@ import Testing
             let run = ChangelogRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
             var step = 1
             while let next = HookDecision.next(of: run, from: step, memory, hook) {
-                if next.isTold { told.append("\(index) \(next.step)") }
+                if next.isSent { told.append("\(index) \(next.step)") }
                 memory = next.memory
                 step = next.step.rawValue + 1
             }

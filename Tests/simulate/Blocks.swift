@@ -3,7 +3,8 @@ import Foundation
 /// Runs seeds in processes of a few each, several of them at a time. A process of its own for each few frees what killed
 /// daemons have left, and shows which seed has ended it.
 struct Blocks {
-    private static let seedsPerBlock: UInt64 = 20
+    /// A seed with power failures takes as long as five others.
+    private var seedsPerBlock: UInt64 { powerFailures == nil ? 20 : 4 }
 
     /// What was done, as a process writes it in its last line.
     struct Counts {
@@ -83,7 +84,7 @@ struct Blocks {
     }
 
     private mutating func begin(in folder: String) throws -> Block {
-        let count = min(Self.seedsPerBlock, UInt64(seeds) - next)
+        let count = min(seedsPerBlock, UInt64(seeds) - next)
         let (seed, folder) = (first &+ next, folder + "/\(next)")
         next += count
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -15,7 +15,7 @@ enum HookDecision {
     struct Next: Equatable {
         var step: Step
         /// False if the hook does not subscribe to the event, and only its memory changes.
-        var isTold: Bool
+        var isSent: Bool
         /// The hook's memory of the source after it.
         var memory: HookMemory
     }
@@ -45,7 +45,7 @@ enum HookDecision {
         case .blocked:
             guard report.outcome == .blocked, !memory.isBlocked, hook.events.contains(.blocked) else { return nil }
             after.isBlocked = true
-            return Next(step: step, isTold: true, memory: after)
+            return Next(step: step, isSent: true, memory: after)
         case .failing:
             // A run without a request does not show whether the source fails.
             guard hook.tracksFailures, !memory.isFailing, report.kind == nil,
@@ -53,28 +53,28 @@ enum HookDecision {
                 let since = report.failingSince, since + hook.after.seconds <= run.finishedAt
             else { return nil }
             after.isFailing = true
-            return Next(step: step, isTold: hook.events.contains(.failing), memory: after)
+            return Next(step: step, isSent: hook.events.contains(.failing), memory: after)
         case .recovered:
             guard report.outcome.isGood, memory != HookMemory(), report.kind == nil || report.kind == .purge else {
                 return nil
             }
             // A purge ends the source, which is no recovery.
-            let isTold = (memory.isFailing || memory.isStale) && report.kind == nil && hook.events.contains(.recovered)
-            return Next(step: step, isTold: isTold, memory: HookMemory())
+            let isSent = (memory.isFailing || memory.isStale) && report.kind == nil && hook.events.contains(.recovered)
+            return Next(step: step, isSent: isSent, memory: HookMemory())
         case .changed:
             let counts = report.counts
             guard hook.events.contains(.changed), report.outcome == .committed,
                 counts.inserted + counts.updated + counts.deleted > 0
             else { return nil }
-            return Next(step: step, isTold: true, memory: memory)
+            return Next(step: step, isSent: true, memory: memory)
         case .drifted:
             guard hook.events.contains(.drifted), !report.drift.isEmpty else { return nil }
-            return Next(step: step, isTold: true, memory: memory)
+            return Next(step: step, isSent: true, memory: memory)
         }
     }
 
     /// Returns true if a run may cause an event.
-    static func mayTell(_ report: RunReport) -> Bool {
+    static func mayNotify(_ report: RunReport) -> Bool {
         report.outcome.isFailure || report.failingSince != nil || !report.drift.isEmpty
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
     }

@@ -102,11 +102,11 @@ struct HookQueue {
     /// Returns the number of runs with undelivered events, and the first of them. The queue cannot be used afterwards.
     ///
     /// - Parameter limit: the most runs to read.
-    mutating func countUntold(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
+    mutating func countUnsent(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
         var (count, looked) = (0, 0)
         var first: ChangelogRun?
         while true {
-            for run in runs where isTold(run) {
+            for run in runs where isSent(run) {
                 count += 1
                 first = first ?? run
             }
@@ -120,18 +120,18 @@ struct HookQueue {
     }
 
     /// Returns true if a run has an event for the hook, and updates the hook's memory.
-    private mutating func isTold(_ run: ChangelogRun) -> Bool {
+    private mutating func isSent(_ run: ChangelogRun) -> Bool {
         var step = run.position == state.position ? state.step : 1
         guard step > 0 else { return false }
         var memory = memories[run.report.source] ?? HookMemory()
-        var isTold = false
+        var isSent = false
         while let next = HookDecision.next(of: run, from: step, memory, hook) {
-            isTold = isTold || next.isTold
+            isSent = isSent || next.isSent
             memory = next.memory
             step = next.step.rawValue + 1
         }
         memories[run.report.source] = memory
-        return isTold
+        return isSent
     }
 
     private func item(of run: ChangelogRun) throws -> Item? {
@@ -143,7 +143,7 @@ struct HookQueue {
         let progress = HookProgress(
             position: run.position, step: isLast ? 0 : next.step.rawValue + 1,
             memory: next.memory == memory ? nil : (source, next.memory))
-        guard next.isTold else { return Item(event: nil, progress: progress) }
+        guard next.isSent else { return Item(event: nil, progress: progress) }
         var report: RunReport? = run.report
         var event: HookEvent
         switch next.step {

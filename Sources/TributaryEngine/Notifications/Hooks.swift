@@ -39,7 +39,7 @@ actor Hooks {
 
     /// Notes that a run has ended.
     nonisolated func note(_ report: RunReport) {
-        guard HookDecision.mayTell(report) else { return }
+        guard HookDecision.mayNotify(report) else { return }
         for delivery in alarmed.withLock(\.self) { delivery.alarm() }
     }
 
@@ -60,9 +60,9 @@ actor Hooks {
             // The position after runs without an event is not stored each time.
             if passed > state.position { (state.position, state.step) = (passed, 0) }
             var queue = try HookQueue(hook, environment.store, state: state)
-            let untold = try queue.countUntold(limit: Self.mostRunsCounted)
-            lag.runs = untold.count
-            lag.seconds = untold.first.map { max(0, now.timeIntervalSince($0.finishedAt)) } ?? 0
+            let unsent = try queue.countUnsent(limit: Self.mostRunsCounted)
+            lag.runs = unsent.count
+            lag.seconds = unsent.first.map { max(0, now.timeIntervalSince($0.finishedAt)) } ?? 0
             lags[hook.name] = lag
         }
     }

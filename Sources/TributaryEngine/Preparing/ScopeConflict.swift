@@ -96,11 +96,12 @@ package struct ScopeConflict: Sendable {
         /// Returns no columns where the key holds that of a parent, whose own key counts, or what an expression makes.
         func scopeOutsideOfKey(_ primaryKey: [String]) -> [String] {
             let key = Set(key(primaryKey).map { $0.lowercased() })
-            let isTold = key.compactMap { mapping?.column($0) }.contains { column in
+            let isIndirect = key.compactMap { mapping?.column($0) }.contains { column in
                 if case .parent = column.origin { return true }
                 return column.isDerived
             }
-            return key.isEmpty || isTold ? [] : request.scope.keys.filter { !key.contains($0.lowercased()) }.sorted()
+            return key.isEmpty || isIndirect
+                ? [] : request.scope.keys.filter { !key.contains($0.lowercased()) }.sorted()
         }
 
         /// The columns of the key that have one value in all rows, with that value.

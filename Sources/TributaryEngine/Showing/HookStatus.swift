@@ -26,7 +26,7 @@ package struct HookStatus: Sendable, Encodable {
             return
         }
         var queue = try HookQueue(hook, store, state: state)
-        behind = try queue.countUntold(limit: Self.mostCounted).count
+        behind = try queue.countUnsent(limit: Self.mostCounted).count
     }
 
     package func encode(to encoder: any Encoder) throws {

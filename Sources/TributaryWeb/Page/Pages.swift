@@ -87,11 +87,15 @@ struct Pages: Sendable {
         }
     }
 
-    /// Makes the list once, and reads the lines of the configuration's file, so that the first visitor does not wait for that.
+    /// Reads once what the list and the lines of the configuration's file need, so that the first visitor does not wait for
+    /// cold caches. Keeps no list: the first visitor sees the present one.
     func warmUp() async {
-        // An error is shown to whoever asks.
-        _ = try? await page(.sources(SourceQuery(Query(""))))
-        try? await store.read { [texts, service] _ in texts.readLines(of: service.configuration) }
+        let configuration = service.configuration
+        // Errors are shown to visitors.
+        try? await store.read { [texts] store in
+            texts.readLines(of: configuration)
+            _ = SourceTable(try StoreStatus(configuration, in: store, now: Date()))
+        }
     }
 
     private func table(
