@@ -75,10 +75,8 @@ import Testing
                 .map { "\($0.1.uppercased()) \($0.2)" }
         }
         // These are declared by their addresses alone.
-        routes += try ["API+Corrections.swift", "API+Trial.swift"].flatMap { name in
-            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-                .matches(of: /^ *"(\/api\/[a-z]+)",/.anchorsMatchLineEndings()).map { "POST \($0.1)" }
-        }
+        routes += try String(contentsOf: folder.appendingPathComponent("API+Corrections.swift"), encoding: .utf8)
+            .matches(of: /^ *"(\/api\/[a-z]+)",/.anchorsMatchLineEndings()).map { "POST \($0.1)" }
         let described = page.lines.compactMap { line in
             line.firstMatch(of: /^\| `((?:GET|POST) \/api[^`]*)`/).map { String($0.1) }
         }
