@@ -1,4 +1,4 @@
-package import FeedDeclarations
+import FeedDeclarations
 import TOML
 
 /// The lines of `sources.toml` by what they declare, for those who look at one source.
@@ -101,60 +101,4 @@ package struct DeclarationLines: Sendable {
     package var defaults: [Line] { lines(numbers[String?.none] ?? []) }
 
     private func lines(_ numbers: [Int]) -> [Line] { numbers.map { Line(number: $0, text: lines[$0 - 1]) } }
-}
-
-extension SourceDeclaration {
-    /// Keeps secrets out of its declaration that are written there literally: credentials, headers, and parameters whose
-    /// names say that they are secret.
-    package func literalRedactor() -> Redactor {
-        var secrets: Set<String> = []
-        for request in requests {
-            for (name, value) in request.headers where !name.isOfPlainHeader {
-                secrets.insert(value.template)
-                secrets.insert(value.value)
-            }
-            for (name, value) in request.parameters where name.isOfSecret { secrets.insert(value.template) }
-            let query = request.url.template.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-            for item in query.split(separator: "&") {
-                let parts = item.split(separator: "=", maxSplits: 1)
-                if parts.count == 2, String(parts[0]).isOfSecret { secrets.insert(String(parts[1])) }
-            }
-        }
-        // A reference shows nothing of what it stands for.
-        return Redactor(
-            secrets: secrets.filter { !$0.hasPrefix("${") }, authentications: requests.compactMap(\.authentication))
-    }
-}
-
-extension String {
-    private static let plainHeaders: Set = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
-        "referer", "soapaction", "user-agent",
-    ]
-
-    /// True for the name of a header whose value everybody may see.
-    package var isOfPlainHeader: Bool { Self.plainHeaders.contains(lowercased()) }
-
-    /// True for the name of something that is most likely secret.
-    package var isOfSecret: Bool {
-        let name = lowercased()
-        if ["password", "passwd", "secret", "token", "cookie", "credential", "apikey"].contains(where: {
-            name.contains($0)
-        }) {
-            return true
-        }
-        let words = Set(name.split { !$0.isLetter }.map(String.init))
-        return !words.isDisjoint(with: [
-            "pass", "pwd", "auth", "authorization", "bearer", "sig", "signature", "session",
-        ])
-            || words.contains("key") && !words.isDisjoint(with: ["api", "access", "private", "subscription", "x"])
-    }
-
-    /// The line of a declaration with what stands in quotes behind the name of a secret left out.
-    package var withoutLiteralSecrets: String {
-        replacing(/([A-Za-z0-9_-]+)(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*')/) { match in
-            let isReference = match.3.dropFirst().hasPrefix("${")
-            return String(match.1).isOfSecret && !isReference ? "\(match.1)\(match.2)\"[secret]\"" : String(match.0)
-        }
-    }
 }

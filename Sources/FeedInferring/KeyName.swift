@@ -11,10 +11,8 @@ enum KeyName {
     /// Names that are preferred only to names without meaning.
     static let labels = [
         "ref", "reference", "referenz", "referencia", "referentie", "symbol", "number", "no", "nr", "num", "nummer",
-        "numero",
-        "codigo", "kennung", "schluessel", "schlussel", "sleutel", "clave", "cle", "mpn", "upc", "name", "nom",
-        "nombre", "naam",
-        "bezeichnung", "lang", "language", "currency",
+        "numero", "codigo", "kennung", "schluessel", "schlussel", "sleutel", "clave", "cle", "mpn", "upc", "name",
+        "nom", "nombre", "naam", "bezeichnung", "lang", "language", "currency",
     ]
     /// The labels that are texts.
     static let texts: Set = ["name", "nom", "nombre", "naam", "bezeichnung"]
@@ -44,14 +42,14 @@ enum KeyName {
 
     private static let codes: Set = [
         "code", "number", "no", "nr", "nbr", "num", "key", "nummer", "numero", "codigo", "sku", "ean", "gtin", "isbn",
-        "uuid",
-        "guid", "kennung",
+        "uuid", "guid", "kennung",
     ]
     private static let measures: Set = [
         "date", "datum", "fecha", "day", "tag", "jour", "dia", "time", "zeit", "heure", "hora", "tijd", "timestamp",
-        "updated",
-        "created", "modified", "changed", "prijs", "stock", "bestand", "quantity", "qty", "menge", "weight", "gewicht",
+        "updated", "created", "modified", "changed", "prijs", "stock", "bestand", "quantity", "qty", "menge", "weight",
+        "gewicht",
     ]
+    // `nonisolated(unsafe)`: a Regex is not Sendable; these are never changed, and matching changes nothing in them.
     nonisolated(unsafe) private static let itemFirst =
         /(art|article|artikel|articulo|item|prod|product|produkt|produit|producto|material|mat|part|teile?|bestell|best|order)(no|nr|nbr|num|number|nummer|numero|id|code|codigo|key|ref|reference|referenz|referencia)/
     nonisolated(unsafe) private static let itemLast =

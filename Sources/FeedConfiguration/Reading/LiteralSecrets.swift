@@ -1,11 +1,13 @@
-import FeedDeclarations
+package import FeedDeclarations
 import Foundation
 import TOML
 
 /// Recognition of secrets that a configuration has as literals, and not by a reference such as `${NAME}`: values of keys with
 /// the name of a secret, headers, users and passwords in addresses, secret parameters of addresses, and passwords in
 /// connection strings.
-enum LiteralSecrets {
+///
+/// All of it takes time in proportion to the text.
+package enum LiteralSecrets {
     /// Returns the secrets in all values of a document, right or wrong. Short ones occur in messages by chance.
     static func all(in document: TOMLTable) -> Set<String> {
         var found: Set<String> = []
@@ -20,29 +22,99 @@ enum LiteralSecrets {
     }
 
     /// Returns a message with `[secret]` in place of the secret parts of the addresses in it.
-    static func redact(_ message: String) -> String {
-        var redacted = message
-        for part in parts(of: message).sorted(by: { $0.startIndex > $1.startIndex })
-        where part.endIndex <= message.endIndex {
-            redacted = redacted.replacing(part, with: "[secret]")
+    static func redact(_ message: String) -> String { replaced(ranges(of: parts(of: message)), in: message) }
+
+    /// Returns a line of a declaration with `[secret]` in place of each secret.
+    package static func redact(line: String) -> String { replaced(ranges(inLine: line), in: line) }
+
+    private static func replaced(_ ranges: [Range<String.Index>], in text: String) -> String {
+        var redacted = ""
+        var position = text.startIndex
+        for range in ranges {
+            redacted += text[position..<range.lowerBound] + "[secret]"
+            position = range.upperBound
         }
-        return redacted
+        return redacted + text[position...]
     }
 
-    /// Returns true where the value of a key is secret.
+    // MARK: - Names
+
+    /// Returns true if the value of a key is secret.
     static func isSecret(_ path: TOMLKeyPath) -> Bool {
         let (name, table) = (path.lastKey, path.parent.lastKey)
-        // The token of a page is a path in its document, and the private key is one of a file.
+        // The token of a page is a path in its document, and the private key is the path of a file.
         if name == "private_key" || table == "page" && name == "token" { return false }
-        if isSecret(name) { return true }
-        return table == "headers" ? !name.isOfPlainHeader : table == "bearer"
+        return isSecret(name) || (table == "headers" ? !plainHeaders.contains(name.lowercased()) : table == "bearer")
     }
 
-    /// Returns true for the name of a secret.
-    static func isSecret(_ name: some StringProtocol) -> Bool { name.lowercased().firstMatch(of: secretName) != nil }
+    /// Returns true for the name of a secret, also a misspelt one.
+    static func isSecret(_ name: some StringProtocol) -> Bool {
+        let name = name.lowercased()
+        if name.firstMatch(of: secretName) != nil { return true }
+        let words = Set(name.split { !$0.isLetter }.map(String.init))
+        return !words.isDisjoint(with: ["pass", "bearer", "sig", "signature", "session"])
+            || words.contains("key") && !words.isDisjoint(with: ["api", "access", "private", "subscription", "x"])
+    }
+
+    /// The names of headers whose values everybody may see.
+    fileprivate static let plainHeaders: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
+        "referer", "soapaction", "user-agent",
+    ]
+
+    /// Values of keys that are named like secrets, but name a way to authenticate.
+    private static let schemes: Set = ["basic", "bearer", "digest", "oauth2", "password", "secret"]
+
+    // MARK: - Texts
+
+    /// Returns the places of the secrets in a line, in order: the values of keys with the name of a secret, and the secret
+    /// parts of addresses. A value may lack its quotes, or its end.
+    static func ranges(inLine line: String) -> [Range<String.Index>] {
+        var found = parts(of: line)
+        var position = line.startIndex
+        while let separator = line[position...].firstIndex(where: { $0 == "=" || $0 == ":" }) {
+            let name = key(atEndOf: line[position..<separator])
+            position = line.index(after: separator)
+            guard !name.isEmpty, isSecret(name) else { continue }
+            let rest = line[position...].drop { $0 == " " || $0 == "\t" }
+            guard let value = value(in: rest, isAssigned: line[separator] == "=") else { continue }
+            position = value.endIndex
+            if !value.isEmpty, !value.hasPrefix("${") { found.append(value) }
+        }
+        return ranges(of: found)
+    }
+
+    /// Returns the value that a text begins with, without its quotes.
+    private static func value(in text: Substring, isAssigned: Bool) -> Substring? {
+        guard let quote = text.first, quote == "\"" || quote == "'" else {
+            return isAssigned ? text.prefix { !$0.isWhitespace && !"\"'[]{},#".contains($0) } : nil
+        }
+        var isEscaped = false
+        return text.dropFirst().prefix { character in
+            if isEscaped {
+                isEscaped = false
+                return true
+            }
+            isEscaped = character == "\\" && quote == "\""
+            return character != quote
+        }
+    }
+
+    /// Returns the key that ends a text, without its quotes; empty if there is none.
+    private static func key(atEndOf text: Substring) -> Substring {
+        var text = text
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        while let last = text.last, last == "\"" || last == "'" { text.removeLast() }
+        guard let other = text.lastIndex(where: { !isOfKey($0) }) else { return text }
+        return text[text.index(after: other)...]
+    }
+
+    private static func isOfKey(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || character == "_" || character == "-")
+    }
 
     /// Returns the secret parts of a text that is an address or a connection string, or has one.
-    static func parts(of text: String) -> [Substring] {
+    fileprivate static func parts(of text: String) -> [Substring] {
         var parts: [Substring] = []
         if text.contains("@") {
             parts += text.matches(of: userInfo).map(\.1) + text.matches(of: bareUserInfo).map(\.1)
@@ -50,30 +122,57 @@ enum LiteralSecrets {
             parts += parts.compactMap { part in part.firstIndex(of: ":").map { part[$0...].dropFirst() } }
         }
         if text.contains("=") {
-            parts += text.matches(of: parameter).filter {
-                $0.1.lowercased() == "key" || String($0.1).isOfSecret || isSecret($0.1)
-            }.map(\.2)
+            parts += text.matches(of: parameter).filter { $0.1.lowercased() == "key" || isSecret($0.1) }.map(\.2)
             parts += text.matches(of: setting).map(\.2)
         }
         // Help has `USER` in an example.
         return parts.filter { !$0.isEmpty && !$0.contains("${") && $0 != "USER" }
     }
 
-    /// Values of keys that are named like secrets, but name a way to authenticate.
-    private static let schemes: Set = ["basic", "bearer", "digest", "oauth2", "password", "secret"]
+    /// Returns the ranges of parts of one text in order, those that overlap as one.
+    private static func ranges(of parts: [Substring]) -> [Range<String.Index>] {
+        parts.map { $0.startIndex..<$0.endIndex }.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) {
+            if let last = $0.last, $1.lowerBound < last.upperBound {
+                $0[$0.count - 1] = last.lowerBound..<max(last.upperBound, $1.upperBound)
+            } else {
+                $0.append($1)
+            }
+        }
+    }
 
     // `nonisolated(unsafe)`: a Regex is not Sendable; these are never changed, and matching changes nothing in them.
     nonisolated(unsafe) private static let secretName =
-        #/pass|pas+w|pwd|secret|token(?!_url)|auth(?!ors?(?:$|[^a-z]))|cookie|credential(?!s_in)|[_-]key|apikey/#
+        #/pas+w|pass(?:phrase|code|key)|pwd|secret|token(?!_url)|auth(?!or(?!i[sz]))|cookie|credential(?!s_in)|apikey/#
     /// The user and the password of an address. A password may have characters that it should not have, such as a slash,
-    /// but a port has none.
+    /// but a port has none. Two slashes begin the next address.
     nonisolated(unsafe) private static let userInfo =
-        #/\/\/([^\/\s"'@:]*:(?!\d{1,5}\/)[^\s"'@]*(?:@[^\s"'@\/]*(?=@))*|[^\/\s"'@:?]+)@/#
+        #/\/\/([^\/\s"'@:]*:(?!\d{1,5}\/)(?:(?!\/\/)[^\s"'@])*(?:@[^\s"'@\/]*(?=@))*|[^\/\s"'@:?]+)@/#
     /// Those of an address without a scheme.
     nonisolated(unsafe) private static let bareUserInfo =
         #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]+)@/#
-    nonisolated(unsafe) private static let parameter = #/[?&;]([^=&\s"'?]+)=([^&\s"'\#]+)/#
+    nonisolated(unsafe) private static let parameter = #/[?&;]([^=&;\s"'?]+)=([^&\s"'\#]+)/#
     /// A setting of a connection string of keywords: `password=…`, with or without quotes.
     nonisolated(unsafe) private static let setting =
         #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()
+}
+
+extension SourceDeclaration {
+    /// Returns a redactor of the secrets that are literals in the declaration: credentials, headers, parameters with the name
+    /// of a secret, and secret parts of addresses.
+    package func literalRedactor() -> Redactor {
+        var secrets: Set<String> = []
+        for request in requests {
+            for (name, value) in request.headers where !LiteralSecrets.plainHeaders.contains(name.lowercased()) {
+                secrets.insert(value.template)
+                secrets.insert(value.value)
+            }
+            for (name, value) in request.parameters where LiteralSecrets.isSecret(name) {
+                secrets.insert(value.template)
+            }
+            secrets.formUnion(LiteralSecrets.parts(of: request.url.template).map(String.init))
+        }
+        // A reference shows nothing of what it stands for.
+        return Redactor(
+            secrets: secrets.filter { !$0.hasPrefix("${") }, authentications: requests.compactMap(\.authentication))
+    }
 }

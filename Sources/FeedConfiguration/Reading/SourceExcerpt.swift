@@ -51,30 +51,17 @@ public struct SourceExcerpt: Sendable, Equatable {
         }
     }
 
-    // `nonisolated(unsafe)`: a Regex is not Sendable; this is never changed, and matching changes nothing in it.
-    /// A key with its value: a string, or a word where the quotes are missing.
-    nonisolated(unsafe) private static let assignment =
-        #/(["']?[A-Za-z0-9_-]+["']?)\s*=\s*("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s"'\[\]{},\#]+)/#
-
     /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`
     /// are none.
     private static func masked(_ text: String) -> String {
-        var scalars = Array(text.unicodeScalars)
-        func hide(_ range: Range<String.Index>) {
-            let start = text.unicodeScalars.distance(from: text.startIndex, to: range.lowerBound)
-            let count = text.unicodeScalars.distance(from: range.lowerBound, to: range.upperBound)
-            for index in start..<(start + count) { scalars[index] = "*" }
+        var masked = ""
+        var position = text.startIndex
+        for range in LiteralSecrets.ranges(inLine: text) {
+            masked += text[position..<range.lowerBound]
+            masked += String(
+                repeating: "*", count: text.unicodeScalars.distance(from: range.lowerBound, to: range.upperBound))
+            position = range.upperBound
         }
-        for match in text.matches(of: assignment) where LiteralSecrets.isSecret(match.1) {
-            let value = match.2
-            guard let quote = value.first, quote == "\"" || quote == "'" else {
-                hide(value.startIndex..<value.endIndex)
-                continue
-            }
-            let inner = value.dropFirst().last == quote ? value.dropFirst().dropLast() : value.dropFirst()
-            if !inner.hasPrefix("${"), !inner.isEmpty { hide(inner.startIndex..<inner.endIndex) }
-        }
-        for part in LiteralSecrets.parts(of: text) { hide(part.startIndex..<part.endIndex) }
-        return String(String.UnicodeScalarView(scalars))
+        return masked + text[position...]
     }
 }

@@ -36,7 +36,7 @@ final class SourceTexts: Sendable {
             let literal = source.literalRedactor()
             func shown(_ lines: [DeclarationLines.Line]) -> [DeclarationLines.Line] {
                 lines.map { line in
-                    let text = literal.redact(configuration.redactor.redact(line.text.withoutLiteralSecrets))
+                    let text = literal.redact(configuration.redactor.redact(LiteralSecrets.redact(line: line.text)))
                     return DeclarationLines.Line(number: line.number, text: text)
                 }
             }
