@@ -60,11 +60,11 @@ final class HTTPClients: Sendable {
                 end.yield(.failure(error))
             }
         }
-        let timeLimit = Task {
+        let timer = Task {
             try await NetworkTime.sleep(for: .seconds(3))
             end.yield(.success(()))
         }
-        defer { timeLimit.cancel() }
+        defer { timer.cancel() }
         // A separate task: the caller's may be cancelled, and waiting in it would then end at once.
         let waiter = Task { for await result in ends { return try result.get() } }
         try await waiter.value

@@ -73,9 +73,11 @@ package protocol StoreLedger: AnyObject, Sendable {
 
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
-    func cutWaits(to now: Date) throws
+    ///
+    /// - Parameter sources: the only ones whose due times are cut, and no waits of hosts; nil for all.
+    func cutWaits(of sources: [String]?, to now: Date) throws
 
-    /// Does the same as ``cutWaits(to:)`` without blocking the caller's thread, for a clock that was set back from
+    /// Does the same as ``cutWaits(of:to:)`` for all sources without blocking the caller's thread, for a clock that was set back from
     /// `former` to `now`. A time stored by the former clock keeps its remaining wait.
     func cutWaits(to now: Date, setBackFrom former: Date) async throws
 

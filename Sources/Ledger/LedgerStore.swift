@@ -51,7 +51,9 @@ extension LedgerStore {
 
     package func busyHosts() throws -> [String: Date] { try readLedger { try $0.waits.busyHosts() } }
 
-    package func cutWaits(to now: Date) throws { try writeLedger { try $0.waits.cut(to: now, from: now) } }
+    package func cutWaits(of sources: [String]?, to now: Date) throws {
+        try writeLedger { try $0.waits.cut(to: now, from: now, of: sources) }
+    }
 
     package func cutWaits(to now: Date, setBackFrom former: Date) async throws {
         try await writeLedgerInGroup { try $0.waits.cut(to: now, from: former) }

@@ -32,25 +32,28 @@ package struct Waits: LedgerPart {
 
     /// Shortens due times, and the pauses of hosts, to the waits that were stored with them.
     ///
-    /// - Parameter former: the time by the clock before it was set back to `now`. Times stored by that clock keep
-    ///   their
-    ///   remaining wait.
-    package func cut(to now: Date, from former: Date) throws {
+    /// - Parameters:
+    ///   - former: the time by the clock before it was set back to `now`. Times stored by that clock keep their remaining
+    ///     wait.
+    ///   - sources: the only ones whose due times are shortened, and no pauses of hosts; nil for all.
+    package func cut(to now: Date, from former: Date, of sources: [String]? = nil) throws {
         let (start, former) = (dialect.time(now), dialect.time(former))
         let known = dialect.seconds(from: "last_run", to: "next_due")
         let rest = dialect.seconds(from: former, to: "s.next_due")
+        let isAmong: SQLText = sources.map { " AND \(dialect.isAmong("source", $0))" } ?? ""
         try session.execute(
             """
             WITH waits AS (
                 SELECT source, coalesce(
                     wait, CASE WHEN last_run IS NOT NULL THEN \(dialect.greatest)(0, \(known)) END, \(Self.longest))
                     AS seconds
-                FROM \(dialect.source) WHERE next_due > \(start) AND gone IS NULL)
+                FROM \(dialect.source) WHERE next_due > \(start) AND gone IS NULL\(isAmong))
             UPDATE \(dialect.source) AS s SET wait = w.seconds,
                 next_due = \(dialect.time(start, plus: "\(dialect.least)(w.seconds, \(dialect.greatest)(0, \(rest)))"))
             FROM waits AS w
             WHERE w.source = s.source AND \(dialect.seconds(from: start, to: "s.next_due")) > w.seconds + 1
             """)
+        guard sources == nil else { return }
         try session.execute(
             """
             UPDATE \(dialect.source) SET asked_until = \(dialect.time(start, plus: "\(Self.longest)"))

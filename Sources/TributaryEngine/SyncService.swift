@@ -76,7 +76,7 @@ public final class SyncService: Service {
         current = Mutex(configuration)
         try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
-        try store.cutWaits(to: clock.now())
+        try store.cutWaits(of: nil, to: clock.now())
         try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes

@@ -45,7 +45,9 @@ extension LossyStore {
     func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try reading("acceptance") { try $0.acceptance(of: source, at: now) }
     }
-    func cutWaits(to now: Date) throws { try writing("cutWaits") { try $0.cutWaits(to: now) } }
+    func cutWaits(of sources: [String]?, to now: Date) throws {
+        try writing("cutWaits") { try $0.cutWaits(of: sources, to: now) }
+    }
     func cutWaits(to now: Date, setBackFrom former: Date) async throws {
         try await writing("cutWaits") { try await $0.cutWaits(to: now, setBackFrom: former) }
     }

@@ -187,7 +187,11 @@ import Testing
             try await commit("oldest", wait: nil, lastRun: nil, due: far)
             try await commit("right", wait: 60, lastRun: nil, due: now + 30)
             try await commit("asked", wait: 60, lastRun: nil, due: now + 30)
-            try store.cutWaits(to: now)
+            // Others are left alone.
+            try store.cutWaits(of: ["old"], to: now)
+            #expect(try store.sourceState("waiting").nextDue.map { abs($0.timeIntervalSince(far)) < 1 } == true)
+            #expect(try store.busyHosts().values.map { abs($0.timeIntervalSince(far)) < 1 } == [true])
+            try store.cutWaits(of: nil, to: now)
             func due(_ source: String) throws -> Double? {
                 try store.sourceState(source).nextDue.map { ($0.timeIntervalSince(now) * 1000).rounded() / 1000 }
             }

@@ -216,10 +216,9 @@ actor DaemonGroup {
     private func standings(of sources: Set<String>) throws -> [String: SourceStanding] {
         let (names, now) = (sources.sorted(), clock.now())
         let standings = try store.standings(of: names)
-        guard standings.values.contains(where: { $0.state?.lastRun.map { $0 > now } ?? false }) else {
-            return standings
-        }
-        try store.cutWaits(to: now)
+        let ahead = standings.filter { $0.value.state?.lastRun.map { $0 > now } ?? false }.keys
+        guard !ahead.isEmpty else { return standings }
+        try store.cutWaits(of: ahead.sorted(), to: now)
         return try store.standings(of: names)
     }
 

@@ -66,12 +66,12 @@ final class HealthProbe: Sendable {
             state.nextID += 1
             return state.nextID
         }
-        let timeLimit = Task {
+        let timer = Task {
             // Cancelled once the answer has arrived.
             guard (try? await clock.sleep(for: asked + self.timeLimit - clock.uptime)) != nil else { return }
             self.state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: nil)
         }
-        defer { timeLimit.cancel() }
+        defer { timer.cancel() }
         return await withCheckedContinuation { continuation in
             let answer: HealthReport.Finding?? = state.withLock { state in
                 // The answer may have arrived meanwhile, or the timeout may have passed.

@@ -99,8 +99,8 @@ enum DueTime {
                 state.nextDue = .distantFuture
                 state.note = join(
                     state.note,
-                    "the server says that \(gone) is gone permanently (410): no request is sent until the source is declared "
-                        + "with changes, or disabled and enabled")
+                    "the server says that \(gone) is gone permanently (410): no request is sent until the declaration of "
+                        + "the source changes, or it is disabled and enabled again")
             } else if let status = hints.retryStatus {
                 if let asked = hints.retryAt {
                     state.nextDue = max(due, asked)

@@ -5,8 +5,8 @@ import FeedStores
 /// The page of a row: its values, the runs that wrote it, and what it was before.
 struct RowPage {
     private static let mostWritings = 20
-    /// The time to look for a row in the changelog, which has no index of keys: the first search, and the search of all of it on request.
-    private static let timeLimits = (first: Duration.milliseconds(100), all: Duration.seconds(5))
+    /// The time limits of a search for a row in the changelog, which has no index of keys: at first, and on request.
+    private static let timeLimits = (first: Duration.milliseconds(50), all: Duration.seconds(5))
     /// The most characters of a value that are shown.
     private static let longest = 20_000
 
