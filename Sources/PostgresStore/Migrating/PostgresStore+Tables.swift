@@ -1,5 +1,5 @@
 package import FeedModel
-import FeedStaging
+package import FeedStaging
 import FeedStores
 import PostgresClient
 
@@ -124,5 +124,65 @@ extension PostgresStore {
     /// Reads the present definition of a table; nil if it does not exist.
     func reread(_ table: String) throws -> TableDetails? {
         try ask { try tableDetails.reread([table], in: $0)[table] }
+    }
+}
+
+/// The properties of tables for staging and merging.
+extension PostgresStore {
+    package func tableInfo(_ name: String) throws -> TableInfo {
+        if let known = tableDetails.known(name) { return known.info }
+        return try ask { try details(of: name, $0).info }
+    }
+
+    /// - Throws: ``StoreError`` if the store has no such table.
+    func details(of name: String, _ connection: PostgresConnection) throws -> TableDetails {
+        guard let details = try tableDetails.details(of: name, in: connection) else {
+            throw StoreError(
+                .schema,
+                "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration"
+            )
+        }
+        return details
+    }
+
+    /// Forgets cached tables that have changed. Each run that uses tables begins with it. Its time does not grow with the
+    /// number of tables that other runs use.
+    ///
+    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
+    package func renewTableInfos(of tables: Set<String>?) throws {
+        try ask { try tableDetails.renew(tables.map(tableDetails.knownWithRelatives), $0) }
+    }
+
+    package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
+        try ask { try tableDetails.comparison(of: table, columns: columns, in: $0) }
+    }
+}
+
+/// Existing tables that are made as their declarations want them, with their rows.
+extension PostgresStore {
+    /// Returns what would make existing tables as declared; none for tables that are so.
+    package func migrations(to definitions: [TableSchema]) throws -> [TableMigration] {
+        try ask { connection in
+            try definitions.mergedByTable.compactMap { try TableAlteration($0, connection)?.migration }
+        }
+    }
+
+    /// Makes existing tables as declared, all of them or none.
+    ///
+    /// - Returns: the migrations.
+    /// - Throws: ``StoreError`` naming a value that the new type does not accept, or rows with the same new key; the
+    ///   store
+    ///   is then unchanged.
+    package func migrate(to definitions: [TableSchema]) throws -> [TableMigration] {
+        var done: [TableMigration] = []
+        try changeSchema("the tables cannot be migrated, and nothing was changed") { connection in
+            done = []
+            for definition in definitions.mergedByTable {
+                guard let alteration = try TableAlteration(definition, connection) else { continue }
+                try alteration.run(connection)
+                done.append(alteration.migration)
+            }
+        }
+        return done
     }
 }

@@ -82,3 +82,71 @@ extension Error {
         return error.isTransient && error.state != .deadlockDetected && error.state != .lockNotAvailable
     }
 }
+
+/// Transactions whose COMMIT had no response.
+extension PostgresStore {
+    /// Returns whether a run is in the store, once its transaction has ended.
+    ///
+    /// - Throws: ``StoreError`` if that cannot be found out within ``settlingTime``, or before the program ends.
+    func isRecorded(_ run: RecordedRun) throws -> Bool {
+        connections.forgetIdle()
+        let deadline = ContinuousClock.now + settlingTime
+        var pause = 0.05
+        while true {
+            var reason = "its transaction has not ended"
+            do {
+                let isRecorded = try connections.withConnection { connection in
+                    try lockWaits.whileWaiting(connection) { try Self.isRecorded(run, &reason, connection) }
+                }
+                if let isRecorded { return isRecorded }
+            } catch let error as PostgresError where error.isTransient {
+                // A program that is to stop gives its connections up itself.
+                if !lockWaits.areEnding { reason = error.text }
+            }
+            let end = min(deadline, lockWaits.deadline ?? deadline)
+            guard ContinuousClock.now < end else {
+                throw StoreError(
+                    .database,
+                    "the store \(description) was lost while it committed run \(run.id) of '\(run.source)', and whether "
+                        + "that run was recorded cannot be found out: \(reason)")
+            }
+            Thread.sleep(forTimeInterval: min(pause, ContinuousClock.now.duration(to: end) / .seconds(1)))
+            pause = min(1, pause * 2)
+        }
+    }
+
+    /// - Returns: nil if this server cannot tell yet, with the reason.
+    private static func isRecorded(
+        _ run: RecordedRun, _ reason: inout String, _ connection: PostgresConnection
+    ) throws -> Bool? {
+        // A standby may be behind the server that has committed, which may come back.
+        guard try !isStandby(connection) else {
+            reason = "the server that answers is a standby"
+            // The next connection may be to another of several hosts.
+            connection.close()
+            return nil
+        }
+        // The server may not have noticed yet that its client is gone, and still be about to commit. Looking for the run
+        // comes second, so that it cannot be recorded between the two looks.
+        guard try hasEnded(run.transaction, connection) else { return nil }
+        return try connection.ledger().runs.isRecorded(run)
+    }
+
+    private static func isStandby(_ connection: PostgresConnection) throws -> Bool {
+        try connection.execute("SELECT pg_is_in_recovery()")[0].bool(0) ?? false
+    }
+
+    private static func hasEnded(_ transaction: String, _ connection: PostgresConnection) throws -> Bool {
+        do {
+            let status = try connection.execute("SELECT pg_xact_status($1::xid8)", [.text(transaction)])[0].string(0)
+            return status != "in progress"
+        } catch let error as PostgresError where error.state == .invalidParameterValue {
+            // Another server has taken over, which does not know the transaction.
+            return true
+        }
+    }
+}
+
+extension SQLState {
+    fileprivate static let invalidParameterValue = SQLState(rawValue: "22023")
+}

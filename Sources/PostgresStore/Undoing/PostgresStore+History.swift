@@ -1,9 +1,9 @@
 package import FeedModel
 import FeedStaging
 package import FeedStores
-import Foundation
+package import Foundation
 import Ledger
-import Merging
+package import Merging
 import PostgresClient
 import StoreSQL
 
@@ -41,5 +41,70 @@ extension StackTransaction {
 
     private func merge(_ undo: Undo, _ run: RecordedRun) -> UndoMerge {
         UndoMerge(undo, PostgresUndoDriver(store, connection, run: run.id))
+    }
+}
+
+extension PostgresStore {
+    package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
+        try readHistories { try RowChanges($0, $1).report(query, body) }
+    }
+
+    package func withImages(
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+    ) throws -> [ChangelogEntry] {
+        try readHistories { try RowChanges($0, $1, isTyped: true).withImages(changes, of: run, keys: keys) }
+    }
+
+    /// Reads all of it as it is at one moment.
+    private func readHistories<Value>(_ body: (PostgresHistories, Ledger) throws -> Value) throws -> Value {
+        do {
+            return try connections.withConnection { connection in
+                try connection.inTransaction(.repeatableRead, isReadOnly: true) {
+                    try body(
+                        PostgresHistories(connection: connection, tables: MergeTables(connection, tableDetails)),
+                        connection.ledger())
+                }
+            }
+        } catch let error as PostgresError {
+            throw StoreError(reading: error, store: description)
+        }
+    }
+
+    /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty.
+    ///
+    /// - Returns: true if there may be more.
+    /// - Throws: ``StoreError``
+    package func forgetRuns(before date: Date) throws -> Bool {
+        try write { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }
+    }
+
+    package func historyProblem(of table: String) -> String? { PostgresHistories.problem(ofKeeping: table) }
+}
+
+/// Rows for those who look at them, in transactions in which the server refuses to write.
+extension PostgresStore: BrowsingStore {
+    package func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
+        let milliseconds = limit.map { max(1, Int($0 / .milliseconds(1))) }
+        let settings = milliseconds.map { [(name: "statement_timeout", value: "\($0)")] } ?? []
+        do {
+            return try connections.withConnection { connection in
+                try connection.inTransaction(.repeatableRead, isReadOnly: true, settings: settings) {
+                    // Somebody may have changed a table since the last run.
+                    try tableDetails.renew(nil, connection)
+                    let tables = MergeTables(connection, tableDetails)
+                    return try body(
+                        TableReader(PostgresHistories(connection: connection, tables: tables), connection.ledger()))
+                }
+            }
+        } catch let error as PostgresError {
+            if let limit, error.state == .queryCanceled { throw RowQuery.Problem.late(after: limit) }
+            // A value that is none of the column's type, or a type without an order.
+            let refused: Set<Substring> = ["22", "42"]
+            let isRefused = error.state.map { refused.contains($0.classCode) && $0 != .insufficientPrivilege } == true
+            if limit != nil, error.kind == .value || isRefused {
+                throw RowQuery.Problem("the store rejects the query: \(error.message)")
+            }
+            throw StoreError(reading: error, store: description)
+        }
     }
 }

@@ -1,8 +1,8 @@
 import CSQLite
 import FeedModel
+import FeedStaging
 package import FeedStores
 import Foundation
-import FeedStaging
 import GRDB
 
 /// The way of another store's content into this one, and of this one's into another.
@@ -70,5 +70,57 @@ extension SQLiteStore {
         } catch let error as DatabaseError {
             throw StoreError(commit: error, path: path)
         }
+    }
+}
+
+/// Operations on a store's file as a whole, while it is not in use.
+extension SQLiteStore {
+    /// Copies all commits of a store into its file. No log is left beside it, unless another program has the store
+    /// open.
+    ///
+    /// - Throws: ``StoreError``
+    package static func bringIntoFile(_ path: String) throws {
+        do {
+            let queue = try DatabaseQueue(path: path)
+            // The last connection that closes removes the log.
+            try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try queue.close()
+        } catch let error as DatabaseError {
+            throw StoreError(.unavailable, "the store \(path) is in use: \(error.message ?? error.description)")
+        }
+    }
+
+    /// Takes the lock of each source of a store, of any version, before it is replaced.
+    ///
+    /// - Parameter declared: sources that may run although the store does not know them.
+    /// - Returns: the locks, and true if the store is damaged and its sources could not be read.
+    /// - Throws: ``StoreError`` if it cannot be opened for another reason, or naming the running sources.
+    package static func claim(replaced path: String, declared: Set<String>) throws
+        -> (claims: [any SourceClaim], isDamaged: Bool)
+    {
+        var sources = declared
+        var isDamaged = false
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(5)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            sources.formUnion(
+                try queue.read { db -> Set<String> in
+                    guard try db.tableExists("tributary_source") else { return [] }
+                    return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
+                })
+        } catch let error as DatabaseError {
+            guard [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) else {
+                throw StoreError(
+                    .unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+            }
+            isDamaged = true
+        }
+        let claims = try [any SourceClaim].all(of: sources, on: path) {
+            try RunLock(storePath: path, fingerprint: Fingerprint.hash($0))
+        }
+        return (claims, isDamaged)
     }
 }

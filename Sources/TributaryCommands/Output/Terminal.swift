@@ -142,3 +142,23 @@ extension FileHandle {
     /// Writes a text for people. Where nobody reads it any more, or a log's disk is full, the work goes on without it.
     func show(_ text: String) { try? write(contentsOf: Data(text.utf8)) }
 }
+
+extension Figures {
+    static func color(_ outcome: RunOutcome) -> Terminal.Color {
+        switch outcome {
+        case .committed: .green
+        case .unchanged, .notDue: .gray
+        case .discarded, .blocked: .red
+        case .cancelled: .yellow
+        }
+    }
+
+    static func color(_ condition: SourceCondition) -> Terminal.Color {
+        switch condition {
+        case .ok: .green
+        case .new, .off, .undeclared: .gray
+        case .paused: .yellow
+        case .blocked, .failing, .gone: .red
+        }
+    }
+}

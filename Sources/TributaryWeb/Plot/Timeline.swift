@@ -42,3 +42,36 @@ struct Timeline {
 
     func start(of span: Int) -> Date { start + Double(span) * seconds }
 }
+
+/// A time as the templates show it: our script turns it into words such as "3 min ago".
+struct TimeView: Sendable {
+    let iso: String
+    let text: String
+
+    init(_ date: Date) {
+        iso = date.formatted(.iso8601)
+        text = String(iso.prefix(16)).replacing("T", with: " ") + " UTC"
+    }
+}
+
+/// The time that the plots of a source show.
+enum Period: String, CaseIterable {
+    case day, week, all
+
+    var name: String {
+        switch self {
+        case .day: "Day"
+        case .week: "Week"
+        case .all: "All"
+        }
+    }
+
+    /// - Parameter first: the time of the first run.
+    func start(now: Date, first: Date?) -> Date {
+        switch self {
+        case .day: now - 86_400
+        case .week: now - 7 * 86_400
+        case .all: min(first ?? now, now - 3_600)
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Crypto
+import FeedDeclarations
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -77,5 +78,16 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
             let origin = request.headers[.origin]?.lowercased()
         else { return false }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
+    }
+}
+
+extension Request {
+    /// True where it is sent to an address or to `localhost`, with a port or without: to no name of somebody else's that
+    /// leads here (DNS rebinding).
+    var namesThisMachine: Bool {
+        guard let host = head.authority?.lowercased().wholeMatch(of: /(\[[0-9a-f:.]+\]|[a-z0-9.]+)(:[0-9]+)?/)?.1 else {
+            return false
+        }
+        return host == "localhost" || IPAddress(host: String(host)) != nil
     }
 }

@@ -1,4 +1,5 @@
 package import FeedDeclarations
+import Foundation
 import Hummingbird
 import HummingbirdCore
 package import Logging
@@ -52,5 +53,17 @@ package struct HealthService: Service {
             // The daemon is to stop.
         }
         try await threads.shutdownGracefully()
+    }
+}
+
+/// Why nothing can be shown over HTTP.
+package struct WebError: Error, CustomStringConvertible {
+    package let description: String
+
+    /// - Parameter key: that of `[daemon]` which declares the address.
+    static func cannotListen(at address: ListenAddress, _ key: String, _ error: IOError) -> WebError {
+        let reason = String(cString: strerror(error.errnoCode))
+        return WebError(
+            description: "[daemon] \(key): nothing can be shown at \(address): \(reason); give another address or port")
     }
 }
