@@ -82,7 +82,7 @@ import Testing
             }
             #expect(
                 changes == [
-                    "insert t id=1 r=0.1 b=1 d=\"2026-11-22\" z=\"2026-11-22 08:00:00+00\" n=7 m=\"1.50\" x=2 bytes "
+                    "insert t id=1 r=0.1 b=1 d=\"2026-11-22\" z=\"2026-11-22 08:00:00+00\" n=7 m=1.5 x=2 bytes "
                         + "j=\"{\\\"k\\\": [1]}\" a=\"{x,y}\" by id"
                 ])
         }

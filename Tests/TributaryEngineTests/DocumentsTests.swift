@@ -3,6 +3,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
+import Locking
 import SQLiteStore
 import TestStores
 import TestSupport
@@ -100,6 +101,75 @@ import Testing
             let other = Self.sources(options: "documents = \"*.xml\"")
             #expect(try await sync(fixture, Self.zip(), other).outcome == .committed, "another pattern, other rows")
             #expect(try fixture.rows(Self.rows) == ["1|A|one.xml"])
+        }
+    }
+
+    /// Three requests, each with its own member of one archive.
+    private static func stack(third: String = "@name") -> String {
+        (1...3).map { number in
+            """
+            [[sources.s.requests]]
+            url = "URL/a"
+            sync = "mirror"
+            max_deleted = "100%"
+            documents = "\(number).xml"
+            tables = [{ table = "t\(number)", element = "a", key = ["sku"],
+                columns = { sku = "@sku", name = "\(number == 3 ? third : "@name")" } }]
+
+            """
+        }.joined()
+    }
+
+    /// Serves one version of an archive, or each time another one.
+    private static func serve(_ fixture: EngineFixture, _ version: @escaping @Sendable () -> Int) {
+        fixture.server.route("/a") { request in
+            let version = version()
+            let etag = "\"v\(version)\""
+            if request.headers["if-none-match"] == etag { return [StubServer.head(304, ["ETag": etag])] }
+            let body = zip(
+                (1...3).map {
+                    (name: "\($0).xml", content: "<l><a sku='1' name='v\(version)' other='o\(version)'/></l>")
+                })
+            return StubServer.response(200, body, ["ETag": etag])
+        }
+    }
+
+    private static let names = "SELECT t1.name, t2.name, t3.name FROM t1, t2, t3"
+
+    @Test func requestsForOneArchiveReadOneVersionOfIt() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let version = Mutex(0)
+            Self.serve(fixture) {
+                version.withLock {
+                    $0 += 1; return $0
+                }
+            }
+            for number in 1...2 {
+                #expect(try #require(await fixture.sync(Self.stack()).first).outcome == .committed)
+                #expect(try fixture.rows(Self.names) == ["v\(number)|v\(number)|v\(number)"])
+                #expect(fixture.server.requests("/a").count == number)
+            }
+        }
+    }
+
+    @Test func anUnchangedArchiveIsAskedForOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let version = Mutex(1)
+            Self.serve(fixture) { version.withLock { $0 } }
+            try await fixture.sync(Self.stack())
+            #expect(try #require(await fixture.sync(Self.stack()).first).outcome == .unchanged)
+            #expect(fixture.server.requests("/a").count == 2)
+            // The third has another mapping, and the archive changes after the 304 for the first two.
+            let asked = Mutex(0)
+            Self.serve(fixture) {
+                asked.withLock {
+                    $0 += 1; return $0
+                }
+            }
+            let report = try #require(await fixture.sync(Self.stack(third: "@other")).first)
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(asked.withLock { $0 } == 2)
+            #expect(try fixture.rows(Self.names) == ["v2|v2|o2"])
         }
     }
 

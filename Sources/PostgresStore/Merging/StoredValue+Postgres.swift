@@ -20,10 +20,18 @@ extension StoredValue {
             }
     }
 
-    /// Returns the number that a text stands for; nil if another text would come of it.
+    /// Returns the number that a text stands for; nil if a number would lose digits. Zeros at the end of a fraction do not
+    /// count, so that 1.30 and 1.31 are both numbers.
     private static func number(_ text: String) -> StoredValue? {
+        var text = Substring(text)
+        if text.contains(".") {
+            while text.last == "0" { text.removeLast() }
+            if text.last == "." { text.removeLast() }
+        }
         if let integer = Int64(text) { return .integer(integer) }
-        guard let real = Double(text), "\(real)" == text else { return nil }
+        // A double holds any 15 significant digits.
+        let digits = text.drop { !("1"..."9").contains($0) }.count { $0.isNumber }
+        guard let real = Double(text), digits <= 15 || "\(real)" == text else { return nil }
         return .real(real)
     }
 }

@@ -78,6 +78,10 @@ struct Poll {
             guard request.references.isEmpty, !request.isUnconditional else { return nil }
             let conditions = try run.conditions(of: index, isConditional: true)
             guard !conditions.validators.isEmpty else { return nil }
+            if let answer = run.archives.unchanged(index, conditions.validators) {
+                run.noteUnchanged(answer, index, conditions)
+                continue
+            }
             if let found = try await send(request, index, conditions, &run) { return found }
         }
         return nil

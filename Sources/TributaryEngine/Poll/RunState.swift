@@ -32,6 +32,7 @@ struct RunState: Sendable {
     /// The reason why accepted documents cannot be committed any more.
     var unusable: String?
     var results: [RequestResult]
+    var archives: SharedArchives
     /// The responses' hints about the time of the next run.
     var hints = PollHints()
     /// The values captured from responses for later requests, by name.
@@ -62,6 +63,7 @@ struct RunState: Sendable {
         startedAt = environment.clock.now()
         start = environment.clock.uptime
         results = source.requests.map { RequestResult(key: $0.key) }
+        archives = SharedArchives(source.requests)
     }
 
     /// The seconds since the run began.
@@ -143,10 +145,19 @@ extension RunState {
 
     /// Notes a 304 to a conditional request: the rows in the store stay.
     mutating func noteUnchanged(_ exchange: Exchange, _ index: Int, _ conditions: Conditions) {
+        let answer = SharedArchives.Unchanged(
+            conditions: conditions.validators, validators: exchange.response.validators, movedTo: exchange.movedTo)
+        archives.note(answer, index)
+        noteUnchanged(answer, index, conditions)
+    }
+
+    /// - Parameter answer: the 304 to this request, or to an equal one.
+    mutating func noteUnchanged(_ answer: SharedArchives.Unchanged, _ index: Int, _ conditions: Conditions) {
+        results[index].report.status = 304
         results[index].report.outcome = .unchanged
         guard undone == nil else { return }
-        results[index].state = conditions.stored?.updated(by: exchange.response.validators)
-        results[index].state?.note(movedTo: exchange.movedTo, former: conditions.movedTo)
+        results[index].state = conditions.stored?.updated(by: answer.validators)
+        results[index].state?.note(movedTo: answer.movedTo, former: conditions.movedTo)
     }
 }
 

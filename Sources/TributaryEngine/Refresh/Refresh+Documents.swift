@@ -6,6 +6,15 @@ import FeedStaging
 import FeedStores
 import Foundation
 
+/// An archive in a file beside the store.
+struct ReceivedArchive {
+    /// The response, whose body has been read.
+    let exchange: Exchange
+    let spool: BodySpool
+    /// SHA-256 of the archive, in hexadecimal digits.
+    let digest: String
+}
+
 /// Reads bodies with several documents. Each is parsed separately; the request stages the rows of all.
 extension Refresh {
     /// Reads an archive: receives it into a file beside the store, then parses the members that match, one after another.
@@ -17,14 +26,8 @@ extension Refresh {
     ) async throws -> ParsedBody {
         guard let pattern = request.documents else { return ParsedBody() }
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
-        let spool = try BodySpool(
-            exchange.response, folder: environment.store.workFolder, limit: limit, isArchive: true)
-        try await receive(exchange, of: request, index, progress) { piece in
-            try spool.append(piece)
-            return spool.received
-        }
-        let digest = try spool.finish()
-        run.results[index].report.bytes += spool.count
+        let received = try await receiveArchive(exchange, of: request, index, progress, limit)
+        let (spool, digest) = (received.spool, received.digest)
         let validators = exchange.response.validators
         if digest == known, validators.isEmpty, !request.isUnconditional { return ParsedBody(digest: digest) }
         let keeper = keepers[index]
@@ -49,6 +52,23 @@ extension Refresh {
         try checkDocuments(total, of: request)
         total.digest = isKnownByDigest(request, validators) ? digest : nil
         return total
+    }
+
+    /// Receives an archive; returns that of an equal request, if there is one.
+    private func receiveArchive(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?, _ limit: Int
+    ) async throws -> ReceivedArchive {
+        if let archive = archive(of: index) { return archive }
+        let spool = try BodySpool(
+            exchange.response, folder: environment.store.workFolder, limit: limit, isArchive: true)
+        try await receive(exchange, of: request, index, progress) { piece in
+            try spool.append(piece)
+            return spool.received
+        }
+        let archive = ReceivedArchive(exchange: exchange, spool: spool, digest: try spool.finish())
+        run.results[index].report.bytes += spool.count
+        if run.kept == nil, let key = run.archives.key(of: index) { archives[key] = archive }
+        return archive
     }
 
     /// Prepares the store for a request's documents. A request without any is staged as an empty one.

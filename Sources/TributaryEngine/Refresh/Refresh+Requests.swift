@@ -9,6 +9,7 @@ import Foundation
 /// Sends the requests of a stack, one after another.
 extension Refresh {
     func sendRequests() async throws {
+        defer { archives = [:] }
         try await sendAll()
         guard run.undone != nil, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
         // The feed differs from the undone one, so all of it is committed.
@@ -48,9 +49,49 @@ extension Refresh {
     }
 
     private func unchangedRequestToRepeat() throws -> Int? {
-        try StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scope in
-            try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+        try unchangedArchiveToRepeat()
+            ?? StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scope in
+                try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+            }
+    }
+
+    /// Returns a request that was answered with 304 before another one received a newer version of the same archive.
+    private func unchangedArchiveToRepeat() -> Int? {
+        run.source.requests.indices.first { index in
+            guard run.results[index].report.outcome == .unchanged, let state = run.results[index].state,
+                let archive = archive(of: index)
+            else { return false }
+            return state.validators != archive.exchange.response.validators
         }
+    }
+
+    /// Returns the archive of a request that an equal request has received; nil without.
+    func archive(of index: Int) -> ReceivedArchive? {
+        run.kept == nil ? run.archives.key(of: index).flatMap { archives[$0] } : nil
+    }
+
+    /// Notes that the archive of a request is unchanged, if an equal request has shown it.
+    ///
+    /// - Returns: false if it must be read.
+    private func isUnchangedArchive(_ index: Int, _ conditions: RunState.Conditions) -> Bool {
+        let sent = conditions.validators
+        guard !sent.isEmpty else { return false }
+        if let archive = archive(of: index) {
+            let response = archive.exchange.response
+            guard response.validators == sent else { return false }
+            let answer = SharedArchives.Unchanged(
+                conditions: sent, validators: response.validators, movedTo: archive.exchange.movedTo)
+            run.noteUnchanged(answer, index, conditions)
+            return true
+        }
+        guard let answer = run.archives.unchanged(index, sent) else { return false }
+        run.noteUnchanged(answer, index, conditions)
+        return true
+    }
+
+    private func conditions(of index: Int, conditionally: Bool) throws -> RunState.Conditions {
+        try run.conditions(
+            of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
     }
 
     private func send(_ index: Int, conditionally: Bool) async throws {
@@ -73,15 +114,20 @@ extension Refresh {
                 let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
                 return try await parkingWhileIdle { try await items.send(on: self) }
             }
+            if begun == nil, isUnchangedArchive(index, try conditions(of: index, conditionally: conditionally)) {
+                return
+            }
             let resolved = try resolver().resolve(request)
-            let permit =
+            let permit: HostPermit? =
                 if let begun {
                     begun.permit
+                } else if archive(of: index) != nil {
+                    nil
                 } else {
                     // The wait for a permit counts neither towards the request's timeout nor as its time.
                     try await active.waiting { try await permits.permit(at: resolved.origin()) }
                 }
-            defer { permit.release() }
+            defer { permit?.release() }
             let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
             try await parkingWhileIdle {
                 try await time.limiting { progress in
@@ -152,8 +198,7 @@ extension Refresh {
         _ context: ExchangeContext
     ) async throws {
         let declared = run.source.requests[index]
-        let conditions = try run.conditions(
-            of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
+        let conditions = try conditions(of: index, conditionally: conditionally)
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
@@ -162,6 +207,9 @@ extension Refresh {
         if let begun {
             exchange = begun
             noteProvenance(begun)
+        } else if let archive = archive(of: index) {
+            exchange = archive.exchange
+            run.results[index].report.status = exchange.response.status
         } else {
             exchange = try await environment.send(
                 declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)

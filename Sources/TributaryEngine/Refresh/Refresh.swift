@@ -29,6 +29,8 @@ actor Refresh {
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
+    /// The received archives that several requests read (``SharedArchives``), by their keys.
+    var archives: [String: ReceivedArchive] = [:]
     /// The keepers of the parsed bodies, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
     /// The changes that a blocked commit would have made.
@@ -225,6 +227,7 @@ actor Refresh {
             run.source.requests[index].forEach = nil
             run.known[key] = nil
         }
+        run.archives = SharedArchives(run.source.requests)
     }
 
     private func planned(_ onChange: @escaping @Sendable (PlannedChange) throws -> Void) throws -> StackPlan {
