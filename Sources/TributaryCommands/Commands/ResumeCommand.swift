@@ -7,8 +7,8 @@ struct ResumeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Run paused sources again.",
         discussion: """
-            A source is paused when the process died three times in a row during its runs, and after 'undo', until its feed \
-            differs from the one that was undone. A running daemon refreshes resumed sources at once.
+            A source is paused after the process died three times in a row during its runs, and after 'undo', until its feed \
+            differs from the undone version. A running daemon refreshes resumed sources at once.
 
             Example:
               tributary resume shop
