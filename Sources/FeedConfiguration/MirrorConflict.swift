@@ -12,10 +12,10 @@ package struct MirrorConflict: Sendable {
     /// Returns every conflict between the enabled sources, as far as they declare the tables that they write. A
     /// parser's undeclared tables are known only after its first commit, and are checked at each commit.
     ///
-    /// - Parameter comparison: returns a table's comparison of the columns, in lower case, that scopes name.
+    /// - Parameter comparison: returns a table's comparison of the columns and values of scopes.
     package static func all(
         in configuration: TributaryConfiguration, parsers: any BodyParsing,
-        comparison: (_ table: String, _ columns: Set<String>) throws -> TableComparison
+        comparison: (_ table: String, _ scopes: [[String: String]]) throws -> TableComparison
     ) rethrows -> [MirrorConflict] {
         let mirrors = configuration.enabledSources.flatMap { source in
             source.requests.enumerated().flatMap { index, request -> [Mirror] in
@@ -25,12 +25,13 @@ package struct MirrorConflict: Sendable {
                 }
             }
         }
-        var columns: [String: Set<String>] = [:]
-        for mirror in mirrors {
-            columns[mirror.table.lowercased(), default: []].formUnion(mirror.scope.keys.map { $0.lowercased() })
+        var scopes: [String: [[String: String]]] = [:]
+        for mirror in mirrors where !mirror.scope.isEmpty {
+            scopes[mirror.table.lowercased(), default: []].append(mirror.scope)
         }
-        var comparisons: [String: TableComparison] = [:]
-        for (table, names) in columns where !names.isEmpty { comparisons[table] = try comparison(table, names) }
+        let comparisons = try scopes.reduce(into: [String: TableComparison]()) {
+            $0[$1.key] = try comparison($1.key, $1.value)
+        }
         var claims = ScopeIndex<Int>()
         var conflicts: [MirrorConflict] = []
         for (number, mirror) in mirrors.enumerated() {

@@ -4,6 +4,8 @@ package struct ColumnComparison: Sendable, Hashable {
     package var affinity: Affinity
     /// The collation's name, in upper case.
     package var collation: String
+    /// The texts that stand for the same value; nil for a type that keeps each text as it is.
+    package var spellings: ValueSpellings?
 
     package init(affinity: Affinity, collation: String = "BINARY") {
         self.affinity = affinity
@@ -13,8 +15,9 @@ package struct ColumnComparison: Sendable, Hashable {
     /// Compares byte by byte; for a column about which nothing is known.
     package static let exact = ColumnComparison(affinity: .text)
 
-    /// Returns the value that all texts equal to this one share.
+    /// Returns the value that all texts equal to this one share. A text that the spellings lack stands for itself.
     package func value(_ text: String) -> ComparedValue {
+        let text = spellings?[text] ?? text
         switch affinity {
         case .text, .blob:
             return self.text(text)

@@ -3,22 +3,31 @@
 package struct ScopeIndex<Claimant: Hashable> {
     private typealias Values = [String: ComparedValue]
 
+    private struct Scope {
+        var declared: [String: String]
+        /// The values by which the claimant is in `claims`.
+        var values: Values
+    }
+
     private struct Table {
-        /// The scopes as declared.
-        var scopes: [Claimant: [String: String]] = [:]
+        var scopes: [Claimant: Scope] = [:]
         /// The comparison that gave the values in `claims`.
         var comparison = TableComparison()
         /// The claimants, by the columns of their scopes and by the scopes' values.
         var claims: [Set<String>: [Values: Set<Claimant>]] = [:]
+        /// The claimants with values that the comparison did not know.
+        var unknown: Set<Claimant> = []
 
         mutating func add(_ claimant: Claimant, _ scope: [String: String]) {
             let values = comparison.values(of: scope)
+            scopes[claimant] = Scope(declared: scope, values: values)
+            if !comparison.knows(scope) { unknown.insert(claimant) }
             claims[Set(values.keys), default: [:]][values, default: []].insert(claimant)
         }
 
         mutating func remove(_ claimant: Claimant) {
-            guard let scope = scopes.removeValue(forKey: claimant) else { return }
-            let values = comparison.values(of: scope)
+            guard let values = scopes.removeValue(forKey: claimant)?.values else { return }
+            unknown.remove(claimant)
             let columns = Set(values.keys)
             claims[columns]?[values]?.remove(claimant)
             if claims[columns]?[values]?.isEmpty ?? false { claims[columns]?[values] = nil }
@@ -34,8 +43,7 @@ package struct ScopeIndex<Claimant: Hashable> {
     package mutating func insert(_ claimant: Claimant, table: String, scope: [String: String]) {
         let name = table.lowercased()
         tables[name]?.remove(claimant)
-        tables[name, default: Table()].scopes[claimant] = scope
-        tables[name]?.add(claimant, scope)
+        tables[name, default: Table()].add(claimant, scope)
     }
 
     package mutating func remove(_ claimant: Claimant, table: String) { tables[table.lowercased()]?.remove(claimant) }
@@ -43,6 +51,13 @@ package struct ScopeIndex<Claimant: Hashable> {
     /// Returns the sets of columns, in lower case, that scopes of a table's rows name.
     package func columns(of table: String) -> [Set<String>] {
         (tables[table.lowercased()]?.claims.keys).map { $0.filter { !$0.isEmpty } } ?? []
+    }
+
+    /// Returns the scopes with values that a comparison does not know. It compares them as they are written.
+    package mutating func scopes(of table: String, unknownTo comparison: TableComparison) -> [[String: String]] {
+        let name = table.lowercased()
+        compare(name, by: comparison)
+        return tables[name].map { table in table.unknown.compactMap { table.scopes[$0]?.declared } } ?? []
     }
 
     /// Returns the claimants of rows that may be within the scope.
@@ -72,17 +87,24 @@ package struct ScopeIndex<Claimant: Hashable> {
         return tables[name]?.claims[Set(values.keys)]?[values] ?? []
     }
 
-    /// Rebuilds the claims of a table where the comparison of its columns has changed.
+    /// Rebuilds the claims of a table where the comparison of its columns has changed, and those whose values it knows
+    /// now.
     private mutating func compare(_ name: String, by comparison: TableComparison) {
         guard let table = tables[name] else { return }
         let own = comparison.restricted(to: table.claims.keys.reduce(into: []) { $0.formUnion($1) })
-        guard own != table.comparison else { return }
-        var anew = Table(comparison: own)
-        for (claimant, scope) in table.scopes {
-            anew.scopes[claimant] = scope
-            anew.add(claimant, scope)
+        guard own == table.comparison else {
+            var anew = Table(comparison: own)
+            for (claimant, scope) in table.scopes { anew.add(claimant, scope.declared) }
+            tables[name] = anew
+            return
         }
-        tables[name] = anew
+        guard !table.unknown.isEmpty else { return }
+        tables[name]?.comparison = own
+        for claimant in table.unknown {
+            guard let scope = table.scopes[claimant]?.declared, own.knows(scope) else { continue }
+            tables[name]?.remove(claimant)
+            tables[name]?.add(claimant, scope)
+        }
     }
 }
 

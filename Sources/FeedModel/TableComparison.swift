@@ -13,6 +13,13 @@ package struct TableComparison: Sendable, Hashable {
         }
     }
 
+    /// Returns true if the database has been asked about all values of a scope whose texts may stand for the same.
+    func knows(_ scope: [String: String]) -> Bool {
+        scope.allSatisfy { column, text in
+            columns[column.lowercased()]?.spellings.map { $0[text] != nil } ?? true
+        }
+    }
+
     /// Returns true if two scopes may have rows in common. They have none if a column that both name has different
     /// values.
     package func mayShareRows(_ scope: [String: String], _ other: [String: String]) -> Bool {
@@ -28,4 +35,9 @@ extension [String: ComparedValue] {
     func mayShareRows(with other: [String: ComparedValue]) -> Bool {
         allSatisfy { column, value in other[column].map { $0 == value } ?? true }
     }
+}
+
+extension [[String: String]] {
+    /// The columns that the scopes name, in lower case.
+    package var columns: Set<String> { reduce(into: []) { $0.formUnion($1.keys.map { $0.lowercased() }) } }
 }

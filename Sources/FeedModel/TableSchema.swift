@@ -76,6 +76,17 @@ extension TableSchema {
     }
 }
 
+extension [TableSchema] {
+    /// - Throws: ``StoreError`` naming each table with more columns than a store can write.
+    package func checkWidths(most: Int) throws {
+        let wide = filter { $0.columns.count > most }.map {
+            "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most \(most) can be "
+                + "written; leave some out, or split the table"
+        }
+        guard wide.isEmpty else { throw StoreError(.schema, wide.joined(separator: "\n")) }
+    }
+}
+
 /// A mapping's reference to rows of a table, found by one of their columns.
 package struct ReferenceDefinition: Sendable, Hashable {
     package var table: String

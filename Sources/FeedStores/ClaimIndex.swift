@@ -6,8 +6,9 @@ package protocol ClaimIndex {
     /// Returns the column sets of all scopes that requests have on a table, in lower case.
     func scopeColumns(of table: String) throws -> [Set<String>]
 
-    /// Returns how a table compares these columns, and those named by the scopes of requests that have written it.
-    func comparison(of table: String, _ columns: Set<String>) throws -> TableComparison
+    /// Returns how a table compares these columns, and those named by these scopes and by the scopes of requests that
+    /// have written it.
+    func comparison(of table: String, _ columns: Set<String>, scopes: [[String: String]]) throws -> TableComparison
 
     /// Returns the requests whose last commit wrote rows of the table within the scope.
     func requests(of table: String, within scope: [String: String]) throws -> [RequestID]
@@ -31,7 +32,8 @@ extension ClaimIndex {
         try mirrored.reduce(into: []) { all, rows in
             let overlapping = try requests(of: rows.table, within: rows.scope)
             try check?(
-                rows, overlapping.filter { $0.source != source }, try comparison(of: rows.table, Set(rows.scope.keys)))
+                rows, overlapping.filter { $0.source != source },
+                try comparison(of: rows.table, [], scopes: [rows.scope]))
             all.formUnion(overlapping)
         }
     }

@@ -28,7 +28,7 @@ package final class ClaimWatch {
     }
 
     package func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
-        try index.comparison(of: table, Set(columns.map { $0.lowercased() }))
+        try index.comparison(of: table, Set(columns.map { $0.lowercased() }), scopes: [])
     }
 
     /// Notes the former values of a row's columns.
@@ -55,7 +55,7 @@ package final class ClaimWatch {
         for position in commit.requests.indices where !commit.requests[position].scope.isEmpty {
             let request = commit.requests[position]
             let hasLost = try request.tables.contains { table in
-                let comparison = try comparison(of: table, request.scope.keys)
+                let comparison = try index.comparison(of: table, [], scopes: [request.scope])
                 return moved.contains(ScopeExit(table: table, values: comparison.values(of: request.scope)))
             }
             if hasLost { commit.requests[position].scope = [:] }

@@ -67,8 +67,8 @@ package protocol StoreTables: StagingStore {
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     func checkViews() throws
 
-    /// Returns how a table compares the columns of a scope.
-    func comparison(of table: String, columns: Set<String>) throws -> TableComparison
+    /// Returns how a table compares the columns and values of scopes.
+    func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
     ///

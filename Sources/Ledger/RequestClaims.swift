@@ -50,6 +50,11 @@ package struct RequestClaims {
     /// Returns the column sets of all scopes that requests have on a table, in lower case.
     package func scopeColumns(of table: String) -> [Set<String>] { index.columns(of: table) }
 
+    /// Returns the scopes with values that a comparison does not know.
+    package mutating func scopes(of table: String, unknownTo comparison: TableComparison) -> [[String: String]] {
+        index.scopes(of: table, unknownTo: comparison)
+    }
+
     /// Returns the requests that claim rows of a table within a scope, in their order.
     package mutating func requests(
         of table: String, within scope: [String: String], comparedBy comparison: TableComparison = TableComparison()

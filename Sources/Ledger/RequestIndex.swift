@@ -78,6 +78,11 @@ package final class RequestIndex: Sendable {
         state.withLock { $0.claims.scopeColumns(of: table) }
     }
 
+    /// Returns the scopes with values that a comparison does not know.
+    func scopes(of table: String, unknownTo comparison: TableComparison) -> [[String: String]] {
+        state.withLock { $0.claims.scopes(of: table, unknownTo: comparison) }
+    }
+
     package func requests(
         of table: String, within scope: [String: String], comparedBy comparison: TableComparison
     ) -> [RequestID] {
@@ -112,19 +117,26 @@ package struct CommitClaims: ClaimIndex {
 
     package func scopeColumns(of table: String) throws -> [Set<String>] { try renewed().scopeColumns(of: table) }
 
-    package func comparison(of table: String, _ columns: Set<String>) throws -> TableComparison {
-        let columns = Set(columns.map { $0.lowercased() })
-        return try tables.comparison(
-            of: table, columns: index.scopeColumns(of: table).reduce(into: columns) { $0.formUnion($1) })
+    package func comparison(
+        of table: String, _ columns: Set<String>, scopes: [[String: String]]
+    ) throws -> TableComparison {
+        let columns = index.scopeColumns(of: table).reduce(into: Set(columns.map { $0.lowercased() })) {
+            $0.formUnion($1)
+        }
+        let comparison = try tables.comparison(of: table, columns: columns, scopes: scopes)
+        let unknown = index.scopes(of: table, unknownTo: comparison)
+        return unknown.isEmpty
+            ? comparison : try tables.comparison(of: table, columns: columns, scopes: scopes + unknown)
     }
 
     package func requests(of table: String, within scope: [String: String]) throws -> [RequestID] {
-        try renewed().requests(of: table, within: scope, comparedBy: try comparison(of: table, Set(scope.keys)))
+        try renewed().requests(of: table, within: scope, comparedBy: try comparison(of: table, [], scopes: [scope]))
     }
 
     package func requests(losing row: ScopeExit) throws -> Set<RequestID> {
         try renewed().requests(
-            of: row.table, exactly: row.values, comparedBy: try comparison(of: row.table, Set(row.values.keys)))
+            of: row.table, exactly: row.values,
+            comparedBy: try comparison(of: row.table, Set(row.values.keys), scopes: []))
     }
 
     package func hasRows(_ table: String) throws -> Bool { try tables.hasRows(table) }
@@ -132,7 +144,7 @@ package struct CommitClaims: ClaimIndex {
 
 /// The tables that requests claim, as a transaction sees them.
 package protocol ClaimedTables {
-    /// Returns how a table compares columns, whose names are in lower case.
-    func comparison(of table: String, columns: Set<String>) throws -> TableComparison
+    /// Returns how a table compares columns, whose names are in lower case, and the columns and values of scopes.
+    func comparison(of table: String, columns: Set<String>, scopes: [[String: String]]) throws -> TableComparison
     func hasRows(_ table: String) throws -> Bool
 }

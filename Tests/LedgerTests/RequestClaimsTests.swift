@@ -58,4 +58,23 @@ struct RequestClaimsTests {
         let values = comparison.values(of: ["shop": "n"])
         #expect(claims.requests(of: "item", exactly: values, comparedBy: comparison).map(\.source) == ["a"])
     }
+
+    /// The claims are found under the values that become known after them.
+    @Test func claimsWhoseValuesBecomeKnown() {
+        var claims = claims(["a": ["open": "yes"], "b": ["open": "no"], "c": ["open": "true"]])
+        var comparison = TableComparison(columns: ["open": ColumnComparison(affinity: .numeric)])
+        comparison.columns["open"]?.spellings = ValueSpellings(type: "boolean")
+        func sources(_ scope: [String: String]) -> [String] {
+            claims.requests(of: "item", within: scope, comparedBy: comparison).map(\.source)
+        }
+        #expect(sources(["open": "true"]) == ["c"])
+        #expect(claims.scopes(of: "item", unknownTo: comparison).count == 3)
+        for (text, shown) in ["yes": "1", "true": "1", "no": "0"] {
+            comparison.columns["open"]?.spellings?[text] = shown
+        }
+        #expect(sources(["open": "true"]) == ["a", "c"])
+        #expect(claims.scopes(of: "item", unknownTo: comparison).isEmpty)
+        claims.set(nil, of: RequestID(source: "a", key: "1"))
+        #expect(sources(["open": "yes"]) == ["c"])
+    }
 }

@@ -15,7 +15,7 @@ import Testing
 
         func scopeColumns(of table: String) -> [Set<String>] { table == "place" ? [["region"]] : [] }
 
-        func comparison(of table: String, _ columns: Set<String>) -> TableComparison {
+        func comparison(of table: String, _ columns: Set<String>, scopes: [[String: String]]) -> TableComparison {
             TableComparison(columns: ["region": type])
         }
 

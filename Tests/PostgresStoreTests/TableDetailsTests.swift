@@ -128,7 +128,7 @@ import Testing
             #expect(details.info.uniqueIndexes.map { $0.map(\.name) } == [["a"]])
             let columns: Set<String> = ["a", "b", "n", "k", "f", "x"]
             let comparison = try fixture.store.ask {
-                try fixture.store.tableDetails.comparison(of: "T", columns: columns, in: $0)
+                try fixture.store.tableDetails.comparison(of: "T", columns: columns, scopes: [], in: $0)
             }
             #expect(Set(comparison.columns.keys) == ["a", "b", "n", "k", "f"])
             #expect(comparison.mayShareRows(["b": "A"], ["b": "a"]))
@@ -136,6 +136,11 @@ import Testing
             #expect(comparison.mayShareRows(["n": "1.0"], ["N": "1"]))
             #expect(comparison.mayShareRows(["f": "1e0"], ["f": "1"]))
             #expect(comparison.mayShareRows(["k": "a  "], ["k": "a"]))
+            // One text that is no number must not hide what is known about the others.
+            let numbers = ["1.000", "0x", "2"].map { ["n": $0] }
+            let known = try fixture.store.comparison(of: "t", scopes: numbers)
+            #expect(known.columns["n"]?.spellings?["1.000"] == "1.000" && known.columns["n"]?.spellings?["0x"] == "0x")
+            #expect(known.columns["a"] == nil)
         }
     }
 

@@ -39,8 +39,8 @@ extension LossyStore {
         try store.dateColumn(column, of: table, within: scope)
     }
     func checkViews() throws { try store.checkViews() }
-    func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try store.comparison(of: table, columns: columns)
+    func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison {
+        try store.comparison(of: table, scopes: scopes)
     }
     func renewTableInfos(of tables: Set<String>?) throws { try store.renewTableInfos(of: tables) }
     func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {

@@ -188,8 +188,8 @@ struct PostgresClaimedTables: ClaimedTables {
     let tableDetails: TableDetailsCache
     let connection: PostgresConnection
 
-    func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try tableDetails.comparison(of: table, columns: columns, in: connection)
+    func comparison(of table: String, columns: Set<String>, scopes: [[String: String]]) throws -> TableComparison {
+        try tableDetails.comparison(of: table, columns: columns, scopes: scopes, in: connection)
     }
 
     func hasRows(_ table: String) throws -> Bool {

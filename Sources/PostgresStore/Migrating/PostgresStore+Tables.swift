@@ -10,11 +10,7 @@ extension PostgresStore {
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
     package func prepareTables(_ definitions: [TableSchema]) throws {
         guard !definitions.isEmpty else { return }
-        let wide = definitions.filter { $0.columns.count > TableDetails.maximumColumns }.map {
-            "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most "
-                + "\(TableDetails.maximumColumns) can be written; leave some out, or split the table"
-        }
-        guard wide.isEmpty else { throw StoreError(.schema, wide.joined(separator: "\n")) }
+        try definitions.checkWidths(most: TableDetails.maximumColumns)
         try tableDetails.ensure(.tables(definitions)) {
             if try !isPrepared(for: definitions) {
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
@@ -153,8 +149,8 @@ extension PostgresStore {
         try ask { try tableDetails.renew(tables.map(tableDetails.knownWithRelatives), $0) }
     }
 
-    package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try ask { try tableDetails.comparison(of: table, columns: columns, in: $0) }
+    package func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison {
+        try ask { try tableDetails.comparison(of: table, columns: [], scopes: scopes, in: $0) }
     }
 }
 

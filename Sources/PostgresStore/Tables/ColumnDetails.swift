@@ -60,10 +60,17 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
         }
     }
 
-    /// How values given as text compare: equal in PostgreSQL is equal here, as far as possible. Nondeterministic
-    /// collations, and the many texts of one date, compare byte by byte.
+    /// True if an empty text is no value of the type. `money` would read it as zero.
+    var emptyIsNull: Bool { category != "S" && typeName != "bytea" }
+
+    /// True if PostgreSQL converts texts, so that several may stand for one value. Texts are kept as they are, and bytes
+    /// compare as bytes.
+    var hasSpellings: Bool { category != "S" && typeName != "bytea" }
+
+    /// How values given as text compare, once their spellings are known: equal in PostgreSQL is equal here, as far as
+    /// possible. Nondeterministic collations compare byte by byte.
     var comparison: ColumnComparison {
-        if isInteger || typeName == "numeric" { return ColumnComparison(affinity: .numeric) }
+        if isInteger || ["numeric", "bool"].contains(typeName) { return ColumnComparison(affinity: .numeric) }
         if isFloat { return ColumnComparison(affinity: .real) }
         return ColumnComparison(affinity: .text, collation: stagedCollation)
     }

@@ -34,6 +34,7 @@ final class TableDetailsCache: Sendable {
     }
 
     private let state = Mutex(State())
+    let spellings = SpellingsCache()
 
     /// Returns the table as it was when it was last looked at.
     func known(_ name: String) -> TableDetails? {
@@ -154,18 +155,6 @@ final class TableDetailsCache: Sendable {
     }
 
     func forgetCompiler() { state.withLock { $0.compiler = nil } }
-
-    /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
-    ///
-    /// - Parameter columns: the names in lower case.
-    func comparison(
-        of table: String, columns: Set<String>, in connection: PostgresConnection
-    ) throws -> TableComparison {
-        guard !columns.isEmpty else { return TableComparison() }
-        let details = try details(of: table, in: connection)
-        return TableComparison(
-            columns: columns.reduce(into: [:]) { $0[$1] = details?.column($1)?.comparison })
-    }
 
     // MARK: - What rows stand in
 

@@ -54,8 +54,8 @@ struct SQLiteClaimedTables: ClaimedTables {
     let tableInfos: TableInfoCache
     let db: Database
 
-    func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try tableInfos.comparison(of: table, columns: columns, in: db)
+    func comparison(of table: String, columns: Set<String>, scopes: [[String: String]]) throws -> TableComparison {
+        try tableInfos.comparison(of: table, columns: columns.union(scopes.columns), in: db)
     }
 
     func hasRows(_ table: String) throws -> Bool { try db.hasRows(table) }

@@ -28,9 +28,11 @@ extension SQLiteStore: LedgerStore {
         }
     }
 
-    /// Returns how a table compares the columns of a scope.
-    package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try reading { try states.unsafeRead { try tableInfos.comparison(of: table, columns: columns, in: $0) } }
+    /// Returns how a table compares the columns of scopes.
+    package func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison {
+        try reading {
+            try states.unsafeRead { try tableInfos.comparison(of: table, columns: scopes.columns, in: $0) }
+        }
     }
 
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.

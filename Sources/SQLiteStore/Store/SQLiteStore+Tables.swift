@@ -9,11 +9,7 @@ extension SQLiteStore {
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
     package func prepareTables(_ definitions: [TableSchema]) throws {
         guard !definitions.isEmpty else { return }
-        let wide = definitions.filter { $0.columns.count > TableInfo.maximumColumns }.map {
-            "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most "
-                + "\(TableInfo.maximumColumns) can be written; leave some out, or split the table"
-        }
-        guard wide.isEmpty else { throw StoreError(.schema, wide.joined(separator: "\n")) }
+        try definitions.checkWidths(most: TableInfo.maximumColumns)
         do {
             try tableInfos.ensure(.tables(definitions), in: pool) {
                 if try !isPrepared(for: definitions) {

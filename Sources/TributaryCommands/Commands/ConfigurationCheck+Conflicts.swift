@@ -12,7 +12,7 @@ extension ConfigurationCheck {
     /// Returns messages about requests of which each would delete the other's rows.
     static func conflicts(
         _ program: Program, _ configuration: TributaryConfiguration,
-        comparison: (_ table: String, _ columns: Set<String>) throws -> TableComparison
+        comparison: (_ table: String, _ scopes: [[String: String]]) throws -> TableComparison
     ) throws -> [String] {
         try MirrorConflict.all(in: configuration, parsers: program.parsers, comparison: comparison).map {
             $0.description(file: configuration.file)

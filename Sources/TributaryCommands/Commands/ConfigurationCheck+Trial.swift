@@ -44,11 +44,11 @@ extension ConfigurationCheck {
             }
             // They may name tables of any request of the source, which are all there by now.
             if problems.isEmpty { problems = try Self.expectationProblems(in: store, configuration) }
-            let conflicts = try conflicts(program, configuration) { table, columns in
+            let conflicts = try conflicts(program, configuration) { table, scopes in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return try (isThere ? existing ?? store : store as any MainStore).comparison(
-                    of: table, columns: columns)
+                    of: table, scopes: scopes)
             }
             let stores = [store as any MainStore, existing].compactMap(\.self)
             let notes =

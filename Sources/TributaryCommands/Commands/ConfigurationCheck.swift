@@ -128,7 +128,7 @@ struct ConfigurationCheck {
                 }
             }
         }
-        problems += try conflicts(program, configuration, comparison: store.comparison(of:columns:))
+        problems += try conflicts(program, configuration, comparison: store.comparison(of:scopes:))
         let scopes = try scopeConflicts([store], program, configuration)
         let hooks = try hookMessages([store], program, configuration)
         return (

@@ -44,7 +44,7 @@ package struct SourcePurge {
     private func shares(_ state: RequestState, _ table: String, _ scope: [String: String]) throws -> Bool {
         guard state.tables.contains(where: { $0.lowercased() == table.lowercased() }) else { return false }
         if scope.isEmpty || state.scope.isEmpty { return true }
-        return try store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+        return try store.comparison(of: table, scopes: [scope, state.scope])
             .mayShareRows(scope, state.scope)
     }
 }

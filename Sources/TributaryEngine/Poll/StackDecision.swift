@@ -14,7 +14,7 @@ enum StackDecision {
     /// - Parameter comparison: returns the way a table compares the values of two scopes.
     static func unchangedRequestToRepeat(
         _ requests: [RequestDeclaration], _ results: [RequestResult],
-        comparison: (_ table: String, _ scope: [String: String]) throws -> TableComparison
+        comparison: (_ table: String, _ scopes: [[String: String]]) throws -> TableComparison
     ) rethrows -> Int? {
         let parsed = requests.indices.filter { results[$0].report.outcome == .parsed && requests[$0].deletesRows }
         return try requests.indices.first { index in
@@ -26,7 +26,7 @@ enum StackDecision {
                 return try deleted.contains { table in
                     guard tables.contains(table), requests[other].deletesRows(of: table) else { return false }
                     if state.scope.isEmpty || scope.isEmpty { return true }
-                    return try comparison(table, scope).mayShareRows(state.scope, scope)
+                    return try comparison(table, [state.scope, scope]).mayShareRows(state.scope, scope)
                 }
             }
         }

@@ -50,8 +50,8 @@ extension Refresh {
 
     private func unchangedRequestToRepeat() throws -> Int? {
         try unchangedArchiveToRepeat()
-            ?? StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scope in
-                try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+            ?? StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scopes in
+                try environment.store.comparison(of: table, scopes: scopes)
             }
     }
 
