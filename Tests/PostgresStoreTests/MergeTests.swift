@@ -81,4 +81,33 @@ import Testing
             #expect(try fixture.rows("SELECT v FROM t") == ["3"])
         }
     }
+
+    /// An empty text is no value of these types, and `money` would take it for zero.
+    @Test(arguments: [
+        "uuid", "money", "time", "inet", "jsonb", "interval", "integer[]", "bit(3)", "int4range", "oid", "mood",
+        "numeric",
+        "text", "varchar(3)", "bytea",
+    ])
+    func emptyTexts(type: String) async throws {
+        let schema = """
+            CREATE TYPE mood AS ENUM ('good', 'bad');
+            CREATE TABLE t (id text PRIMARY KEY, v \(type)); CREATE TABLE k (v \(type) NOT NULL UNIQUE, n text)
+            """
+        try await MergeFixture.with(schema) { (fixture) async throws in
+            for filler in ["", String(repeating: "x", count: 100)] {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for id in 0..<3 { try context.insert(into: "t", ["id": "\(id)\(filler)", "v": ""]) }
+                }
+                let isText = ["text", "varchar(3)", "bytea"].contains(type)
+                #expect(try fixture.rows("SELECT count(*), count(v) FROM t") == ["3|\(isText ? 3 : 0)"])
+            }
+            guard type == "uuid" else { return }
+            let error = #expect(throws: StoreError.self) {
+                try fixture.commit(MergeRule(sync: .mirror, keys: ["k": ["v"]])) { context in
+                    try context.insert(into: "k", ["v": "", "n": "x"])
+                }
+            }
+            #expect(error?.message.contains("its key column 'v' has no value") == true, "\(error?.message ?? "")")
+        }
+    }
 }

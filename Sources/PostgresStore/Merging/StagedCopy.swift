@@ -17,13 +17,17 @@ extension PostgresMergeDriver {
         let source = String(table.name.dropFirst(StagingTable.temporaryPrefix.count))
         let rows = StagedRows(
             scratch: stack.path.map { ($0, source) }, batches: part.batches,
-            columns: bound.map { CopiedColumn(name: $0.name, typeName: $0.typeName) })
+            columns: bound.map { CopiedColumn(name: $0.name, typeName: $0.typeName, emptyIsNull: $0.emptyIsNull) })
         let (count, nulls) = try copy(rows, into: table)
         if stack.path == nil {
             part.counts.rows = count
             part.counts.nulls = nulls
-        } else if part.counts.hasDuplicates {
-            try copyDuplicates(of: table, from: source)
+        } else {
+            // Empty texts may have become NULL.
+            for index in part.counts.nulls.indices.prefix(nulls.count) {
+                part.counts.nulls[index] = max(part.counts.nulls[index], nulls[index])
+            }
+            if part.counts.hasDuplicates { try copyDuplicates(of: table, from: source) }
         }
         if count > 0 {
             let columns = count < Self.manyRows ? " (\(StagingTable.row))" : ""
@@ -139,12 +143,14 @@ struct BoundColumn {
     var name: String
     var typeName: String
     var definition: String
+    var emptyIsNull = false
 
     /// A column for values of a column of the store.
     init(_ column: ColumnDetails) {
         name = column.name
         typeName = column.typeName
         definition = column.declaration
+        emptyIsNull = column.emptyIsNull
     }
 
     /// A column for values that are looked up in another table's column.
@@ -152,6 +158,7 @@ struct BoundColumn {
         self.name = name
         typeName = column.typeName
         definition = column.definition
+        emptyIsNull = column.emptyIsNull
     }
 
     /// A column for numbers of records.

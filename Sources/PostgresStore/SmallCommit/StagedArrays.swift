@@ -17,7 +17,9 @@ final class StagedArrays: StagedRowWriter {
     init(_ part: StagedStack.Part, _ columns: [ParameterColumn]) throws {
         arrays = Array(repeating: PostgresTextArray(), count: columns.count + 1)
         mostCharacters = [nil] + columns.map(\.mostCharacters)
-        let copied = columns.map { CopiedColumn(name: $0.column.name, typeName: $0.column.typeName) }
+        let copied = columns.map {
+            CopiedColumn(name: $0.column.name, typeName: $0.column.typeName, emptyIsNull: $0.column.emptyIsNull)
+        }
         nulls = try StagedRows(scratch: nil, batches: part.batches, columns: copied).write(to: self)
     }
 

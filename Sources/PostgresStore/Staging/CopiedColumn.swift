@@ -10,11 +10,14 @@ struct CopiedColumn {
     }
 
     var name: String
+    /// True to write NULL for an empty text.
+    let emptyIsNull: Bool
     private let form: Form
 
     /// - Parameter typeName: as PostgreSQL's catalog has it.
-    init(name: String, typeName: String) {
+    init(name: String, typeName: String, emptyIsNull: Bool = false) {
         self.name = name
+        self.emptyIsNull = emptyIsNull
         form =
             switch typeName {
             case "int2", "int4", "int8": .integer

@@ -59,7 +59,10 @@ struct StagedRows {
                 case .text, .blob:
                     let length = Int(value.loadUnaligned(as: UInt32.self))
                     let content = UnsafeRawBufferPointer(start: value + 4, count: length)
-                    if tag == .text {
+                    if tag == .text, length == 0, columns[position].emptyIsNull {
+                        copy.appendNull()
+                        nulls[position] += 1
+                    } else if tag == .text {
                         try columns[position].write(text: content, to: copy)
                     } else {
                         try columns[position].write(blob: content, to: copy)
@@ -128,6 +131,9 @@ struct StagedRows {
                 switch sqlite3_column_type(statement, index) {
                 case SQLITE_INTEGER: try column.write(sqlite3_column_int64(statement, index), to: copy)
                 case SQLITE_FLOAT: try column.write(sqlite3_column_double(statement, index), to: copy)
+                case SQLITE_TEXT where column.emptyIsNull && sqlite3_column_bytes(statement, index) == 0:
+                    copy.appendNull()
+                    nulls[position] += 1
                 case SQLITE_TEXT:
                     let text = sqlite3_column_text(statement, index)
                     let count = Int(sqlite3_column_bytes(statement, index))
