@@ -111,10 +111,10 @@ package final class BeforeImages {
         guard try driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(kept.name))") else { return }
         let table = kept.table
         let shape = try HistoryShape.prepare(driver.histories, for: table)
-        let key = kept.located.joined(separator: ", ")
-        try driver.analyze("\(kept.name) (\(key))")
+        let located = kept.located.joined(separator: ", ")
+        try driver.analyze("\(kept.name) (\(located))")
         // Of several versions of a row, the first is that before the commit.
-        let versions = kept.statements == 1 ? kept.name : dialect.firstImages(of: kept.name, by: key)
+        let versions = kept.statements == 1 ? kept.name : dialect.firstImages(of: kept.name, by: located)
         let isLocated = zip(kept.located, table.locator).map { "m.\($1.sql) = b.\($0)" }
         let rows = "\(versions) b LEFT JOIN \(table.sql) m ON \(isLocated.joinedConditions("AND"))"
         let places = Dictionary(uniqueKeysWithValues: zip(kept.columns.map(\.name), kept.values))
@@ -137,8 +137,10 @@ package final class BeforeImages {
                 return value(column, place)
             }.joined(separator: ", ")
         }
+        // An entry of a new row has only its key.
+        let key = Set(try shape.key.map { try table.needed($0).name })
         let old = values { column, place in
-            identity.contains(column.name)
+            key.contains(column.name)
                 ? "CASE WHEN b.is_new THEN m.\(column.sql) ELSE b.\(place) END" : "b.\(place)"
         }
         let insertion: SQLText = """

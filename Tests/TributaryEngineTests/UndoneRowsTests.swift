@@ -277,4 +277,43 @@ import TributaryStores
             #expect(try fixture.rows(changes) == ["insert|x", "insert|z", "delete|z", "insert|z"])
         }
     }
+
+    /// A number that PostgreSQL always generates comes back with its row.
+    @Test func anIdentityBesideTheKey() async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.store.execute(
+                "CREATE TABLE thing (id text PRIMARY KEY, name text, n integer GENERATED ALWAYS AS IDENTITY)")
+            try await sync(fixture, Self.keyed, [("a", "1"), ("b", "1"), ("c", "1")])
+            let before = try fixture.dump()
+            try await sync(fixture, Self.keyed, [("b", "2"), ("c", "1"), ("d", "1")])
+            let after = try fixture.dump()
+            try await undo(fixture, Self.keyed, to: 1)
+            #expect(try fixture.dump() == before)
+            try await undo(fixture, Self.keyed, to: 2)
+            #expect(try fixture.dump() == after)
+        }
+    }
+
+    /// A key of SQLite's may be NULL.
+    @Test func keysThatMayBeNull() async throws {
+        guard StoreKind.current == .sqlite else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.store.execute("CREATE TABLE thing (id TEXT PRIMARY KEY, name TEXT)")
+            try await sync(fixture, Self.keyed, [("a", "1"), ("b", "1")])
+            try fixture.store.execute("DELETE FROM thing WHERE id = 'b'")
+            let keys = try await withStore(fixture, Self.keyed) { store, _ in
+                var keys: [String] = []
+                try store.changes(ChangeQuery(run: 1)) { keys.append("\($0.key)") }
+                return keys.sorted()
+            }
+            #expect(keys.count == 2 && keys[0].contains("a") && keys[1].contains("b"), "\(keys)")
+            try fixture.store.execute("INSERT INTO thing VALUES (NULL, 'own')")
+            try await sync(fixture, Self.keyed, [("a", "2")])
+            #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
+            let error = await #expect(throws: StoreError.self) { try await undo(fixture, Self.keyed, to: 1) }
+            let text = "rows of table 'thing' that have no value in the key (id), and such rows cannot be found again"
+            #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        }
+    }
 }

@@ -85,6 +85,14 @@ package struct Undo: Sendable {
                 + "'\(source)' wrote it, so its rows cannot be distinguished; nothing is undone")
     }
 
+    /// The error for rows without a key.
+    package func nullKey(_ table: String, _ columns: [String]) -> StoreError {
+        StoreError(
+            .history,
+            "runs of the source '\(source)' have changed rows of table '\(table)' that have no value in the key "
+                + "(\(columns.joined(separator: ", "))), and such rows cannot be found again; nothing is undone")
+    }
+
     /// The error for a table that is gone.
     package func missing(_ table: String) -> StoreError {
         StoreError(

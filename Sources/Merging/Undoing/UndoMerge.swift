@@ -85,9 +85,12 @@ package struct UndoMerge {
             guard try isConcerned(table.sql) else { return false }
             guard table.retyped.isEmpty else { throw undo.retyped(table.stored.name, table.retyped) }
             let key = try table.mergeKey()
-            guard table.has(table.identity + key),
-                try !driver.isTrue(SQLText(queries.lacksKey(of: table, key: key.map(\.sqlIdentifier))).once)
-            else { throw undo.otherKey(table.stored.name, key) }
+            guard table.has(table.identity + key) else { throw undo.otherKey(table.stored.name, key) }
+            let columns = key.map(\.sqlIdentifier)
+            guard try !driver.isTrue(SQLText(queries.lacksKey(of: table, key: columns)).once) else {
+                throw table.identity.isEmpty
+                    ? undo.nullKey(table.stored.name, key) : undo.otherKey(table.stored.name, key)
+            }
             return true
         }
     }

@@ -29,7 +29,9 @@ extension PostgresMergeDriver {
     func update(_ rows: Difference, of remaining: ArraySlice<Difference>, in merge: MergeContext) throws -> Int {
         let table = rows.table
         let cleared = try merge.deletionMark(of: rows.stored).map { ["\($0) = NULL"] } ?? []
-        let assignments = rows.updatedColumns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" } + cleared
+        // PostgreSQL writes an identity that it generates always only with the row.
+        let columns = rows.updatedColumns.filter { rows.stored.details.column($0)?.identity != .always }
+        let assignments = columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" } + cleared
         // The changelog gets the key as the store has it.
         let statement = """
             UPDATE \(rows.stored.sql) AS m SET \(assignments.joined(separator: ", ")) FROM \(rows.rows(dialect))

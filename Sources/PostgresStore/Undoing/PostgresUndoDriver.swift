@@ -73,7 +73,7 @@ extension TableDetails {
             name: info.name, kind: info.kind,
             columns: info.columns.map { column in
                 var column = column
-                if info.primaryKey.contains(column.name), self.column(column.name)?.isComputed == false {
+                if self.column(column.name)?.isComputed == false {
                     column.isGenerated = false
                 }
                 return column
