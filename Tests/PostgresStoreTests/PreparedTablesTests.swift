@@ -241,4 +241,38 @@ import Testing
             try fixture.store.checkViews()
         }
     }
+
+    /// What a type would lose or refuse is an error; a type that keeps the values is the owner's choice.
+    @Test func typesThatKeepTheValues() async throws {
+        let types = [
+            "bigint", "integer", "numeric", "double precision", "boolean", "date", "timestamp", "timestamptz", "time",
+            "uuid", "jsonb", "text",
+        ]
+        let columns = types.map { "\"\($0)\" \($0)" }.joined(separator: ", ")
+        try await TablesFixture.with("CREATE TABLE t (\(columns))") { (fixture) async throws in
+            func refused(_ type: String, _ word: String) throws -> [String] {
+                let definition = TableSchema(
+                    name: "t", columns: types.map { .init(name: $0, type: type, word: word) }, key: [], place: "f")
+                let problems = try fixture.store.differences(from: [definition])
+                return types.filter { type in problems.contains { $0.contains("column '\(type)'") } }
+            }
+            #expect(
+                try refused("TEXT", "text")
+                    == [
+                        "bigint", "integer", "numeric", "double precision", "boolean", "date", "timestamp",
+                        "timestamptz",
+                    ])
+            #expect(
+                try refused("", "decimal")
+                    == ["bigint", "boolean", "date", "timestamp", "timestamptz", "time", "uuid", "jsonb"])
+            #expect(
+                try refused("TEXT", "datetime")
+                    == [
+                        "bigint", "integer", "numeric", "double precision", "boolean", "date", "time", "uuid", "jsonb",
+                    ])
+            #expect(
+                try refused("TEXT", "date")
+                    == ["bigint", "integer", "numeric", "double precision", "boolean", "time", "uuid", "jsonb"])
+        }
+    }
 }

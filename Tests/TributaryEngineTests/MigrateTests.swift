@@ -296,4 +296,33 @@ import TributaryStores
             try store.close()
         }
     }
+
+    @Test func numbersKeepTheirDigitsAsTexts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let numbers = ["9007199254740991", "0.1234567890123456", "123456789.12345678", "0.1", "-2.5", "1e300"]
+            let orders = numbers.enumerated().map { "<order number='\($0)' price='\($1)'/>" }.joined()
+            fixture.server.document("/a", "<orders>\(orders)</orders>")
+            #expect(try await fixture.sync(Self.orders(["price": "real"])).first?.error == nil)
+            #expect(try Self.migrate(fixture, Self.orders()).map(\.table) == ["purchase"])
+            let texts = try fixture.rows("SELECT price FROM purchase ORDER BY number")
+            #expect(texts.map { Double($0) } == numbers.map { Double($0) }, "\(texts)")
+        }
+    }
+
+    /// The column would lose the time of the day, or refuse the values.
+    @Test(arguments: [
+        ("date", "datetime", "2026-01-04T05:06:07Z"), ("datetime", "text", "tomorrow"), ("integer", "decimal", "1.5"),
+    ])
+    func aTypeThatKeepsLess(old: String, new: String, value: String) async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<orders><order number='1'/></orders>")
+            #expect(try await fixture.sync(Self.orders(["price": old])).first?.error == nil)
+            fixture.server.document("/a", "<orders><order number='1' price='\(value)'/></orders>")
+            let error = try await fixture.sync(Self.orders(["price": new])).first?.error
+            #expect(error?.contains("the mapping gives column 'price' of table 'purchase' the type") == true)
+            #expect(try Self.migrate(fixture, Self.orders(["price": new])).map(\.table) == ["purchase"])
+            #expect(try await fixture.sync(Self.orders(["price": new])).first?.counts.updated == 1)
+        }
+    }
 }

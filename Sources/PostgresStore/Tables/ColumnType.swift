@@ -28,17 +28,22 @@ enum ColumnType: String {
         }
     }
 
-    /// Returns true if an existing column keeps the values.
+    /// Returns true if an existing column keeps the values. Of those that other types lose or refuse, columns of the
+    /// types that a mapping creates show that its own type has changed; other types, such as `uuid` for texts, are the
+    /// choice of the table's owner.
     func fits(_ column: ColumnDetails) -> Bool {
         let isText = column.category == "S"
         let isNumber = column.category == "N"
+        let isTime = ["timestamp", "timestamptz"].contains(column.typeName)
+        let isDay = column.typeName == "date"
         return switch self {
-        case .text: !isNumber && column.category != "B" && column.typeName != "bytea"
+        case .text: !isNumber && !isDay && !isTime && column.category != "B" && column.typeName != "bytea"
         case .integer: column.isInteger || column.typeName == "numeric" || column.category == "B"
         case .real: column.isFloat || column.typeName == "numeric"
-        case .decimal: isText || isNumber
+        case .decimal: isText || isNumber && column.typeName != "int8"
         case .boolean: isText || isNumber || column.category == "B"
-        case .date, .datetime: isText || column.category == "D"
+        case .date: isText || isDay || isTime
+        case .datetime: isText || isTime
         case .blob: column.typeName == "bytea"
         }
     }

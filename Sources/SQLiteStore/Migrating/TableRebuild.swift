@@ -166,10 +166,20 @@ struct TableRebuild {
     private static func converted(_ column: String, _ word: String?, _ type: String?) -> String {
         let value = column.sqlIdentifier
         if word == "boolean" { return "CASE lower(\(value)) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END" }
+        if type?.uppercased() == "TEXT" {
+            return "CASE typeof(\(value)) WHEN 'real' THEN \(shortest(value)) ELSE \(value) END"
+        }
         guard type == "" else { return value }
         // As far as a number keeps all digits.
         return "CASE WHEN typeof(\(value)) = 'text' AND length(\(value)) < 16 AND \(isNumeric(value)) "
             + "THEN CAST(\(value) AS NUMERIC) ELSE \(value) END"
+    }
+
+    /// Returns an expression for the shortest text that reads as the same number. SQLite's own text has 15 digits.
+    private static func shortest(_ value: String) -> String {
+        let texts = [15, 16, 17].map { "printf('%!.\($0)g', \(value))" }
+        return "CASE \(value) WHEN CAST(\(texts[0]) AS REAL) THEN \(texts[0]) "
+            + "WHEN CAST(\(texts[1]) AS REAL) THEN \(texts[1]) ELSE \(texts[2]) END"
     }
 
     private static func isNumeric(_ value: String) -> String {
