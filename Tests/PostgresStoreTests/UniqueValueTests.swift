@@ -28,4 +28,31 @@ import Testing
             #expect(try sync(1, 0) == MergeCounts(unchanged: 2))
         }
     }
+
+    /// Types without a spare value, and checks that take none.
+    @Test(arguments: ["boolean", "mood", "text CHECK (slot IN ('true', 'false'))"])
+    func columnsWithoutAPlaceholder(type: String) async throws {
+        for option in ["UNIQUE NOT NULL", "UNIQUE", "UNIQUE DEFERRABLE INITIALLY DEFERRED NOT NULL"] {
+            let schema = """
+                CREATE TYPE mood AS ENUM ('true', 'false');
+                CREATE TABLE t (id text PRIMARY KEY, slot \(type) \(option))
+                """
+            try await MergeFixture.with(schema) { (fixture) async throws in
+                func sync(_ first: String, _ second: String) throws -> MergeCounts {
+                    try fixture.commit { context in
+                        try context.insert(into: "t", ["id": "a", "slot": first])
+                        try context.insert(into: "t", ["id": "b", "slot": second])
+                    }
+                }
+                #expect(try sync("true", "false") == MergeCounts(inserted: 2))
+                if option == "UNIQUE NOT NULL" {
+                    let error = #expect(throws: StoreError.self) { try sync("false", "true") }
+                    #expect(error?.message.contains("duplicate key value") == true)
+                    #expect(try sync("true", "false") == MergeCounts(unchanged: 2))
+                } else {
+                    #expect(try sync("false", "true") == MergeCounts(updated: 2))
+                }
+            }
+        }
+    }
 }
