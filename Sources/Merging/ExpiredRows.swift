@@ -24,6 +24,7 @@ struct ExpiredRows {
                 guard let hasExpired = try merge.dialect.hasExpired(expiry, table, "s"),
                     let discarded = try discard(part, where: hasExpired + isKept)
                 else { continue }
+                merge.state.expired[staged.name, default: []].append(discarded)
                 counts.skipped +=
                     try merge.count(discarded)
                     + discardRecords(

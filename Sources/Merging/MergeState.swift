@@ -21,6 +21,8 @@ package final class MergeState {
     package var outOfScopeRows: Set<MirroredRows> = []
     /// The tables of all keys that are staged for a table.
     var stagedKeys: [TableID: String] = [:]
+    /// The tables of staged rows that have expired, by the staged rows' name. The feed has them, so they are in its window.
+    var expired: [String: [String]] = [:]
     /// The tables of the keys of rows that the merge has written, by table and key columns.
     var written: [String: String] = [:]
     /// The tables of trees of elements, by the names that they were given.

@@ -92,10 +92,11 @@ struct MissingRows {
                 && $0.table.table.name.lowercased() == outermost.lowercased()
                 && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
                 && $0.table.window?.parents.isEmpty ?? false
-        }.map { part in
+        }.flatMap { part in
             let column = try merge.table(of: part.table).needed(window.column)
-            return merge.dialect.isAtLeastTheSmallest(
-                "\(row).\(column.sql)", column, of: merge.dialect.staged(part.table))
+            return ([merge.dialect.staged(part.table)] + (merge.state.expired[part.table.name] ?? [])).map {
+                merge.dialect.isAtLeastTheSmallest("\(row).\(column.sql)", column, of: $0)
+            }
         }.sorted()
         guard !isInFeed.isEmpty else { return never }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"

@@ -192,4 +192,23 @@ import Testing
             \(options)
             """, expected)
     }
+
+    /// The feed goes back to a record that has expired; what was withdrawn after it is gone.
+    @Test func expiredRecordsBelongToTheWindow() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping =
+                Self.mapping("").replacing(
+                    "window = \"start\"", with: "window = \"start\"\nexpire = { column = \"start\", after = \"30d\" }")
+            func sync(_ programmes: KeyValuePairs<String, String>) async throws -> [String] {
+                fixture.server.document("/guide", Self.guide(programmes))
+                #expect(try await fixture.sync(mapping, clock: fixture.clock).first?.error == nil)
+                return try fixture.rows("SELECT id FROM programme ORDER BY id")
+            }
+            // The clock begins at 2027-01-15.
+            let (old, first, second) = ("2020-01-01T00:00:00Z", "2027-01-10T00:00:00Z", "2027-01-14T00:00:00Z")
+            #expect(try await sync(["o": old, "a": first, "b": second]) == ["a", "b"])
+            #expect(try await sync(["b": second]) == ["a", "b"])
+            #expect(try await sync(["o": old, "b": second]) == ["b"])
+        }
+    }
 }
