@@ -41,16 +41,7 @@ struct InferCommand: ProgramCommand {
     )
     var name: String?
 
-    @Option(
-        name: .long,
-        help:
-            "What the document is: xml, json, jsonl or csv; by default what its media type, its suffix or its first byte say.",
-        transform: { text in
-            guard let format = BodyFormat(rawValue: text) else {
-                throw ValidationError("write xml, json, jsonl or csv")
-            }
-            return format
-        })
+    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
     var format: BodyFormat?
 
     @Flag(name: .long, help: "Propose a mapping where there is a built-in parser for the document, too.")
