@@ -21,12 +21,13 @@ extension ProposedTable {
     /// True for a table whose records a schema declares. A document shows no more of them than that a key is none.
     var isDeclared: Bool { element.declaration != nil }
 
-    /// The best value that is unique in the document. Records within others need one that is so in every document.
+    /// The best value that is unique in the document. Records within others need one that is so in every document; those of
+    /// a parent with a key of several columns have that parent in theirs, because they are mirrored within it.
     var uniqueInDocument: KeyChoice.Choice? {
-        guard parent != nil, count.orphans == 0 else {
+        guard let parent, count.orphans == 0 else {
             return count.unique { !isDeclared || values[$0.index].isRequired }
         }
-        return isDeclared ? nil : count.unique { $0.isUniversal && count.isShown($0) }
+        return isDeclared || parent.key.count > 1 ? nil : count.unique { $0.isUniversal && count.isShown($0) }
     }
 
     /// Why no value is a key, with the values that are too long for one.

@@ -62,9 +62,9 @@ final class RecordCount {
     }
 
     /// True if enough enclosing records have several of the records: in one with a single record, every value is unique.
-    func isShown(_ choice: KeyChoice.Choice) -> Bool { severals >= (choice.isIdentifier ? 1 : Self.few) }
+    func isShown(_ choice: KeyChoice.Choice) -> Bool { severals >= (choice.isOwn ? 1 : Self.few) }
 
-    /// The fewest enclosing records that show a key whose name is not that of an identifier.
+    /// The fewest enclosing records that show a key whose name is not that of the record's own identifier.
     static let few = 3
 
     // MARK: - Counting
