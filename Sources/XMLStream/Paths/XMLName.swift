@@ -7,10 +7,14 @@ public struct XMLName: Sendable, Equatable {
     /// The namespace that the prefix, or the default namespace, is bound to; nil for none.
     public let namespace: String?
 
-    package init(qualified: String, local: String, namespace: String?) {
+    /// The name in a document that is not XML, if it is not ``local``: that of a member of an object.
+    package let written: String?
+
+    package init(qualified: String, local: String, namespace: String?, written: String? = nil) {
         self.qualified = qualified
         self.local = local
         self.namespace = namespace
+        self.written = written
     }
 
     /// Returns a name's letters and digits in lower case, equal for `camelCase`, `snake_case` and `kebab-case`.
