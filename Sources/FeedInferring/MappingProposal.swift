@@ -51,7 +51,9 @@ package struct MappingProposal: Sendable, Equatable {
         ]
         head += options
         if let nextPage {
-            head.append("# The document names a further page, at \(nextPage.path). Without 'page', only this one is read.")
+            head += [
+                "# The document names a further page, at \(nextPage.path).", "# Without 'page', only this one is read.",
+            ]
             if let key = nextPage.key { head.append("# " + key) }
         }
         // An export writes names without a prefix in the root's namespace.

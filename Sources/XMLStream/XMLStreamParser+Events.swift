@@ -5,7 +5,7 @@ extension XMLStreamParser {
     package struct ElementName: Sendable, Equatable {
         // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
-        /// The name in the document, if it is another.
+        /// The name of a column or of a member; nil for others.
         fileprivate nonisolated(unsafe) let written: UnsafePointer<UInt8>?
     }
 
@@ -14,7 +14,7 @@ extension XMLStreamParser {
 
     /// - Parameters:
     ///   - name: a local name, as in XML where markup is made of it; this is not checked.
-    ///   - written: the name in the document, if it is another.
+    ///   - written: the name of a column or of a member; nil for others.
     package func elementName(
         _ name: UnsafeBufferPointer<UInt8>, written: UnsafeBufferPointer<UInt8>? = nil
     ) throws -> ElementName {

@@ -64,7 +64,8 @@ import Testing
                 return StubServer.response(
                     200, Self.page("\(bodies.all.count)", token: bodies.all.count == 1 ? "7" : nil))
             }
-            let report = try await sync(fixture, body + "\npage = { token = \"/r/next\", parameter = \"\(parameter)\" }")
+            let page = "page = { token = \"/r/next\", parameter = \"\(parameter)\" }"
+            let report = try await sync(fixture, body + "\n" + page)
             #expect(report.counts.inserted == 2, "\(report)")
             #expect(bodies.all.count == 2 && bodies.all.last?.hasSuffix(expected) == true, "\(bodies.all)")
         }

@@ -60,7 +60,8 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(200, document) }
             let report = try #require(await fixture.sync(Self.source()).first)
-            #expect(report.error?.hasSuffix("; repair = [\"\(fault)\"] mends such documents") == true, "\(report)")
+            let advice = "; set repair = [\"\(fault)\"] to accept such documents"
+            #expect(report.error?.hasSuffix(advice) == true, "\(report)")
             let mended = try #require(await fixture.sync(Self.source("repair = [\"\(fault)\"]")).first)
             #expect(mended.outcome == .committed, "\(mended)")
         }

@@ -112,12 +112,11 @@ extension [XMLStreamParser] {
         return try bytes.withUnsafeBufferPointer { name in try map { try $0.elementName(name) } }
     }
 
-    /// Returns the name of an object's member as each of the parsers knows it.
-    func names(ofMember name: [UInt8]) throws -> [XMLStreamParser.ElementName] {
-        let written = String(decoding: name, as: UTF8.self)
-        let element = ElementNaming.name(written)
-        guard element != written else { return try names(element) }
-        return try name.withUnsafeBufferPointer { written in
+    /// Returns the name of a column or of an object's member as each of the parsers knows it.
+    ///
+    /// - Parameter element: the name of its element.
+    func names(_ element: String, written: [UInt8]) throws -> [XMLStreamParser.ElementName] {
+        try written.withUnsafeBufferPointer { written in
             try [UInt8](element.utf8).withUnsafeBufferPointer { local in
                 try map { try $0.elementName(local, written: written) }
             }

@@ -65,7 +65,8 @@ extension MappingHandler {
         layouts.filter(\.hasReadRecords).flatMap { layout in
             layout.slots.indices.filter { slot in
                 let column = layout.slots[slot].column.name
-                return column != TableMapping.deletionColumn && !layout.slots.indices.contains { layout.isFound($0) && layout.slots[$0].column.name == column }
+                guard column != TableMapping.deletionColumn else { return false }
+                return !layout.slots.indices.contains { layout.isFound($0) && layout.slots[$0].column.name == column }
             }.map {
                 .init(
                     request: request, path: "\(layout.mapping.table).\(layout.slots[$0].column.name)",

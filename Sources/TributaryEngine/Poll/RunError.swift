@@ -38,7 +38,7 @@ struct RunError: Error, CustomStringConvertible {
     /// Returns the repair of documents with such an error, as the end of its message; empty without one.
     private static func advice(on error: XMLStreamError, _ request: RequestDeclaration) -> String {
         guard let fault = XMLRepair.Fault(of: error), !request.repair.contains(fault) else { return "" }
-        return "; repair = [\"\(fault.rawValue)\"] mends such documents"
+        return "; set repair = [\"\(fault.rawValue)\"] to accept such documents"
     }
 
     /// Returns an error that names the request's page, except the first. Errors that allow a repetition keep their

@@ -7,7 +7,7 @@ public struct XMLName: Sendable, Equatable {
     /// The namespace that the prefix, or the default namespace, is bound to; nil for none.
     public let namespace: String?
 
-    /// The name in a document that is not XML, if it is not ``local``: that of a member of an object.
+    /// The name of a column of CSV or of a member of an object, of which ``local`` is made; nil for others.
     package let written: String?
 
     package init(qualified: String, local: String, namespace: String?, written: String? = nil) {
