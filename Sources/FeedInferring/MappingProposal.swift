@@ -7,7 +7,7 @@ package import XMLStream
 package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
-    package let toml: String
+    package private(set) var toml: String
     /// True if the document lists feeds, each of which is a source.
     package let isList: Bool
     /// What was found of each table: its number of records, and why its key was chosen.
@@ -40,7 +40,7 @@ package struct MappingProposal: Sendable, Equatable {
         for table in tables { table.complete(writer) }
         for table in tables { table.completeReferences() }
         let source = "sources." + TOMLText.key(name)
-        var head = draft.head.map { "# " + DeclaredValue.line($0, longest: .max) }
+        var head = (draft.head + draft.unmapped).map { "# " + DeclaredValue.line($0, longest: .max) }
         head += [
             "[\(source)]",
             "cache = \"1h\"",
@@ -98,6 +98,13 @@ package struct MappingProposal: Sendable, Equatable {
         reasons = []
     }
 
+    /// Returns the proposal with sentences before its block, as comments.
+    package func noting(_ remarks: [String]) -> MappingProposal {
+        var proposal = self
+        proposal.toml = remarks.map { "# \(DeclaredValue.line($0, longest: .max))\n" }.joined() + toml
+        return proposal
+    }
+
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {
         let shared = table.avoids.map {
             [
@@ -112,8 +119,8 @@ package struct MappingProposal: Sendable, Equatable {
                 "element = \(TOMLText.string(table.place))",
             ]
         if !table.key.isEmpty { lines.append("key = \(TOMLText.strings(table.key))") }
-        if let parent = table.parentOfPositions {
-            // The rows behind the last position of a parent would stay.
+        if let parent = table.parentOfMirror {
+            // The rows of records that have left their parent would stay.
             lines += ["sync = \"mirror\"", "within = \(TOMLText.string(parent))"]
         } else {
             lines += [

@@ -158,7 +158,6 @@ extension FeedResponse {
         response.headers.removeAll {
             ["content-type", "content-length", "content-encoding"].contains($0.name.lowercased())
         }
-        if let type = FileFetcher.mediaType(of: name) { response.headers.append((name: "Content-Type", value: type)) }
         return response
     }
 }
