@@ -25,9 +25,10 @@ package struct MappingProposal: Sendable, Equatable {
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
     ///   - writtenTables: names of tables that other sources write.
     ///   - options: further keys of the request, as lines.
+    ///   - nextPage: the place in the document that names a further page; nil without one.
     package init(
         _ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = [],
-        writtenTables: Set<String> = [], options: [String] = []
+        writtenTables: Set<String> = [], options: [String] = [], nextPage: NextPageWatch.Hint? = nil
     ) {
         let tables = draft.tables
         // A line is a `row`, which says nothing of what is on it.
@@ -49,6 +50,12 @@ package struct MappingProposal: Sendable, Equatable {
             "url = \(TOMLText.string(url))",
         ]
         head += options
+        if let nextPage {
+            head += [
+                "# The document names a further page, at \(nextPage.path).", "# Without 'page', only this one is read.",
+            ]
+            if let key = nextPage.key { head.append("# " + key) }
+        }
         // An export writes names without a prefix in the root's namespace.
         let own = draft.root.name
         let bindings =

@@ -113,4 +113,15 @@ extension [XMLStreamParser] {
         let bytes = [UInt8](text.utf8)
         return try bytes.withUnsafeBufferPointer { name in try map { try $0.elementName(name) } }
     }
+
+    /// Returns the name of a column or of an object's member as each of the parsers knows it.
+    ///
+    /// - Parameter element: the name of its element.
+    func names(_ element: String, written: [UInt8]) throws -> [XMLStreamParser.ElementName] {
+        try written.withUnsafeBufferPointer { written in
+            try [UInt8](element.utf8).withUnsafeBufferPointer { local in
+                try map { try $0.elementName(local, written: written) }
+            }
+        }
+    }
 }

@@ -205,6 +205,10 @@ enum OwnTables {
             ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
             """
         ),
+        (
+            "tributary.pause",
+            "ALTER TABLE tributary_source ADD COLUMN paused_at timestamptz"
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

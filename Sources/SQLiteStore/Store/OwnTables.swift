@@ -228,6 +228,9 @@ enum OwnTables {
                     ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
                     """)
         }
+        migrator.registerOwn("tributary.pause") { db in
+            try db.execute(sql: "ALTER TABLE tributary_source ADD COLUMN paused_at TEXT")
+        }
     }
 }
 

@@ -141,13 +141,15 @@ package actor Inference {
         let request = Self.request(url, limit: .max)
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
+        let nextPage = NextPageWatch()
         let exchange = try await fetch(request)
         let response = exchange.response
         // A file can be read again.
         let isFile = exchange.origin.isFile
         let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
-        let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
-        try await read(exchange, request, both, spool)
+        let handlers = [profile, subscriptions, nextPage].map { StreamBodyParser($0, response) as any BodyParser }
+        let all = handlers.dropFirst().reduce(handlers[0]) { TeeBodyParser($0, $1) }
+        try await read(exchange, request, all, spool)
         if schema == nil {
             let feeds = "SyndicationParser"
             if surroundings.parsers[feeds] != nil,
@@ -163,7 +165,7 @@ package actor Inference {
         try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
         return MappingProposal(
             draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
-            writtenTables: surroundings.writtenTables, options: options(response))
+            writtenTables: surroundings.writtenTables, options: options(response), nextPage: nextPage.hint)
     }
 
     /// Reads the document again: from the spool, or by fetching it again.

@@ -73,6 +73,9 @@ struct API: Sendable {
                     .init("in_advance", "true for the next run of a source that is not blocked.", .boolean),
                 ]
             ) { _, query in try await accept(query) },
+            .post("/api/pause", "Pauses sources until they are resumed.", [sources]) { _, query in
+                try await pause(query)
+            },
             .post("/api/resume", "Resumes paused sources.", [sources]) { _, query in try await resume(query) },
         ]
         return all + correctionOperations + (showsRows ? rowOperations : []) + trialOperations + [
@@ -237,6 +240,12 @@ struct API: Sendable {
                 Accepted(
                     accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
                     until: accepted.map(\.until).min() ?? Date())))
+    }
+
+    private func pause(_ query: Query) async throws -> Response {
+        let names = try named(query)
+        let paused = try await store.write { [service] _ in try service.pause(names) }
+        return .json(try JSONOutput.line(["paused": paused]))
     }
 
     private func resume(_ query: Query) async throws -> Response {
