@@ -205,6 +205,10 @@ enum OwnTables {
             ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
             """
         ),
+        (
+            "tributary.changing-runs",
+            "CREATE INDEX tributary_run_changing ON tributary_run (transaction, id) WHERE first_change IS NOT NULL"
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

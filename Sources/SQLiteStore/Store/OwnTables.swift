@@ -228,6 +228,10 @@ enum OwnTables {
                     ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
                     """)
         }
+        migrator.registerOwn("tributary.changing-runs") { db in
+            try db.execute(
+                sql: "CREATE INDEX tributary_run_changing ON tributary_run (id) WHERE first_change IS NOT NULL")
+        }
     }
 }
 
