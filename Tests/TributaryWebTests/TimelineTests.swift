@@ -58,6 +58,12 @@ struct TimelineTests {
                 && sentence.parts.map { $0.time?.iso } == ["2026-11-24T14:05:00Z", nil, nil], "\(sentence)")
     }
 
+    @Test func aTimeInASentenceIsAsExactAsItIsKnown() {
+        let due = Date(timeIntervalSince1970: 1_789_948_854)
+        #expect(Sentence("next attempt 2026-09-21 00:00 UTC", due: due).parts[0].time?.iso == "2026-09-21T00:00:54Z")
+        #expect(Sentence("next attempt 2026-09-21 00:01 UTC", due: due).parts[0].time?.iso == "2026-09-21T00:01:00Z")
+    }
+
     @Test func aBarThatIsFarLargerIsCutAndFailuresHaveAMark() {
         var timeline = Timeline(from: now - 86_400, to: now, interval: 3_600)
         var spans = (0..<5).map { RunFigures(span: $0) }

@@ -166,7 +166,7 @@ extension SourceList {
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
             // The next attempt is in a column of its own.
-            note = error == nil ? source.state.note.map(Sentence.init) : nil
+            note = error == nil ? source.state.note.map { Sentence($0, due: source.state.nextDue) } : nil
         }
     }
 }

@@ -44,7 +44,7 @@ extension SourcePage {
             }
             daemon = status.runner ?? status.daemon
             error = status.state.error
-            note = status.state.note.map(Sentence.init)
+            note = status.state.note.map { Sentence($0, due: status.state.nextDue) }
             since = page.running.map { TimeView($0.startedAt) }
             progress = page.running?.progress.map { progress in
                 Progress(

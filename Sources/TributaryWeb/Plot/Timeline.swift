@@ -64,11 +64,14 @@ struct Sentence {
 
     var parts: [Part] = []
 
-    /// - Parameter text: with times such as `2026-11-24 14:05 UTC`.
-    init(_ text: String) {
+    /// - Parameters:
+    ///   - text: with times such as `2026-11-24 14:05 UTC`.
+    ///   - due: a time that it may name, to the second.
+    init(_ text: String, due: Date? = nil) {
         var rest = text[...]
         while let found = rest.firstMatch(of: /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/) {
-            let time = try? Date("\(found.1)T\(found.2):00Z", strategy: .iso8601)
+            var time = try? Date("\(found.1)T\(found.2):00Z", strategy: .iso8601)
+            if let due, let start = time, (-0.5..<60).contains(due.timeIntervalSince(start)) { time = due }
             let end = time == nil ? found.range.upperBound : found.range.lowerBound
             parts.append(Part(text: String(rest[..<end]), time: time.map(TimeView.init)))
             rest = rest[found.range.upperBound...]
