@@ -42,6 +42,10 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the runs of a source before and after one.
     func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?)
 
+    /// Returns the first good refresh of a source after a run, and the number of the first commit after it that changed
+    /// rows.
+    func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?)
+
     /// Returns the time at which the first run of a source began that is still known.
     func firstRun(of source: String) throws -> Date?
 

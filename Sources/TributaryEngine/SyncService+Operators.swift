@@ -17,11 +17,16 @@ extension SyncService {
     ///
     /// - Parameters:
     ///   - inAdvance: true for the next commits of sources that are not blocked.
-    ///   - run: the blocked run that the user has seen; nil for the current one.
+    ///   - run: the blocked run that the user has seen, or an earlier one with the same documents and changes; nil for
+    ///     the current one.
     /// - Throws: ``AcceptanceRefusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
+        let waiting = try run.flatMap { run in
+            try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
+        }
+        let acceptances = try store.accept(
+            sources, inAdvance: inAdvance, run: waiting ?? run, at: environment.clock.now())
         if !inAdvance { try refreshEverywhere(sources) }
         return acceptances
     }

@@ -43,7 +43,10 @@ struct StoreReader {
         }
         defer { try? store.close() }
         do {
-            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, run: run, at: Date())
+            let waiting = try run.flatMap { run in
+                try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
+            }
+            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, run: waiting ?? run, at: Date())
             try confirm(shown)
             // Another run may be blocked by now, which nobody has confirmed.
             let accepted = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())

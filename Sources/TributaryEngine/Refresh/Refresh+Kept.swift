@@ -115,12 +115,17 @@ extension Refresh {
                 validators: state?.validators ?? Validators(),
                 digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
         }
-        let blocked = BlockedRun(
+        var blocked = BlockedRun(
             startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded,
             shown: review?.digest, counts: review?.total)
-        let isKnown = run.stored.isBlocked && bodies.blockedRun(of: run.source.name)?.isSame(as: blocked) == true
+        let former = run.stored.isBlocked ? bodies.blockedRun(of: run.source.name) : nil
+        guard let former, former.isSame(as: blocked) else {
+            try bodies.keep(blocked, of: run.source.name, review)
+            return false
+        }
+        blocked.follow(former)
         try bodies.keep(blocked, of: run.source.name, review)
-        return isKnown
+        return true
     }
 
     /// Keeps the documents of a blocked run, and adds to its error what to do.
