@@ -3,7 +3,9 @@ package import FeedModel
 /// The runs of a main store in the order of their commits, and their changes.
 package protocol StoreChangelog: AnyObject, Sendable {
     /// Returns the first runs after a place.
-    func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun]
+    ///
+    /// - Parameter changing: true for only those that have changed rows.
+    func runs(after position: RunPosition, limit: Int, changing: Bool) throws -> [ChangelogRun]
 
     /// Returns the position after all readable runs.
     func lastPosition() throws -> RunPosition
@@ -37,12 +39,20 @@ extension StoreChangelog {
     /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
     /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,
     /// numbers are lost without anything being forgotten.
-    package func page(after position: RunPosition, limit: Int) throws -> (runs: [ChangelogRun], hasForgotten: Bool) {
-        let runs = try runs(after: position, limit: limit)
+    ///
+    /// - Parameter changing: true for only the runs that have changed rows.
+    package func page(
+        after position: RunPosition, limit: Int, changing: Bool = false
+    ) throws -> (runs: [ChangelogRun], hasForgotten: Bool) {
+        let runs = try runs(after: position, limit: limit, changing: changing)
         // A run whose number follows at once needs no look.
-        guard let first = runs.first, position.run > 0, first.position.run != position.run + 1,
+        guard changing || !runs.isEmpty, position.run > 0, runs.first?.position.run != position.run + 1,
             let oldest = try self.runs(after: .start, limit: 1).first
         else { return (runs, false) }
         return (runs, oldest.position > position)
+    }
+
+    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
+        try runs(after: position, limit: limit, changing: false)
     }
 }

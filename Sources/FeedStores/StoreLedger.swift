@@ -42,6 +42,10 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the runs of a source before and after one.
     func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?)
 
+    /// Returns the first good refresh of a source after a run, and the number of the first commit after it that changed
+    /// rows.
+    func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?)
+
     /// Returns the time at which the first run of a source began that is still known.
     func firstRun(of source: String) throws -> Date?
 
@@ -57,7 +61,12 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Notes the reason for which a source is not run any more.
     func notePause(_ source: String, error: String, note: String, now: Date) async throws
 
-    /// Ends the pause of sources: after deaths of the process during their runs, and after an undo.
+    /// Pauses sources: nothing is fetched for them until ``resume(_:)``.
+    ///
+    /// - Returns: the sources that were not paused so before.
+    func pause(_ sources: [String], now: Date) throws -> [String]
+
+    /// Ends the pause of sources: by an operator, after deaths of the process during their runs, and after an undo.
     ///
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]

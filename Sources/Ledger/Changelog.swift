@@ -24,9 +24,15 @@ package struct Changelog: LedgerPart {
     }
 
     /// Returns the first runs after a position.
-    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
-        try runs(
-            "WHERE \(dialect.isAfter(position)) AND \(isReadable) ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)")
+    ///
+    /// - Parameter changing: true for only those that have changed rows, which have an index of their own.
+    package func runs(after position: RunPosition, limit: Int, changing: Bool) throws -> [ChangelogRun] {
+        let hasChanged: SQLText = changing ? " AND first_change IS NOT NULL" : ""
+        return try runs(
+            """
+            WHERE \(dialect.isAfter(position)) AND \(isReadable)\(hasChanged)
+            ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)
+            """)
     }
 
     /// Returns a run; nil where it is forgotten.

@@ -42,6 +42,10 @@ extension LedgerStore {
         try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note, now: now) }
     }
 
+    package func pause(_ sources: [String], now: Date) throws -> [String] {
+        try writeLedger { try $0.sources.pause(sources, now: now) }
+    }
+
     package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }
 
     package func forgetGone(_ sources: [String]) throws {
@@ -96,8 +100,12 @@ extension LedgerStore {
         try readLedger { try $0.runs.neighbours(of: run, of: source) }
     }
 
-    package func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
-        try readLedger { try $0.changelog.runs(after: position, limit: limit) }
+    package func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?) {
+        try readLedger { try $0.runs.following(run, of: source) }
+    }
+
+    package func runs(after position: RunPosition, limit: Int, changing: Bool) throws -> [ChangelogRun] {
+        try readLedger { try $0.changelog.runs(after: position, limit: limit, changing: changing) }
     }
 
     package func lastPosition() throws -> RunPosition { try readLedger { try $0.changelog.lastPosition() } }

@@ -28,7 +28,7 @@ extension RunRecords {
                 guard let end = source.lastCommit else { return nil }
                 return """
                     SELECT source, inserted + updated + unchanged FROM \(dialect.run)
-                    WHERE source = \(bind: source.name) AND outcome = 'committed' AND id <= coalesce((
+                    WHERE source = \(bind: source.name) AND outcome = 'committed' AND kind IS NULL AND id <= coalesce((
                         SELECT id FROM \(dialect.run) WHERE started_at > \(dialect.time(end))
                         ORDER BY started_at, id LIMIT 1), \(bind: Int64.max))
                     ORDER BY id DESC LIMIT 1
@@ -60,6 +60,24 @@ extension RunRecords {
             """
         ) { (try $0.int64(0), try $0.int64(1)) }
         return found ?? (nil, nil)
+    }
+
+    /// Returns the first good refresh of a source after a run, and the first commit after it that changed rows.
+    package func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?) {
+        let refresh = try session.first(
+            """
+            SELECT \(Self.columns(dialect)) FROM \(dialect.run)
+            WHERE source = \(bind: source) AND id > \(bind: run) AND outcome IN ('committed', 'unchanged')
+            AND kind IS NULL ORDER BY id LIMIT 1
+            """
+        ) { try RunReport($0) }
+        let change = try session.int64(
+            """
+            SELECT id FROM \(dialect.run)
+            WHERE source = \(bind: source) AND id > \(bind: run) AND outcome = 'committed'
+            AND (inserted + updated + deleted > 0 OR restored IS NOT NULL) ORDER BY id LIMIT 1
+            """)
+        return (refresh, change)
     }
 
     private static func run(_ row: any SQLRow) throws -> (String, RecentRuns.Run) {

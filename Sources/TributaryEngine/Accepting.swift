@@ -5,8 +5,13 @@ package import Foundation
 /// The reason why a source cannot be accepted, and what to do instead.
 package struct AcceptanceRefusal: Error, CustomStringConvertible {
     package let description: String
+    /// The blocked run that waits in place of the one that was meant.
+    package let waiting: Int64?
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, waiting: Int64? = nil) {
+        self.description = description
+        self.waiting = waiting
+    }
 }
 
 extension MainStore {
@@ -35,7 +40,7 @@ extension MainStore {
             if let run, run != blocked {
                 throw AcceptanceRefusal(
                     "run \(run) of source '\(source)' no longer waits to be accepted"
-                        + (blocked.map { "; run \($0) does" } ?? ""))
+                        + (blocked.map { "; run \($0) does" } ?? ""), waiting: blocked)
             }
             switch (blocked, inAdvance) {
             case (nil, false):

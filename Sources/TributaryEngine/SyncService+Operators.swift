@@ -17,13 +17,26 @@ extension SyncService {
     ///
     /// - Parameters:
     ///   - inAdvance: true for the next commits of sources that are not blocked.
-    ///   - run: the blocked run that the user has seen; nil for the current one.
+    ///   - run: the blocked run that the user has seen, or an earlier one with the same documents and changes; nil for
+    ///     the current one.
     /// - Throws: ``AcceptanceRefusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
+        let waiting = try run.flatMap { run in
+            try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
+        }
+        let acceptances = try store.accept(
+            sources, inAdvance: inAdvance, run: waiting ?? run, at: environment.clock.now())
         if !inAdvance { try refreshEverywhere(sources) }
         return acceptances
+    }
+
+    /// Pauses sources: nothing is fetched for them until they are resumed. A run in progress goes on. Blocks its thread.
+    ///
+    /// - Returns: the sources that were not paused so before.
+    /// - Throws: `StoreError`.
+    package func pause(_ sources: [String]) throws -> [String] {
+        try store.pause(sources, now: environment.clock.now())
     }
 
     /// Resumes paused sources, and refreshes them. Blocks its thread.

@@ -48,7 +48,7 @@ package struct WebService: Service {
     package func run() async throws {
         let address = declaration.address
         let store = StoreQueue(service.store)
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        let router = Router(context: PageContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: RequestRefusal(forms: [TryPage.path: TryPage.mostBytes]))
         router.add(middleware: AccessGuard(token: declaration.token?.value, readToken: declaration.readToken?.value))

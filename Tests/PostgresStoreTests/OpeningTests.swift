@@ -14,7 +14,8 @@ import Testing
             #expect(
                 try database.rows("SELECT name FROM tributary_migration ORDER BY name COLLATE \"C\"") == [
                     "tributary.1", "tributary.2", "tributary.acceptance", "tributary.accepted-run", "tributary.blocked",
-                    "tributary.bodies", "tributary.drift", "tributary.history", "tributary.hook", "tributary.schema",
+                    "tributary.bodies", "tributary.changing-runs", "tributary.drift", "tributary.history",
+                    "tributary.hook", "tributary.schema",
                     "tributary.stale",
                 ])
             let tables = try database.rows(

@@ -28,6 +28,9 @@ extension LossyStore {
     func neighbours(of run: Int64, of source: String) throws -> (previous: Int64?, next: Int64?) {
         try store.neighbours(of: run, of: source)
     }
+    func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?) {
+        try store.following(run, of: source)
+    }
     func firstRun(of source: String) throws -> Date? { try store.firstRun(of: source) }
     func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws {
         try await writing("noteAttempt") {
@@ -36,6 +39,9 @@ extension LossyStore {
     }
     func notePause(_ source: String, error: String, note: String, now: Date) async throws {
         try await writing("notePause") { try await $0.notePause(source, error: error, note: note, now: now) }
+    }
+    func pause(_ sources: [String], now: Date) throws -> [String] {
+        try writing("pause") { try $0.pause(sources, now: now) }
     }
     func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
     func blockedRun(of source: String) throws -> RunReport? {
@@ -88,8 +94,8 @@ extension LossyStore {
 
 /// What hooks read and write.
 extension LossyStore {
-    func runs(after position: RunPosition, limit: Int) throws -> [ChangelogRun] {
-        try reading("runs") { try $0.runs(after: position, limit: limit) }
+    func runs(after position: RunPosition, limit: Int, changing: Bool) throws -> [ChangelogRun] {
+        try reading("runs") { try $0.runs(after: position, limit: limit, changing: changing) }
     }
     func lastPosition() throws -> RunPosition { try reading("lastPosition") { try $0.lastPosition() } }
     func run(_ id: Int64) throws -> ChangelogRun? { try reading("run") { try $0.run(id) } }

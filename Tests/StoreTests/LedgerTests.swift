@@ -107,6 +107,18 @@ import Testing
             #expect(middle.previous == runs[0] && middle.next == runs[2])
             let last = try store.neighbours(of: runs[4], of: "a'")
             #expect(last.previous == runs[3] && last.next == nil)
+            let first = try store.following(runs[0], of: "a'")
+            #expect(first.refresh?.number == runs[1] && first.refresh?.outcome == .unchanged && first.change == nil)
+            let none = try store.following(0, of: "a'")
+            #expect(none.refresh?.number == runs[0] && none.change == runs[0])
+            // An undo's rows are no documents' rows.
+            var undo = Commit.of("b", outcome: .committed)
+            undo.report.startedAt = now + 50
+            undo.report.kind = .undo
+            undo.report.counts.inserted = 9
+            _ = try await store.commit(undo) { 0.5 }
+            #expect(try store.recentRuns(of: [("b", now + 50.5)], limit: 3, changedSince: now)["b"]?.rows == 2)
+            #expect(try store.runs(after: .start, limit: 9, changing: true).map(\.report.counts.inserted) == [])
         }
     }
 

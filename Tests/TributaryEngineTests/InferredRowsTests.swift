@@ -42,7 +42,9 @@ import XMLStream
                 <o><p>x</p></o></l>
                 """,
             rows: ["o 3", "q 3", "t 6"],
-            proposed: ["the key is the position in the document, because no value is unique"]),
+            proposed: [
+                "the key is the position in the document, because no value that may be a key is unique, and some records are equal"
+            ]),
         Document(
             testDescription: "subfields under one tag again and again",
             text: """
@@ -103,6 +105,38 @@ import XMLStream
             if document.rows.isEmpty { #expect(report.counts.inserted >= records, "\(toml)") }
             let again = try #require(try await fixture.sync(toml, mode: .full).first)
             #expect(again.counts == MergeCounts(unchanged: report.counts.inserted), "\(again)\n\(toml)")
+        }
+    }
+
+    @Test func whatLeavesItsRecordLeavesNoRow() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func document(_ second: String) -> String {
+                """
+                <l><o id="1"><p sku="a"><t>x</t><t>y</t></p><p sku="b"><t>z</t></p></o><o id="2"><p sku="a"><t>w</t></p></o>
+                <o id="3">\(second)</o></l>
+                """
+            }
+            let text = document("<p sku='a'><t>u</t><t>v</t></p><p sku='c'><t>s</t></p>")
+            let toml = try MappingProposal(url: "URL/feed", sourceName: "s") { handler in
+                let parser = XMLStreamParser(handler: handler)
+                try Array(text.utf8).withUnsafeBytes { try parser.parse($0) }
+                try parser.finish()
+            }.toml
+            for key in ["key = [\"o_id\", \"sku\"]", "key = [\"p_id\", \"position\"]"] {
+                #expect(toml.contains("\(key)\nsync = \"mirror\"\nwithin = "), "\(toml)")
+            }
+            fixture.server.document("/feed", text)
+            _ = try await fixture.sync(toml, mode: .full)
+            fixture.server.document("/feed", document("<p sku='a'><t>v</t></p>"))
+            let report = try #require(try await fixture.sync(toml, mode: .full).first)
+            #expect(report.error == nil && report.counts.deleted == 3, "\(report)")
+            #expect(try fixture.rows("SELECT sku FROM p WHERE o_id = '3'") == ["a"])
+            #expect(try fixture.rows("SELECT count(*) FROM t") == ["5"])
+            // What has left the document, stays.
+            fixture.server.document("/feed", "<l><o id='1'><p sku='a'><t>x</t></p></o></l>")
+            _ = try await fixture.sync(toml, mode: .full)
+            #expect(try fixture.rows("SELECT count(*) FROM o") == ["3"])
+            #expect(try fixture.rows("SELECT count(*) FROM p") == ["3"])
         }
     }
 }

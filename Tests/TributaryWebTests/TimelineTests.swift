@@ -37,6 +37,33 @@ struct TimelineTests {
         #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
     }
 
+    @Test func hoursOfSeveralDaysAreToldApart() {
+        func labels(_ from: Date, _ seconds: Double) -> [String] {
+            let timeline = Timeline(from: from, to: from + seconds, interval: 60)
+            return BarChart.changes(timeline).svg.matches(of: /class="label"[^>]*>([0-9: -]+)<\/text>/).map {
+                String($0.1)
+            }.filter { $0.contains(":") }
+        }
+        // 2026-09-21, 00:00 in UTC.
+        let midnight = Date(timeIntervalSince1970: 1_789_948_800)
+        #expect(labels(midnight, 80_000).first == "00:00")
+        #expect(labels(midnight + 43_200, 86_400).first == "09-21 12:00")
+        #expect(labels(midnight, 10 * 86_400).isEmpty)
+    }
+
+    @Test func timesInASentenceAreTimes() {
+        let sentence = Sentence("failed; next attempt 2026-11-24 14:05 UTC; and 2026-99-99 14:05 UTC")
+        #expect(
+            sentence.parts.map(\.text) == ["failed; next attempt ", "; and 2026-99-99 14:05 UTC", ""]
+                && sentence.parts.map { $0.time?.iso } == ["2026-11-24T14:05:00Z", nil, nil], "\(sentence)")
+    }
+
+    @Test func aTimeInASentenceIsAsExactAsItIsKnown() {
+        let due = Date(timeIntervalSince1970: 1_789_948_854)
+        #expect(Sentence("next attempt 2026-09-21 00:00 UTC", due: due).parts[0].time?.iso == "2026-09-21T00:00:54Z")
+        #expect(Sentence("next attempt 2026-09-21 00:01 UTC", due: due).parts[0].time?.iso == "2026-09-21T00:01:00Z")
+    }
+
     @Test func aBarThatIsFarLargerIsCutAndFailuresHaveAMark() {
         var timeline = Timeline(from: now - 86_400, to: now, interval: 3_600)
         var spans = (0..<5).map { RunFigures(span: $0) }

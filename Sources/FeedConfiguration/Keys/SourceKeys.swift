@@ -94,7 +94,7 @@ struct RequestKeys: KeyGroup {
         "The parser of the body: a class or record that the program registers, or `\"mirrored\"`, which takes the store's own tables as the mapping."
     )
     let format = Key<BodyFormat>.choice(
-        "format", default: .described("by the Content-Type, or else by the body itself"),
+        "format", default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
     let repair = Key.strings(

@@ -106,6 +106,11 @@ struct RowStatements {
     private func condition(_ filter: RowQuery.Filter, _ shape: BrowsedTable) throws -> SQLText {
         let column = try column(filter.column, shape)
         let value = "m.\(column.sql)"
+        if [.less, .greater].contains(filter.comparison), column.holdsNumbers, !Self.isNumber(filter.value) {
+            throw RowQuery.Problem(
+                "'\(filter.value.prefix(100))' is not a number, and column '\(column.name)' of table '\(shape.name)' has numbers "
+                    + "(\(column.type)); compare it with a number such as 10.5")
+        }
         let number = column.number(filter.value)
         let compared = number ?? .text(filter.value)
         return switch filter.comparison {
@@ -117,9 +122,26 @@ struct RowStatements {
         case .null: "\(value) IS NULL"
         }
     }
+
+    private static func isNumber(_ text: String) -> Bool {
+        switch ComparedValue(number: text) {
+        case .integer, .real: true
+        case .text, .blob, nil: Double(text) != nil
+        }
+    }
 }
 
 extension StoredColumn {
+    /// True for the usual types of numbers, of either store.
+    fileprivate var holdsNumbers: Bool {
+        let name = type.lowercased().prefix { $0.isLetter || $0.isNumber }
+        return [
+            "integer", "int", "int2", "int4", "int8", "tinyint", "smallint", "mediumint", "bigint", "real", "double",
+            "float",
+            "float4", "float8", "numeric", "decimal",
+        ].contains(name)
+    }
+
     /// Returns the number of a text with which a condition compares the column; nil if the column converts the text
     /// itself, as all do but SQLite's without a type.
     fileprivate func number(_ text: String) -> SQLText.Value? {

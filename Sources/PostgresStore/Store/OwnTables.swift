@@ -205,6 +205,14 @@ enum OwnTables {
             ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
             """
         ),
+        (
+            "tributary.pause",
+            "ALTER TABLE tributary_source ADD COLUMN paused_at timestamptz"
+        ),
+        (
+            "tributary.changing-runs",
+            "CREATE INDEX tributary_run_changing ON tributary_run (transaction, id) WHERE first_change IS NOT NULL"
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

@@ -41,16 +41,7 @@ struct InferCommand: ProgramCommand {
     )
     var name: String?
 
-    @Option(
-        name: .long,
-        help:
-            "The document's format: xml, json, jsonl or csv; by default from its media type, suffix or first byte.",
-        transform: { text in
-            guard let format = BodyFormat(rawValue: text) else {
-                throw ValidationError("write xml, json, jsonl or csv")
-            }
-            return format
-        })
+    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
     var format: BodyFormat?
 
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")

@@ -36,6 +36,9 @@ struct InitCommand: ProgramCommand {
             valueName: "path|url"))
     var store: String?
 
+    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
+    var format: BodyFormat?
+
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
 
@@ -44,6 +47,7 @@ struct InitCommand: ProgramCommand {
 
     func validate() throws {
         if location == StandardInput.name { throw ValidationError("a source needs an address; name a file or a URL") }
+        if location == nil, format != nil { throw ValidationError("--format is for a document") }
         if location == nil, name != nil { throw ValidationError("--name is for the source of a document") }
         if store?.isEmpty ?? false { throw ValidationError("--store names a file or a database") }
     }
@@ -61,7 +65,7 @@ struct InitCommand: ProgramCommand {
         var first = FirstConfiguration(store: try chosenStore())
         if let location {
             first.source = try await SourceProposal(
-                program: program, file: file, document: location, name: name, isMapping: mapping
+                program: program, file: file, document: location, name: name, format: format, isMapping: mapping
             ).make().toml
         }
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")

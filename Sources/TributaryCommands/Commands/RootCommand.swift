@@ -33,7 +33,7 @@ struct RootCommand: ParsableCommand {
                 CommandGroup(
                     name: "Decide",
                     subcommands: [
-                        AcceptCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
+                        AcceptCommand.self, PauseCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
                     ]),
                 CommandGroup(
                     name: "Keep",

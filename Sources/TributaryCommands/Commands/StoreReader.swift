@@ -43,7 +43,10 @@ struct StoreReader {
         }
         defer { try? store.close() }
         do {
-            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, run: run, at: Date())
+            let waiting = try run.flatMap { run in
+                try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
+            }
+            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, run: waiting ?? run, at: Date())
             try confirm(shown)
             // Another run may be blocked by now, which nobody has confirmed.
             let accepted = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())
@@ -55,6 +58,16 @@ struct StoreReader {
         } catch let refusal as AcceptanceRefusal {
             throw Failure.failed(refusal.description)
         }
+    }
+
+    /// - Returns: the names of those sources that were not paused before.
+    func pause(_ sources: [String]) throws -> [String] {
+        guard let store = try configuration.openExistingStore(isWritten: true) else {
+            throw Failure.failed(
+                "the store does not exist yet, so no source can be paused; `enabled = false` switches one off")
+        }
+        defer { try? store.close() }
+        return try store.pause(sources, now: Date())
     }
 
     /// - Returns: the names of those sources that were paused.

@@ -25,10 +25,29 @@ struct BlockedRun: Codable, Sendable {
     /// The counts of these changes.
     var counts: MergeCounts?
 
+    /// The starts of the blocked runs before it that had the same documents and changes, the last of them; nil in a file
+    /// of an earlier release.
+    var earlier: [Date]?
+
+    /// The most earlier runs that are known.
+    private static let mostEarlier = 100
+
     /// Returns true if a recorded run is this one.
-    func isRecorded(as run: RunReport) -> Bool {
+    func isRecorded(as run: RunReport) -> Bool { Self.began(run, at: startedAt) }
+
+    /// Returns true if a recorded run is this one, or had the same documents and changes.
+    func holds(for run: RunReport) -> Bool {
+        isRecorded(as: run) || run.outcome == .blocked && earlier?.contains { Self.began(run, at: $0) } == true
+    }
+
+    private static func began(_ run: RunReport, at start: Date) -> Bool {
         // Stores keep milliseconds.
-        abs(run.startedAt.timeIntervalSince(startedAt)) < 0.002
+        abs(run.startedAt.timeIntervalSince(start)) < 0.002
+    }
+
+    /// Notes a run that had the same documents and changes.
+    mutating func follow(_ former: BlockedRun) {
+        earlier = ((former.earlier ?? []) + [former.startedAt]).suffix(Self.mostEarlier)
     }
 
     /// Returns true if another run had the same documents, and would have changed the same rows.

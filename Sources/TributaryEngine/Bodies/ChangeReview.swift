@@ -19,7 +19,7 @@ package struct ChangeReview: Codable, Sendable {
 
     /// A changed row.
     package struct Row: Codable, Sendable {
-        package enum Operation: String, Codable, Sendable { case insert, update, delete }
+        package enum Operation: String, Codable, CaseIterable, Sendable { case insert, update, delete }
 
         package var table: String
         package var operation: Operation

@@ -33,12 +33,13 @@ extension Refresh {
     /// - Parameter request: the request as sent.
     func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
         let declared = run.source.requests[index]
-        func header(_ name: String) -> String? {
-            exchange.response[header: name].flatMap { environment.holdsSecret($0) ? nil : $0 }
+        func plain(_ header: String?) -> String? {
+            header.flatMap { environment.holdsSecret($0) ? nil : $0 }
         }
         return KeptBody(
             question: declared.digest.question, fetchedAt: exchange.response.fetchedAt,
-            contentType: header("Content-Type"), lastModified: header("Last-Modified"),
+            contentType: plain(exchange.response.documentContentType),
+            lastModified: plain(exchange.response[header: "Last-Modified"]),
             baseURL: exchange.response.baseURL,
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
     }
@@ -114,12 +115,17 @@ extension Refresh {
                 validators: state?.validators ?? Validators(),
                 digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
         }
-        let blocked = BlockedRun(
+        var blocked = BlockedRun(
             startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded,
             shown: review?.digest, counts: review?.total)
-        let isKnown = run.stored.isBlocked && bodies.blockedRun(of: run.source.name)?.isSame(as: blocked) == true
+        let former = run.stored.isBlocked ? bodies.blockedRun(of: run.source.name) : nil
+        guard let former, former.isSame(as: blocked) else {
+            try bodies.keep(blocked, of: run.source.name, review)
+            return false
+        }
+        blocked.follow(former)
         try bodies.keep(blocked, of: run.source.name, review)
-        return isKnown
+        return true
     }
 
     /// Keeps the documents of a blocked run, and adds to its error what to do.

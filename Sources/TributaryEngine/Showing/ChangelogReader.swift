@@ -66,7 +66,7 @@ package struct ChangelogReader: Sendable {
                 let lines = try lines(of: run)
                 if !lines.isEmpty { return lines }
             }
-            let page = try store.page(after: position, limit: Self.runsAtOnce)
+            let page = try store.page(after: position, limit: Self.runsAtOnce, changing: true)
             runs = page.runs[...]
             if page.hasForgotten { return [TailLine(.runsForgotten(after: cursor))] }
             if runs.isEmpty { return [] }

@@ -126,12 +126,31 @@ private actor TrialRun {
         return format
     }
 
+    /// The timeout of a download, with its body.
+    private static let downloadTime = Duration.seconds(30)
+
     private func download(_ address: String) async throws -> (FeedResponse, Data) {
+        try await withThrowingTaskGroup(of: (FeedResponse, Data)?.self) { [clock = environment.clock] group in
+            defer { group.cancelAll() }
+            group.addTask { try await self.fetch(address) }
+            group.addTask {
+                try await clock.sleep(for: Self.downloadTime)
+                return nil
+            }
+            guard let found = try await group.next() ?? nil else {
+                throw FetchError(
+                    .timeout, "\(address): the response did not end within \(Self.downloadTime.components.seconds) s")
+            }
+            return found
+        }
+    }
+
+    private func fetch(_ address: String) async throws -> (FeedResponse, Data) {
         guard ["http://", "https://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
             throw FetchError(.address, "'\(address)' is no address; write one that begins with http:// or https://")
         }
         var request = Inference.request(address, limit: Trial.mostBytes)
-        request.timeout = .seconds(30)
+        request.timeout = Self.downloadTime
         request.allowsPrivate = environment.configuration.allowsPrivate
         request.provenance = .unknown("the given address")
         request.provenance?.advice = "only public addresses are tried; allow_private = true in [defaults] allows others"

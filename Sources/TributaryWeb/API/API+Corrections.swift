@@ -18,7 +18,8 @@ extension API {
         return [
             .post(
                 "/api/plan", "What a refresh would change, as 'plan --json'. Commits nothing.",
-                [source, .init("full", "true to fetch everything, changed or not.", .boolean), limit]
+                [source, .init("full", "true to fetch everything, changed or not.", .boolean), limit],
+                answers: .named("Plan")
             ) { _, query in try await plan(query) },
             .post(
                 "/api/undo",
@@ -27,11 +28,12 @@ extension API {
                     source,
                     .init("to", "The run or time after which the rows were right; before the last change without it."),
                     limit, apply,
-                ]
+                ], answers: .either([.named("Plan"), .named("Run")])
             ) { _, query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
             .post(
                 "/api/replay", "What the kept bodies would change, and its 'digest'; with 'apply', does it.",
-                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply]
+                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply],
+                answers: .either([.named("Plan"), .named("Run")])
             ) { _, query in try await correct(query) { .replay(all: try query.flag("all")) } },
         ]
     }
@@ -45,12 +47,61 @@ extension API {
                 [
                     .init("url", "The address of the document: http: or https:."),
                     .init("toml", "A source with one request, as in sources.toml; inferred without it."),
-                ]
+                ], answers: .named("Trial")
             ) { _, query in
                 guard let url = query["url"] else { throw Query.Problem("name the document as ?url=ADDRESS") }
                 return .json(try JSONOutput.line(try await tryOut(.address(url), query["toml"])))
             }
         ]
+    }
+
+    /// The most rows of a review in one answer.
+    private static var mostReviewed: Int { 10_000 }
+
+    private struct Reviews: Encodable { var blocked: [Review] }
+
+    private struct Review: Encodable {
+        var run: Int64
+        var source: String
+        var counts: MergeCounts?
+        var tables: [ChangeReview.Table]?
+        /// The number of changed rows that are in the totals alone.
+        var omitted: Int?
+        var rows: [ChangeReview.Row]?
+    }
+
+    /// What blocked runs would change.
+    func review(_ query: Query) async throws -> Response {
+        let number = try query.number("run").map(Int64.init)
+        let from = try query.number("from") ?? 1
+        let limit = try query.number("limit", upTo: Self.mostReviewed) ?? 100
+        let table = query["table"]
+        let operation: ChangeReview.Row.Operation? = try query.choice("operation")
+        let configuration = service.configuration
+        return .json(
+            try await store.read { store in
+                guard let number else {
+                    let names = try store.sourceStates().values.filter(\.isBlocked).map(\.source).sorted()
+                    let runs = try names.compactMap { try store.blockedRun(of: $0) }
+                    let blocked = runs.map {
+                        Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
+                    }
+                    return try JSONOutput.line(Reviews(blocked: blocked))
+                }
+                guard let run = try store.recordedRun(number),
+                    try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
+                    let review = configuration.review(of: run)
+                else {
+                    throw Query.Problem("run \(number) is not blocked, or its changes are not known here", .notFound)
+                }
+                let rows = review.rows.filter {
+                    (table == nil || $0.table == table) && (operation == nil || $0.operation == operation)
+                }
+                let found = Review(
+                    run: number, source: run.source, counts: review.total, tables: review.tables,
+                    omitted: review.omitted, rows: Array(rows.dropFirst(from - 1).prefix(limit)))
+                return try JSONOutput.line(Reviews(blocked: [found]))
+            })
     }
 
     private func plan(_ query: Query) async throws -> Response {

@@ -11,9 +11,10 @@ extension API {
 
     var rowOperations: [APIOperation] {
         [
-            .get("/api/tables", "The tables that sources have written.", answers: .object) { _, _ in
-                try await tables()
-            },
+            .get(
+                "/api/tables", "The tables that sources have written.",
+                answers: .object(AnswerSchemas.object(["tables": .array(.named("Table"))]))
+            ) { _, _ in try await tables() },
             .get(
                 "/api/tables/{name}/rows", "Rows of a table, and the place after which there are more.",
                 [
@@ -24,7 +25,7 @@ extension API {
                     .init("sort", "The column by which rows are sorted."), .init("order", "asc or desc."),
                     .init("after", "The place after which the rows begin: 'next' of the answer before."),
                     .init("limit", "The most rows: 100; at most 10,000.", .integer),
-                ], answers: .object
+                ], answers: .object(AnswerSchemas.rows)
             ) { request, query in try await rows(request, query) },
         ]
     }

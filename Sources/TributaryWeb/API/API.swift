@@ -27,16 +27,16 @@ struct API: Sendable {
         let sources = APIOperation.Parameter(
             "source", "The name of a source, more than once for several.", isRepeated: true)
         let all: [APIOperation] = [
-            .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources], answers: .object) {
-                _, query in
-                try await status(query)
-            },
+            .get(
+                "/api/status", "The states of sources and hooks, as 'status --json'.", [sources],
+                answers: .object(AnswerSchemas.status)
+            ) { _, query in try await status(query) },
             .get(
                 "/api/history", "The last runs, as 'history --json'.",
                 [
                     source, .init("failed", "true for failed runs only.", .boolean),
                     .init("limit", "The most runs: 20; at most 10,000.", .integer),
-                ], answers: .object
+                ], answers: .object(AnswerSchemas.history)
             ) { _, query in try await history(query) },
             .get(
                 "/api/changes", "Changed rows, as 'changes --json'.",
@@ -45,7 +45,7 @@ struct API: Sendable {
                     .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
                     .init("after", "A row of the changelog: answers the rows behind it, as 'tail --json'.", .integer),
                     .init("limit", "The most rows: 1,000; at most 10,000.", .integer),
-                ], answers: .lines
+                ], answers: .lines(.either([.named("Change"), .named("ChangelogLine")]))
             ) { _, query in try await changes(query) },
             .get(
                 "/api/events", "Each run as it is recorded, as server-sent events.",
@@ -57,35 +57,42 @@ struct API: Sendable {
                 "What blocked runs would change, the largest differences first.",
                 [
                     .init("run", "A blocked run, whose tables and rows are wanted.", .integer),
-                    .init("table", "A table's name."),
+                    .init("table", "A table's name."), .init("operation", "insert, update or delete."),
                     .init("from", "The number of the first row: 1.", .integer),
                     .init("limit", "The most rows: 100; at most 10,000.", .integer),
-                ], answers: .object
+                ], answers: .object(AnswerSchemas.reviews)
             ) { _, query in try await review(query) },
-            .post("/api/refresh", "Refreshes sources; all that are switched on without 'source'.", [sources]) {
-                _, query in
-                try await refresh(query)
-            },
+            .post(
+                "/api/refresh", "Refreshes sources; all that are switched on without 'source'.", [sources],
+                answers: AnswerSchemas.object(["sources": .array(.string)])
+            ) { _, query in try await refresh(query) },
             .post(
                 "/api/accept", "Commits what blocked runs would have changed.",
                 [
-                    sources, .init("run", "The blocked run that is meant.", .integer),
-                    .init("in_advance", "true for the next run of a source that is not blocked.", .boolean),
-                ]
+                    sources, .init("run", "The blocked run that is meant; required for what is blocked.", .integer),
+                    .init("in_advance", "true for the next runs of sources that are not blocked.", .boolean),
+                ], answers: AnswerSchemas.accepted
             ) { _, query in try await accept(query) },
-            .post("/api/resume", "Resumes paused sources.", [sources]) { _, query in try await resume(query) },
+            .post(
+                "/api/pause", "Pauses sources until they are resumed.", [sources],
+                answers: AnswerSchemas.object(["paused": .array(.string)])
+            ) { _, query in try await pause(query) },
+            .post(
+                "/api/resume", "Resumes paused sources.", [sources],
+                answers: AnswerSchemas.object(["resumed": .array(.string)])
+            ) { _, query in try await resume(query) },
         ]
         return all + correctionOperations + (showsRows ? rowOperations : []) + trialOperations + [
-            .get("/api", "What can be asked.", answers: .object) { _, _ in
+            .get("/api", "What can be asked.", answers: .object(AnswerSchemas.index)) { _, _ in
                 .json(try JSONOutput.line(APIIndex(self.operations)))
             },
-            .get("/api/openapi.json", "The same as OpenAPI 3.1 describes it.", answers: .object) { _, _ in
+            .get("/api/openapi.json", "The same as OpenAPI 3.1 describes it.", answers: .object(.map(.any))) { _, _ in
                 .json(try JSONOutput.line(OpenAPIDocument(self.operations)))
             },
         ]
     }
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<PageContext>) {
         for operation in operations {
             router.on(RouterPath(stringLiteral: operation.path), method: operation.method) { request, _ in
                 try await answer(request) {
@@ -165,52 +172,7 @@ struct API: Sendable {
             return asked
         }
         guard asked.run != nil || asked.since != nil else { return .lines(ResponseBody()) }
-        let changes = ChangeLines(query: asked, limit: limit, store: store)
-        // What cannot be read at all is an error, not an answer that breaks off.
-        let first = try await changes.next(after: 0)
-        guard !first.isLast else { return .lines(ResponseBody(byteBuffer: ByteBuffer(string: first.text))) }
-        return .lines(ResponseBody { writer in try await changes.write(to: &writer, first) })
-    }
-
-    private struct Reviews: Encodable { var blocked: [Review] }
-
-    private struct Review: Encodable {
-        var run: Int64
-        var source: String
-        var counts: MergeCounts?
-        var tables: [ChangeReview.Table]?
-        /// The number of changed rows that are in the totals alone.
-        var omitted: Int?
-        var rows: [ChangeReview.Row]?
-    }
-
-    private func review(_ query: Query) async throws -> Response {
-        let number = try query.number("run").map(Int64.init)
-        let from = try query.number("from") ?? 1
-        let limit = try query.number("limit", upTo: Self.mostElements) ?? 100
-        let table = query["table"]
-        let configuration = service.configuration
-        return .json(
-            try await store.read { store in
-                guard let number else {
-                    let names = try store.sourceStates().values.filter(\.isBlocked).map(\.source).sorted()
-                    let runs = try names.compactMap { try store.blockedRun(of: $0) }
-                    let blocked = runs.map {
-                        Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
-                    }
-                    return try JSONOutput.line(Reviews(blocked: blocked))
-                }
-                guard let run = try store.recordedRun(number), try store.blockedRun(of: run.source)?.number == number,
-                    let review = configuration.review(of: run)
-                else {
-                    throw Query.Problem("run \(number) is not blocked, or its changes are not known here", .notFound)
-                }
-                let rows = review.rows.filter { table == nil || $0.table == table }
-                let found = Review(
-                    run: number, source: run.source, counts: review.total, tables: review.tables,
-                    omitted: review.omitted, rows: Array(rows.dropFirst(from - 1).prefix(limit)))
-                return try JSONOutput.line(Reviews(blocked: [found]))
-            })
+        return try await ChangeLines(query: asked, limit: limit, store: store).response()
     }
 
     private func refresh(_ query: Query) async throws -> Response {
@@ -230,6 +192,12 @@ struct API: Sendable {
         let names = try named(query)
         let inAdvance = try query.flag("in_advance")
         let run = try query.number("run").map(Int64.init)
+        guard inAdvance ? run == nil : run != nil && names.count == 1 else {
+            throw Query.Problem(
+                inAdvance
+                    ? "with 'in_advance', 'run' cannot be given"
+                    : "name one source and its blocked run, as ?source=NAME&run=NUMBER; GET /api/review lists them")
+        }
         let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)
         }
         return .json(
@@ -237,6 +205,12 @@ struct API: Sendable {
                 Accepted(
                     accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
                     until: accepted.map(\.until).min() ?? Date())))
+    }
+
+    private func pause(_ query: Query) async throws -> Response {
+        let names = try named(query)
+        let paused = try await store.write { [service] _ in try service.pause(names) }
+        return .json(try JSONOutput.line(["paused": paused]))
     }
 
     private func resume(_ query: Query) async throws -> Response {

@@ -28,9 +28,9 @@ struct APIOperation: Sendable {
 
     /// What is answered.
     enum Content: Sendable {
-        case object
+        case object(JSONSchema)
         /// Objects, one a line.
-        case lines
+        case lines(JSONSchema)
         /// Server-sent events.
         case events
     }
@@ -53,11 +53,18 @@ struct APIOperation: Sendable {
     }
 
     static func post(
-        _ path: String, _ summary: String, _ parameters: [Parameter],
+        _ path: String, _ summary: String, _ parameters: [Parameter], answers schema: JSONSchema,
         _ answer: @escaping @Sendable (Request, Query) async throws -> Response
     ) -> APIOperation {
         APIOperation(
-            method: .post, path: path, summary: summary, parameters: parameters, content: .object, answer: answer)
+            method: .post, path: path, summary: summary, parameters: parameters, content: .object(schema),
+            answer: answer)
+    }
+
+    /// A name for programs that are generated, such as `getTablesNameRows`.
+    var id: String {
+        let words = path.split { "/{}.".contains($0) }.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        return method.rawValue.lowercased() + (words.isEmpty ? "Index" : words.joined())
     }
 
     /// - Throws: ``Query/Problem`` for a parameter that the operation does not have.

@@ -22,24 +22,26 @@ struct OpenAPIDocument: Encodable {
     }
 
     private struct Operation: Encodable {
+        var operationId: String
         var summary: String
         var parameters: [Parameter]
         var responses: [String: Answer]
 
         init(_ operation: APIOperation) {
+            operationId = operation.id
             summary = operation.summary
             parameters = operation.parameters.map(Parameter.init)
             let (type, schema) =
                 switch operation.content {
-                case .object: ("application/json", Schema(type: "object"))
-                case .lines: ("application/jsonl", Schema(type: "object"))
-                case .events: ("text/event-stream", Schema(type: "string"))
+                case .object(let schema): ("application/json", schema)
+                case .lines(let schema): ("application/jsonl", schema)
+                case .events: ("text/event-stream", JSONSchema.string)
                 }
             responses = [
                 "200": Answer(description: "What was asked for.", content: [type: Media(schema: schema)]),
                 "default": Answer(
                     description: "Why it is not answered (RFC 9457).",
-                    content: ["application/problem+json": Media(schema: Schema(ref: "#/components/schemas/Problem"))]),
+                    content: ["application/problem+json": Media(schema: .named("Problem"))]),
             ]
         }
     }
@@ -49,15 +51,20 @@ struct OpenAPIDocument: Encodable {
         var place: String
         var description: String
         var required: Bool
-        var schema: Schema
+        var schema: JSONSchema
 
         init(_ parameter: APIOperation.Parameter) {
             name = parameter.name
             place = parameter.isInPath ? "path" : "query"
             description = parameter.meaning
             required = parameter.isInPath
-            let kind = parameter.kind.rawValue
-            schema = parameter.isRepeated ? Schema(type: "array", items: ["type": kind]) : Schema(type: kind)
+            let kind: JSONSchema =
+                switch parameter.kind {
+                case .string: .string
+                case .integer: .integer
+                case .boolean: .boolean
+                }
+            schema = parameter.isRepeated ? .array(kind) : kind
         }
 
         enum CodingKeys: String, CodingKey {
@@ -72,29 +79,10 @@ struct OpenAPIDocument: Encodable {
         var content: [String: Media]
     }
 
-    private struct Media: Encodable { var schema: Schema }
-
-    private struct Schema: Encodable {
-        var type: String?
-        var items: [String: String]?
-        var properties: [String: [String: String]]?
-        var ref: String?
-
-        enum CodingKeys: String, CodingKey {
-            case type, items, properties
-            case ref = "$ref"
-        }
-    }
+    private struct Media: Encodable { var schema: JSONSchema }
 
     private struct Components: Encodable {
-        var schemas = [
-            "Problem": Schema(
-                type: "object",
-                properties: [
-                    "type": ["type": "string"], "title": ["type": "string"], "status": ["type": "integer"],
-                    "detail": ["type": "string"], "error": ["type": "string"],
-                ])
-        ]
+        var schemas = AnswerSchemas.components
         var securitySchemes = [
             "bearer": ["type": "http", "scheme": "bearer"], "basic": ["type": "http", "scheme": "basic"],
         ]

@@ -60,12 +60,7 @@ struct ChangeView {
     }
 
     init(_ change: ChangeReview.Row, id: String) {
-        func values(_ cells: [ChangeReview.Cell]) -> RowChange.Values { cells.map { ($0.column, $0.value) } }
-        self.init(
-            RowChange(
-                run: 0, source: "", startedAt: .distantPast, table: change.table, operation: change.operation.rawValue,
-                key: values(change.key), old: change.operation == .insert ? nil : values(change.old),
-                new: change.operation == .delete ? nil : values(change.new)), id: id)
+        self.init(RowChange(change), id: id)
     }
 
     init(_ change: ChangelogEntry, id: String) {

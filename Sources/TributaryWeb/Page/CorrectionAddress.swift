@@ -10,7 +10,8 @@ struct CorrectionAddress: Sendable {
 
     let source: String
     let kind: Kind
-    let isCSV: Bool
+    /// How it is written for programs; nil for a page.
+    let format: ChangeFileFormat?
     /// Of an undo, the run or time to go back to.
     var to: String?
     /// Of a replay, true for all kept bodies.
@@ -20,17 +21,19 @@ struct CorrectionAddress: Sendable {
     var apply: String?
 
     /// - Returns: nil for the address of something else.
-    init?(_ request: Request) {
+    /// - Throws: ``Query/Problem``.
+    init?(_ request: Request) throws {
         let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard names.count == 3, names[0] == "sources" else { return nil }
-        isCSV = names[2].hasSuffix(".csv")
-        guard let kind = Kind(rawValue: isCSV ? String(names[2].dropLast(4)) : names[2]) else { return nil }
+        let (name, format) = ChangeFileFormat.split(names[2])
+        guard let kind = Kind(rawValue: name) else { return nil }
+        self.format = format
         self.kind = kind
         source = names[1]
         let query = Query(request)
         to = query["to"]
         all = query["all"] == "true"
-        part = ReviewView.Part(query)
+        part = try ReviewView.Part(query)
         apply = query["apply"]
     }
 

@@ -18,29 +18,32 @@ struct CorrectionPages: Sendable {
     func show(_ address: CorrectionAddress, _ request: Request) async throws -> Response {
         // Another site's page or picture makes no plan.
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
-            return pages.missing("This page is opened from the daemon's own pages.", .forbidden)
+            return pages.missing(
+                "This page is opened from the daemon's own pages.", .forbidden, at: place(address, isHere: false))
         }
-        return try await answer(address) {
+        return try await answer(address, "\(address.title): not possible") {
             let plan = try await pages.service.plan(try address.correction(), of: address.source)
-            if address.isCSV {
+            if let format = address.format {
                 guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
-                return .csv(ReviewView.csv(review, address.part.table))
+                return .file(try ReviewView.file(review, address.part, format), format)
             }
             let view = view(plan, address)
             let page = Page(
                 title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
-            return pages.answer(
-                page,
-                at: [
-                    Layout.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
-                    Layout.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: true),
-                ])
+            return pages.answer(page, at: place(address, isHere: true))
         }
+    }
+
+    private func place(_ address: CorrectionAddress, isHere: Bool) -> [Layout.Place] {
+        [
+            Layout.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
+            Layout.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
+        ]
     }
 
     /// Does what was shown.
     func apply(_ address: CorrectionAddress) async throws -> Response {
-        try await answer(address) {
+        try await answer(address, "Nothing was changed") {
             guard let digest = address.apply else { throw Query.Problem("nothing was shown that could be done") }
             _ = try await pages.service.apply(try address.correction(), of: address.source, shown: digest)
             pages.logger.notice("\(address.source): \(address.kind.rawValue) was done on the page")
@@ -49,8 +52,9 @@ struct CorrectionPages: Sendable {
         }
     }
 
+    /// - Parameter refused: the title where it cannot be done.
     private func answer(
-        _ address: CorrectionAddress, _ body: () async throws -> Response
+        _ address: CorrectionAddress, _ refused: String, _ body: () async throws -> Response
     ) async throws -> Response {
         do {
             let name = address.source
@@ -61,16 +65,18 @@ struct CorrectionPages: Sendable {
             guard isKnown else { return pages.missing("There is no such source.") }
             return try await body()
         } catch let problem as Query.Problem {
-            return pages.missing(problem.message, problem.status)
+            return pages.missing(problem.message, problem.status, at: place(address, isHere: false))
         } catch let refusal as CorrectionRefusal {
-            return pages.missing(refusal.description, refusal.isBusy ? .serviceUnavailable : .conflict)
+            return pages.missing(
+                refusal.description, refusal.isBusy ? .serviceUnavailable : .conflict,
+                title: refusal.isBusy ? "Busy: try again in a moment" : refused, at: place(address, isHere: false))
         } catch let error as StoreError {
-            return pages.failed(error)
+            return pages.failed(error, at: place(address, isHere: false))
         }
     }
 
     private func view(_ plan: CorrectionPlan, _ address: CorrectionAddress) -> ReviewView {
-        let action = address.address(apply: plan.digest)
+        let action = pages.mayChange ? address.address(apply: plan.digest) : nil
         switch plan.content {
         case .purge(let report):
             let rows = plan.counts.deleted
@@ -84,13 +90,9 @@ struct CorrectionPages: Sendable {
             }
             return view
         case .rows(let review, let stack):
-            let counts = plan.counts
-            let differs = counts.inserted + counts.updated + counts.deleted > 0
             var view = ReviewView(
-                review, address.part, does: ReviewView.words(counts), action: differs ? action : nil,
-                promise: Self.promise,
-                csv: differs ? address.address(address.part.with { $0.from = 0 }, suffix: ".csv") : nil
-            ) { address.address($0) }
+                review, address.part, action: review.tables.isEmpty ? nil : action, promise: Self.promise
+            ) { address.address($0, suffix: $1) }
             if let blocked = stack?.blocked { view.notes.append("A run would be blocked: \(blocked)") }
             view.notes += stack?.notes ?? []
             if address.kind == .undo {

@@ -20,10 +20,10 @@ struct DaemonPage {
 
     init(
         table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [Origin: Date],
-        running: Set<String>, templates: Templates, now: Date
+        running: Set<String>, mayChange: Bool, templates: Templates, now: Date
     ) {
         self.templates = templates
-        hooks = table.hooks.map(HookView.init)
+        hooks = table.hooks.map { HookView($0, mayChange: mayChange) }
         daemons = table.daemons.map { daemons in daemons.records.map { DaemonView($0, daemons) } } ?? []
         var coming: [(due: Date, index: Int)] = []
         var waiting: [String: [String]] = [:]
@@ -93,7 +93,7 @@ extension DaemonPage {
         var retry: String?
         var isProblem: Bool
 
-        init(_ status: HookStatus) {
+        init(_ status: HookStatus, mayChange: Bool) {
             name = status.hook.name
             id = "hook-" + name.percentEncoded
             state = status.word
@@ -107,7 +107,7 @@ extension DaemonPage {
             error = status.state?.error
             isProblem = attempts != nil || status.isGone
             kind = isProblem ? "failing" : "ok"
-            retry = isProblem ? "/hooks/\(name.percentEncoded)/retry" : nil
+            retry = isProblem && mayChange ? "/hooks/\(name.percentEncoded)/retry" : nil
         }
     }
 

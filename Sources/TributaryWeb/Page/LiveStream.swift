@@ -34,7 +34,7 @@ struct LiveStream: Sendable {
         for try await _ in merge(changes, times).cancelOnGracefulShutdown() {
             let now = ContinuousClock.now
             do {
-                let made = try await pages.followed.value(of: text, since: now) {
+                let made = try await pages.followed.value(of: pages.key(of: text), since: now) {
                     try await pages.page(address, since: now)
                 }
                 // The source is no longer declared, or the run was deleted. The browser requests the page again.

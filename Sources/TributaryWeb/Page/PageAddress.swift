@@ -10,17 +10,18 @@ enum PageAddress: Sendable {
 
     /// - Parameter address: path and query of a page.
     /// - Returns: nil where there is no such page.
-    init?(_ address: String) {
+    /// - Throws: ``Query/Problem`` for a value that is not understood.
+    init?(_ address: String) throws {
         let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = Query(parts.count > 1 ? String(parts[1]) : "")
         let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         switch names.count {
-        case 0: self = .sources(SourceQuery(query))
+        case 0: self = .sources(try SourceQuery(query))
         case 1 where parts[0] == DaemonPage.path: self = .daemon
-        case 2 where names[0] == "sources": self = .source(names[1], SourcePage.Options(query))
+        case 2 where names[0] == "sources": self = .source(names[1], try SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
             guard let run = Int64(names[3]) else { return nil }
-            self = .run(names[1], run, ReviewView.Part(query))
+            self = .run(names[1], run, try ReviewView.Part(query))
         default: return nil
         }
     }

@@ -21,8 +21,10 @@ struct Pages: Sendable {
     private let tables = BriefCache<SourceTable>()
     private let texts = SourceTexts()
     private let live: LiveLimit
-    /// The pages as they were made last for those who follow them, by their addresses.
+    /// The pages as they were made last for those who follow them, by their keys.
     let followed = BriefCache<Page?>()
+    /// False for pages without buttons.
+    private(set) var mayChange = true
 
     /// - Throws: where a template is wrong.
     init(
@@ -38,18 +40,28 @@ struct Pages: Sendable {
         self.live = live
     }
 
-    func add(to router: Router<BasicRequestContext>) {
-        router.get("/") { request, _ in try await show(request) }
-        router.get("/sources/**") { request, _ in try await show(request) }
-        router.post("/sources/**") { request, _ in try await act(request) }
-        router.get("/daemon") { request, _ in try await show(request) }
-        router.post("/hooks/**") { request, _ in try await retry(request) }
-        router.get("/live") { request, _ in try await follow(request) }
+    func add(to router: Router<PageContext>) {
+        for path: RouterPath in ["/", "/sources/**", "/daemon"] {
+            router.get(path) { request, context in try await seen(by: context).show(request) }
+        }
+        router.post("/sources/**") { request, context in try await seen(by: context).act(request) }
+        router.post("/hooks/**") { request, context in try await seen(by: context).retry(request) }
+        router.get("/live") { request, context in try await seen(by: context).follow(request) }
         router.get("/assets/{name}") { request, context in
             assets.response(to: context.parameters.get("name") ?? "") ?? missing("There is no such file.")
         }
-        router.get("**") { _, _ in missing("There is no such page.") }
+        router.get("**") { _, context in seen(by: context).missing("There is no such page.") }
     }
+
+    /// Returns the pages as somebody sees them: without buttons for those who may not press them.
+    func seen(by context: PageContext) -> Pages {
+        var pages = self
+        pages.mayChange = context.mayChange
+        return pages
+    }
+
+    /// Returns the key of a page among those that are followed.
+    func key(of address: String) -> String { (mayChange ? "" : "read ") + address }
 
     /// Returns a page as it is; nil where there is none.
     ///
@@ -70,19 +82,20 @@ struct Pages: Sendable {
         case .daemon:
             return DaemonPage(
                 table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
-                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), templates: templates,
-                now: Date()
+                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
+                templates: templates, now: Date()
             ).page()
         case .source(let name, let options):
             let running = service.activeRuns[source: name]
-            return try await store.read { [templates, texts, showsRows] store in
+            return try await store.read { [templates, texts, showsRows, mayChange] store in
                 try SourcePage(
                     name, options, in: store, configuration, running: running, texts: texts, showsRows: showsRows,
-                    templates: templates, now: Date())?.page()
+                    mayChange: mayChange, templates: templates, now: Date())?.page()
             }
         case .run(let source, let number, let part):
-            return try await store.read { [templates] store in
-                try RunPage(source, number, part, in: store, configuration, templates: templates)?.page()
+            return try await store.read { [templates, mayChange] store in
+                try RunPage(
+                    source, number, part, in: store, configuration, mayChange: mayChange, templates: templates)?.page()
             }
         }
     }
@@ -108,111 +121,40 @@ struct Pages: Sendable {
 
     private func show(_ request: Request) async throws -> Response {
         let text = request.uri.string
-        if let correction = CorrectionAddress(request) {
-            return try await CorrectionPages(pages: self).show(correction, request)
-        }
-        if let csv = try await reviewAsCSV(request) { return csv }
-        guard let address = PageAddress(text) else { return missing("There is no such page.") }
+        var place: [Layout.Place] = []
         do {
-            guard let page = try await page(address) else { return missing("There is no such source, or no such run.") }
+            if let correction = try CorrectionAddress(request) {
+                return try await CorrectionPages(pages: self).show(correction, request)
+            }
+            if let download = try RunDownload(request) {
+                place = [Layout.Place(name: download.source, address: PageAddress.path(download.source), isHere: false)]
+                return try await download.response(self) ?? missing("There is no such run.", at: place)
+            }
+            guard let address = try PageAddress(text) else { return missing("There is no such page.") }
+            place = address.place
+            guard let page = try await page(address) else {
+                return missing("There is no such source, or no such run.", at: place)
+            }
             return .html(.ok, templates.render("layout", layout(page, address, text, Query(request)["done"])))
+        } catch let problem as Query.Problem {
+            return missing(problem.message, problem.status, at: place)
         } catch let error as StoreError {
             logger.error("The page cannot be shown", metadata: ["error": "\(error)"])
-            return failed(error)
-        }
-    }
-
-    /// Returns the changes that a blocked run waits to make, for `/sources/NAME/runs/NUMBER.csv`; nil for another address.
-    private func reviewAsCSV(_ request: Request) async throws -> Response? {
-        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard names.count == 4, names[2] == "runs", names[3].hasSuffix(".csv"),
-            let number = Int64(names[3].dropLast(4))
-        else { return nil }
-        let (name, table, configuration) = (names[1], Query(request)["table"], service.configuration)
-        let text = try await store.read { store in
-            try store.recordedRun(number).flatMap { run in run.source == name ? configuration.review(of: run) : nil }
-                .map { ReviewView.csv($0, table) }
-        }
-        return text.map(Response.csv) ?? missing("There is no such run, or its changes are not known here.")
-    }
-
-    // MARK: - Buttons
-
-    private func act(_ request: Request) async throws -> Response {
-        if let correction = CorrectionAddress(request) {
-            return try await CorrectionPages(pages: self).apply(correction)
-        }
-        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard parts.count == 3, let name = parts.dropFirst().first, service.configuration[source: name] != nil else {
-            return missing("There is no such source.")
-        }
-        guard service.configuration[source: name]?.isEnabled == true else {
-            return missing("Source '\(name)' is switched off (enabled = false).", .conflict)
-        }
-        let done: String
-        do {
-            switch parts[2] {
-            case "refresh":
-                try await store.read { [service] _ in try service.refreshEverywhere([name]) }
-                done = "refresh"
-            case "accept":
-                let run = Query(request)["run"].flatMap { Int64($0) }
-                _ = try await store.write { [service] _ in try service.accept([name], run: run) }
-                done = "accept"
-            case "resume":
-                let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
-                done = isResumed ? "resume" : "not-paused"
-            default: return missing("There is no such page.")
-            }
-        } catch let refusal as AcceptanceRefusal {
-            return missing(refusal.description, .conflict)
-        } catch let error as StoreError {
-            return failed(error)
-        }
-        logger.notice("\(name): \(parts[2]) was asked for on the page")
-        return .seeOther(PageAddress.path(name, "?done=\(done)"))
-    }
-
-    /// Sends the event again at once that a hook's receiver did not take: `/hooks/NAME/retry`.
-    private func retry(_ request: Request) async throws -> Response {
-        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard parts.count == 3, parts[2] == "retry",
-            service.configuration.hooks.contains(where: { $0.name == parts[1] })
-        else { return missing("There is no such hook.") }
-        do {
-            let isRetried = try await store.write { [service] _ in try service.retryHook(parts[1]) }
-            logger.notice("The hook '\(parts[1])' was to send again, by the page")
-            return .seeOther(DaemonPage.path + "?done=" + (isRetried ? "retry" : "not-failed"))
-        } catch let error as StoreError {
-            return failed(error)
-        }
-    }
-
-    private static func words(_ done: String?) -> String? {
-        switch done {
-        case "refresh": "It is refreshed as soon as there is a place."
-        case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
-        case "resume": "It is resumed, and refreshed now."
-        case "not-paused": "It is not paused."
-        case "retry": "The event is sent again now."
-        case "not-failed": "No event of the hook has failed."
-        case "undo": "Its rows are what they were. It is paused until its feed differs, or until it is resumed."
-        case "replay": "Its kept bodies were read again, and the differences committed."
-        case "purge": "Its rows are deleted, and what was remembered of it."
-        default: nil
+            return failed(error, at: place)
         }
     }
 
     // MARK: - Layout
 
     private func layout(_ page: Page) -> Layout {
-        Layout(page, version: assets.version, links: links, store: service.store.name)
+        let links = mayChange ? links : links.filter { $0.address != TryPage.path }
+        return Layout(page, version: assets.version, links: links, store: service.store.name)
     }
 
     private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ done: String?) -> Layout {
         var layout = layout(page)
         layout.live = Self.live(address, text)
-        layout.done = Self.words(done)
+        layout.done = Self.doneText(done)
         layout.lead(by: address.place)
         return layout
     }
@@ -229,28 +171,59 @@ struct Pages: Sendable {
         return .html(status, templates.render("layout", layout))
     }
 
-    private struct MissingView { var message: String }
-
-    func missing(_ message: String, _ status: HTTPResponse.Status = .notFound) -> Response {
-        let title = status == .notFound ? "Not found" : status == .badRequest ? "Not understood" : "Not now"
-        let content = templates.render("missing", MissingView(message: message))
-        return answer(Page(title: title, fragments: [Fragment("missing", content)]), at: [], status)
+    private struct MissingView {
+        var message: String
+        var links: [Layout.Link]
     }
 
-    func failed(_ error: StoreError) -> Response {
-        missing(service.configuration.redactor.redact(error.message), .serviceUnavailable)
+    /// Answers why something is not shown, or not done.
+    ///
+    /// - Parameters:
+    ///   - title: what happened; nil for what the status says.
+    ///   - place: where somebody was.
+    ///   - links: where somebody may go on, before that place.
+    func missing(
+        _ message: String, _ status: HTTPResponse.Status = .notFound, title: String? = nil,
+        at place: [Layout.Place] = [], links: [Layout.Link] = []
+    ) -> Response {
+        let links = links + place.filter { !$0.isHere }.map { Layout.Link(name: $0.name, address: $0.address) }
+        let content = templates.render("missing", MissingView(message: message, links: links))
+        return answer(
+            Page(title: title ?? Self.title(status), fragments: [Fragment("missing", content)]), at: place, status)
+    }
+
+    private static func title(_ status: HTTPResponse.Status) -> String {
+        switch status {
+        case .notFound: "Not found"
+        case .badRequest: "Not understood"
+        case .forbidden: "Not allowed"
+        case .conflict: "Nothing was changed"
+        case .requestTimeout: "Too late"
+        default: "Not available"
+        }
+    }
+
+    func failed(_ error: StoreError, at place: [Layout.Place] = []) -> Response {
+        missing(
+            service.configuration.redactor.redact(error.message), .serviceUnavailable,
+            title: "The store cannot be used", at: place)
     }
 
     // MARK: - Live
 
     private func follow(_ request: Request) async throws -> Response {
-        guard let text = Query(request)["page"], let address = PageAddress(text) else {
-            return .text(.notFound, "There is no such page.\n")
-        }
+        let address: PageAddress
+        let text = Query(request)["page"] ?? ""
         let first: Page
         do {
+            guard !text.isEmpty, let found = try PageAddress(text) else {
+                return .text(.notFound, "There is no such page.\n")
+            }
+            address = found
             guard let page = try await page(address) else { return .text(.notFound, "There is no such page.\n") }
             first = page
+        } catch let problem as Query.Problem {
+            return .text(problem.status, problem.message + "\n")
         } catch let error as StoreError {
             // The browser asks again.
             return .text(.serviceUnavailable, service.configuration.redactor.redact(error.message) + "\n")

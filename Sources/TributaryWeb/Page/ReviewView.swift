@@ -19,6 +19,13 @@ struct ReviewView {
         var isChosen = false
     }
 
+    /// A part of the rows, to choose.
+    struct Filter {
+        var name: String
+        var address: String
+        var isChosen: Bool
+    }
+
     /// Which rows are shown.
     struct Part: Sendable, Equatable {
         /// The number of rows to pass over.
@@ -28,10 +35,39 @@ struct ReviewView {
         /// `insert`, `update` or `delete`; nil for all.
         var operation: String?
 
-        init(_ query: Query) {
-            from = max(0, query["from"].flatMap { Int($0) } ?? 0)
+        /// - Throws: ``Query/Problem``.
+        init(_ query: Query) throws {
+            from = try query.number("from") ?? 0
             table = query["table"]
-            operation = query["operation"].flatMap { ChangeReview.Row.Operation(rawValue: $0)?.rawValue }
+            let operation: ChangeReview.Row.Operation? = try query.choice("operation")
+            self.operation = operation?.rawValue
+        }
+
+        func rows(of review: ChangeReview) -> [ChangeReview.Row] {
+            review.rows.filter {
+                (table == nil || $0.table == table) && (operation == nil || $0.operation.rawValue == operation)
+            }
+        }
+
+        /// Returns the operations to choose from, with their numbers.
+        ///
+        /// - Parameter address: returns where a part is shown.
+        func filters(_ counts: MergeCounts, _ address: (Part) -> String) -> [Filter] {
+            let operations = [("insert", counts.inserted), ("update", counts.updated), ("delete", counts.deleted)]
+                .filter { $0.1 > 0 }
+            guard !operations.isEmpty else { return [] }
+            let all = Filter(
+                name: "all \(operations.reduce(0) { $0 + $1.1 })",
+                address: address(with { ($0.from, $0.table, $0.operation) = (0, nil, nil) }),
+                isChosen: table == nil && operation == nil)
+            return [all]
+                + operations.map { operation, count in
+                    let isChosen = self.operation == operation
+                    return Filter(
+                        name: "\(operation) \(count)",
+                        address: address(with { ($0.from, $0.operation) = (0, isChosen ? nil : operation) }),
+                        isChosen: isChosen)
+                }
         }
 
         var items: [String] {
@@ -52,49 +88,63 @@ struct ReviewView {
     var first = 0
     var last = 0
     var omitted: Int?
-    var all: String?
+    var filters: [Filter] = []
+    var hasFilters = false
     var previous: String?
     var next: String?
-    var csv: String?
-    /// Where the button leads; nil where there is nothing to do.
+    /// The rows for programs.
+    var formats: [Layout.Link] = []
+    /// Where the button leads; nil where there is none.
     var action: String?
     var does: String
     var promise: String
+    /// How the changes are refused.
+    var refusal: String?
+    /// What is said in place of the button.
+    var instead: String?
     /// What else is to be known before somebody decides.
     var notes: [String] = []
 
-    /// - Parameter address: returns where a part of the rows is shown.
+    /// - Parameters:
+    ///   - action: where the button leads; nil for none.
+    ///   - address: returns where a part of the rows is shown, or with the suffix of a format, is written for programs.
     init(
-        _ review: ChangeReview, _ part: Part, does: String, action: String?, promise: String, csv: String?,
-        address: (Part) -> String
+        _ review: ChangeReview, _ part: Part, action: String?, promise: String,
+        address: (_ part: Part, _ suffix: String) -> String
     ) {
-        self.does = does
+        does = Self.button(review.total)
         self.action = action
         self.promise = promise
-        self.csv = csv
+        instead = review.tables.isEmpty ? "No row would change." : nil
         tables = review.tables.map { table in
             Table(
                 name: table.table, inserted: table.inserted, updated: table.updated, deleted: table.deleted,
                 address: address(
-                    part.with {
-                        $0.from = 0
-                        $0.table = table.table
-                    }), isChosen: table.table == part.table)
+                    part.with { ($0.from, $0.table) = (0, table.table == part.table ? nil : table.table) }, ""),
+                isChosen: table.table == part.table)
         }
-        let rows = part.table.map { name in review.rows.filter { $0.table == name } } ?? review.rows
+        filters = part.filters(review.total) { address($0, "") }
+        hasFilters = !filters.isEmpty
+        let rows = part.rows(of: review)
         let shown = rows.dropFirst(part.from).prefix(Self.rowsPerPage)
         changes = shown.enumerated().map { ChangeView($1, id: "change-\($0)") }
         hasRows = !review.rows.isEmpty
         first = shown.isEmpty ? 0 : part.from + 1
         last = shown.isEmpty ? 0 : part.from + shown.count
         omitted = review.omitted > 0 ? review.omitted : nil
-        all = part.table == nil ? nil : address(part.with { ($0.from, $0.table) = (0, nil) })
-        previous = part.from > 0 ? address(part.with { $0.from = max(0, part.from - Self.rowsPerPage) }) : nil
-        next = last < rows.count && !shown.isEmpty ? address(part.with { $0.from = last }) : nil
+        previous = part.from > 0 ? address(part.with { $0.from = max(0, part.from - Self.rowsPerPage) }, "") : nil
+        next = last < rows.count && !shown.isEmpty ? address(part.with { $0.from = last }, "") : nil
+        formats =
+            hasRows
+            ? [ChangeFileFormat.csv, .json].map { format in
+                Layout.Link(
+                    name: format.rawValue.uppercased(),
+                    address: address(part.with { $0.from = 0 }, "." + format.rawValue))
+            } : []
     }
 
     /// A purge, which counts its rows.
-    init(_ purge: PurgeReport, does: String, action: String, promise: String) {
+    init(_ purge: PurgeReport, does: String, action: String?, promise: String) {
         self.does = does
         self.action = action
         self.promise = promise
@@ -112,7 +162,7 @@ struct ReviewView {
         }
     }
 
-    /// Returns what a commit does, as a button says it: "Delete 360 rows and update 12".
+    /// Returns what a commit does: "delete 360 rows and update 12".
     static func words(_ counts: MergeCounts) -> String {
         let parts = [("delete", counts.deleted), ("update", counts.updated), ("insert", counts.inserted)]
             .filter { $0.1 > 0 }
@@ -120,28 +170,20 @@ struct ReviewView {
             "\(part.0) \(part.1)" + (place == 0 ? (part.1 == 1 ? " row" : " rows") : "")
         }
         let start = texts.dropLast().joined(separator: ", ")
-        let text = (start.isEmpty ? "" : start + " and ") + (texts.last ?? "")
-        return text.isEmpty ? "Accept: no row changes" : text.prefix(1).uppercased() + text.dropFirst()
+        return (start.isEmpty ? "" : start + " and ") + (texts.last ?? "no row changes")
     }
 
-    /// Returns the rows of a review as CSV, a line for each value: of an updated row, for those that differ.
-    static func csv(_ review: ChangeReview, _ table: String?) -> String {
-        let format = RowFormat.csv
-        let columns = ["table", "operation", "key", "column", "before", "after"]
-        var text = format.start(columns)
-        for row in review.rows where table == nil || row.table == table {
-            let key = RowFormat.object(row.key.map(\.column), row.key.map(\.value))
-            let names = (row.old.isEmpty ? row.new : row.old).map(\.column)
-            let old = Dictionary(row.old.map { ($0.column, $0.value) }) { first, _ in first }
-            let new = Dictionary(row.new.map { ($0.column, $0.value) }) { first, _ in first }
-            for name in names {
-                let values: [StoredValue] = [
-                    .text(row.table), .text(row.operation.rawValue), .text(key), .text(name), old[name] ?? .null,
-                    new[name] ?? .null,
-                ]
-                text += format.row(columns, values, isFirst: false)
-            }
-        }
-        return text
+    /// Returns what a button says: "Delete 360 rows and update 12".
+    static func button(_ counts: MergeCounts) -> String {
+        let text = words(counts)
+        return counts.inserted + counts.updated + counts.deleted == 0
+            ? "Accept: \(text)" : text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    /// Returns the rows of a review for programs.
+    static func file(_ review: ChangeReview, _ part: Part, _ format: ChangeFileFormat) throws -> String {
+        var text = format.start
+        for (index, row) in part.rows(of: review).enumerated() { text += try format.text(row, isFirst: index == 0) }
+        return text + format.end
     }
 }

@@ -16,10 +16,16 @@ struct RunPage {
     /// The tables of its source.
     let tables: [String]
     let neighbours: (previous: Int64?, next: Int64?)
-    /// The changes that it waits to make; nil where it does not, or where they are not known.
-    let review: ChangeReview?
-    /// True where its source's rows can be brought back to it.
-    let mayBeRestored: Bool
+    /// What has come of a blocked run; nil for others.
+    let blocked: BlockedRunState?
+    /// True where its source is declared, and switched on.
+    let isEnabled: Bool
+    /// True where its source keeps what an undo needs.
+    let keepsHistory: Bool
+    /// True where a later run of its source has changed rows.
+    let hasLaterChange: Bool
+    /// False where nobody who sees the page may press a button.
+    let mayChange: Bool
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -28,17 +34,19 @@ struct RunPage {
     /// - Throws: `StoreError`.
     init?(
         _ source: String, _ number: Int64, _ part: ReviewView.Part, in store: any MainStore,
-        _ configuration: TributaryConfiguration, templates: Templates
+        _ configuration: TributaryConfiguration, mayChange: Bool, templates: Templates
     ) throws {
         guard let run = try store.recordedRun(number), run.source == source else { return nil }
         self.run = run
+        self.mayChange = mayChange
         self.templates = templates
         let from = min(part.from, Self.mostPassed)
         self.part = part.with { $0.from = from }
-        review =
-            try configuration[source: source]?.isEnabled == true && store.blockedRun(of: source)?.number == number
-            ? configuration.review(of: run) : nil
-        mayBeRestored = run.outcome == .committed && configuration[source: source]?.keepsHistory == true
+        let following = try store.following(number, of: source)
+        blocked = try BlockedRunState(run, next: following.refresh, in: store, configuration)
+        isEnabled = configuration[source: source]?.isEnabled == true
+        keepsHistory = configuration[source: source]?.keepsHistory == true
+        hasLaterChange = following.change != nil
         changes = try RunChanges(
             number,
             RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
@@ -47,28 +55,37 @@ struct RunPage {
         neighbours = try store.neighbours(of: number, of: source)
     }
 
-    private func view(_ review: ChangeReview) -> ReviewView {
-        let path = PageAddress.path(run.source, "/runs/\(run.number ?? 0)")
-        func address(_ part: ReviewView.Part, _ suffix: String = "") -> String {
-            path + suffix + (part.items.isEmpty ? "" : "?" + part.items.joined(separator: "&"))
-        }
-        return ReviewView(
-            review, part, does: ReviewView.words(review.total),
-            action: PageAddress.path(run.source, "/accept?run=\(run.number ?? 0)"),
+    /// Returns the address of a part of the run's changes.
+    private func address(_ part: ReviewView.Part, _ suffix: String = "") -> String {
+        PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)")
+            + (part.items.isEmpty ? "" : "?" + part.items.joined(separator: "&"))
+    }
+
+    /// - Parameter waiting: the run that waits to be accepted with these changes.
+    private func view(_ review: ChangeReview, _ waiting: Int64) -> ReviewView {
+        var view = ReviewView(
+            review, part,
+            action: mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
             promise: "These changes are made, or none: where the store has changed since, the run is blocked again.",
-            csv: address(part.with { $0.from = 0 }, ".csv")
-        ) { address($0) }
+            address: address)
+        if waiting != run.number { view.notes.append("Run \(waiting) had the same documents, and waits in its place.") }
+        if !isEnabled { view.instead = "The source is switched off (enabled = false): nothing can be accepted." }
+        view.refusal =
+            "To refuse these changes, do nothing: the source is fetched again when it is due, and the next feed that keeps "
+            + "within the limits is committed."
+        return view
     }
 
     func page() -> Page {
-        Page(
+        let changes =
+            switch blocked {
+            case .waiting(let review, let waiting)?:
+                Fragment("review", templates.render("review", view(review, waiting)))
+            default: Fragment("changes", templates.render("changes", ChangesView(self)))
+            }
+        return Page(
             title: "Run \(run.number ?? 0) of \(run.source)",
-            fragments: [
-                Fragment("run", templates.render("run", SummaryView(self))),
-                review.map {
-                    Fragment("review", templates.render("review", view($0)))
-                } ?? Fragment("changes", templates.render("changes", ChangesView(self))),
-            ])
+            fragments: [Fragment("run", templates.render("run", SummaryView(self))), changes])
     }
 }
 
@@ -84,8 +101,8 @@ extension RunPage {
 
         var run: RunRowView
         var requests: [Request]
-        /// Where the source's rows are brought back to it.
-        var undo: String?
+        /// Where the source's rows are brought back to it, or to those before it.
+        var undo: Layout.Link?
         var previous: String?
         var next: String?
 
@@ -94,7 +111,20 @@ extension RunPage {
             func path(_ run: Int64) -> String { PageAddress.path(page.run.source, "/runs/\(run)") }
             previous = page.neighbours.previous.map(path)
             next = page.neighbours.next.map(path)
-            undo = page.mayBeRestored ? PageAddress.path(page.run.source, "/undo?to=\(page.run.number ?? 0)") : nil
+            let counts = page.run.counts
+            let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || page.run.restoredRun != nil
+            if page.mayChange, page.keepsHistory, page.run.outcome == .committed, page.run.kind != .purge {
+                if page.hasLaterChange {
+                    undo = Layout.Link(
+                        name: "Bring the rows back to this run …",
+                        address: PageAddress.path(page.run.source, "/undo?to=\(page.run.number ?? 0)"))
+                } else if hasChanges {
+                    undo = Layout.Link(
+                        name: "Undo this run …",
+                        address: PageAddress.path(
+                            page.run.source, "/undo" + (page.neighbours.previous.map { "?to=\($0)" } ?? "")))
+                }
+            }
             requests = page.run.requests.map {
                 Request(
                     key: $0.key, status: $0.status.map(String.init) ?? "–", outcome: $0.outcome.rawValue,
@@ -104,14 +134,11 @@ extension RunPage {
     }
 
     fileprivate struct ChangesView {
-        struct Filter {
-            var name: String
-            var address: String
-            var isChosen: Bool
-        }
-
-        var filters: [Filter]
+        /// What has come of a blocked run.
+        var blocked: BlockedRunView?
+        var filters: [ReviewView.Filter]
         var hasFilters: Bool
+        var formats: [Layout.Link]
         var changes: [ChangeView]
         var isEmpty: Bool
         var lacksHistory: Bool
@@ -130,38 +157,26 @@ extension RunPage {
             let from = page.part.from
             first = from + 1
             last = from + changes.count
-            let path = PageAddress.path(page.run.source, "/runs/\(page.run.number ?? 0)")
-            func address(_ change: (inout ReviewView.Part) -> Void) -> String {
-                let items = page.part.with(change).items
-                return path + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
-            }
+            func address(_ change: (inout ReviewView.Part) -> Void) -> String { page.address(page.part.with(change)) }
             func starting(from: Int) -> String { address { $0.from = from } }
-            let counts = page.run.counts
-            let operations = [("insert", counts.inserted), ("update", counts.updated), ("delete", counts.deleted)]
-                .filter {
-                    $0.1 > 0
-                }
-            let all = Filter(
-                name: "all \(operations.reduce(0) { $0 + $1.1 })", address: path,
-                isChosen: page.part.table == nil && page.part.operation == nil)
-            var filters = [all]
-            for (operation, count) in operations {
-                let isChosen = page.part.operation == operation
-                filters.append(
-                    Filter(
-                        name: "\(operation) \(count)",
-                        address: address { ($0.from, $0.operation) = (0, isChosen ? nil : operation) },
-                        isChosen: isChosen))
-            }
-            for table in page.tables where page.tables.count > 1 {
+            blocked = page.blocked.flatMap { BlockedRunView($0, of: page.run.source) }
+            var filters = page.part.filters(page.run.counts) { page.address($0) }
+            hasFilters = !filters.isEmpty
+            for table in page.tables where page.tables.count > 1 && hasFilters {
                 let isChosen = page.part.table == table
                 filters.append(
-                    Filter(
+                    ReviewView.Filter(
                         name: table, address: address { ($0.from, $0.table) = (0, isChosen ? nil : table) },
                         isChosen: isChosen))
             }
             self.filters = filters
-            hasFilters = !operations.isEmpty
+            formats =
+                page.changes.hasHistory && hasFilters
+                ? [ChangeFileFormat.csv, .json].map {
+                    Layout.Link(
+                        name: $0.rawValue.uppercased(),
+                        address: page.address(page.part.with { $0.from = 0 }, "." + $0.rawValue))
+                } : []
             previous = from > 0 ? starting(from: max(0, from - RunPage.rowsPerPage)) : nil
             let following = from + RunPage.rowsPerPage
             next = page.changes.hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil

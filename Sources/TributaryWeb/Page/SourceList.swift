@@ -151,7 +151,7 @@ extension SourceList {
         var nextDue: TimeView?
         var dueWord: String?
         var error: String?
-        var note: String?
+        var note: Sentence?
 
         init(_ source: SourceStatus, _ recent: RecentRuns, isRunning: Bool) {
             name = source.state.source
@@ -166,7 +166,7 @@ extension SourceList {
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
             // The next attempt is in a column of its own.
-            note = error == nil ? source.state.note : nil
+            note = error == nil ? source.state.note.map { Sentence($0, due: source.state.nextDue) } : nil
         }
     }
 }

@@ -13,9 +13,10 @@ struct SourcePage {
         var period = Period.all
         var runs = 20
 
-        init(_ query: Query) {
-            period = query["period"].flatMap(Period.init) ?? .all
-            runs = query["runs"].flatMap { Int($0) }.flatMap { Self.runCounts.contains($0) ? $0 : nil } ?? 20
+        /// - Throws: ``Query/Problem``.
+        init(_ query: Query) throws {
+            period = try query.choice("period") ?? .all
+            runs = try query.choice("runs", among: Self.runCounts.map(String.init)).flatMap { Int($0) } ?? 20
         }
 
         func address(_ source: String, period: Period? = nil, runs: Int? = nil) -> String {
@@ -42,6 +43,8 @@ struct SourcePage {
     /// False where no page shows rows of the store.
     let showsRows: Bool
     let declaration: SourceText?
+    /// False where nobody who sees the page may press a button.
+    let mayChange: Bool
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -50,7 +53,8 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, texts: SourceTexts, showsRows: Bool, templates: Templates, now: Date
+        running: ActiveRuns.Entry?, texts: SourceTexts, showsRows: Bool, mayChange: Bool, templates: Templates,
+        now: Date
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
@@ -71,6 +75,7 @@ struct SourcePage {
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
         self.showsRows = showsRows
+        self.mayChange = mayChange
         let changing = runs.first { run in
             run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
         }

@@ -32,12 +32,14 @@ struct SourceQuery: Sendable {
     /// Counted from 1.
     var page = 1
 
-    init(_ query: Query) {
+    /// - Throws: ``Query/Problem``.
+    init(_ query: Query) throws {
         text = query["q"] ?? ""
-        filter = query["state"].flatMap { name in Filter.all.first { $0.name == name } }
+        let state = try query.choice("state", among: Filter.all.map(\.name))
+        filter = Filter.all.first { $0.name == state }
         cause = query["cause"]
-        order = query["sort"].flatMap(Order.init) ?? .state
-        page = query["page"].flatMap { Int($0) }.map { min(max($0, 1), 1_000_000) } ?? 1
+        order = try query.choice("sort") ?? .state
+        page = try query.number("page", upTo: 1_000_000) ?? 1
     }
 
     /// The path and query that ask for this.

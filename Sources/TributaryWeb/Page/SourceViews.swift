@@ -26,7 +26,7 @@ extension SourcePage {
         var schedule: String?
         var daemon: String?
         var error: String?
-        var note: String?
+        var note: Sentence?
         var since: TimeView?
         var progress: Progress?
         /// What has come of the last run, for those who listen.
@@ -44,7 +44,7 @@ extension SourcePage {
             }
             daemon = status.runner ?? status.daemon
             error = status.state.error
-            note = status.state.note
+            note = status.state.note.map { Sentence($0, due: status.state.nextDue) }
             since = page.running.map { TimeView($0.startedAt) }
             progress = page.running?.progress.map { progress in
                 Progress(
@@ -61,23 +61,24 @@ extension SourcePage {
 
     struct ActionsView {
         var path: String
+        var mayChange: Bool
         var isDeclared: Bool
-        var mayBeAccepted: Bool
-        var blockedRun: Int64?
-        var review: String?
-        var does: String
+        /// Where the blocked run is reviewed.
+        var review: Layout.Link?
         var mayBeResumed: Bool
         var keepsHistory: Bool
         var keepsBodies: Bool
 
         init(_ page: SourcePage) {
             path = PageAddress.path(page.name)
+            mayChange = page.mayChange
             isDeclared = page.status.declaration?.isEnabled == true
-            blockedRun = page.blockedRun
-            mayBeAccepted = isDeclared && blockedRun != nil
-            let number = page.blockedRun ?? 0
-            review = page.blockedCounts.map { _ in PageAddress.path(page.name, "/runs/\(number)") }
-            does = page.blockedCounts.map(ReviewView.words) ?? "Accept run \(number)"
+            review = page.blockedRun.map { number in
+                Layout.Link(
+                    name: "Review run \(number)"
+                        + (page.blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
+                    address: PageAddress.path(page.name, "/runs/\(number)"))
+            }
             mayBeResumed = isDeclared && page.status.state.isPaused
             keepsHistory = page.status.declaration?.keepsHistory == true
             keepsBodies = page.status.declaration?.keepsBodies == true

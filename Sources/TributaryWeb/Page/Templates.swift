@@ -23,7 +23,7 @@ struct Templates: Sendable {
             ("trial", PackageResources.trial_mustache), ("hooks", PackageResources.hooks_mustache),
             ("hosts", PackageResources.hosts_mustache), ("daemons", PackageResources.daemons_mustache),
             ("due", PackageResources.due_mustache), ("rows", PackageResources.rows_mustache),
-            ("sources", PackageResources.sources_mustache),
+            ("sources", PackageResources.sources_mustache), ("sentence", PackageResources.sentence_mustache),
             ("declaration", PackageResources.declaration_mustache), ("run-row", PackageResources.run_row_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)

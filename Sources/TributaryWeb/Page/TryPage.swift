@@ -17,13 +17,26 @@ struct TryPage: Sendable {
     /// The time in which a form must have come.
     private static let timeLimit = Duration.seconds(20)
 
-    let pages: Pages
+    private(set) var pages: Pages
     /// Nil where nothing is tried out.
     let tryOut: TryOut?
 
-    func add(to router: Router<BasicRequestContext>) {
-        router.get("/try") { _, _ in tryOut == nil ? off : answer(View(), nil, .ok) }
-        router.post("/try") { request, _ in try await act(request) }
+    func add(to router: Router<PageContext>) {
+        router.get("/try") { _, context in
+            let own = seen(by: context)
+            guard tryOut != nil else { return own.off }
+            guard context.mayChange else {
+                return own.pages.missing("The 'read_token' of [daemon] tries no address; 'token' does.", .forbidden)
+            }
+            return own.answer(View(), nil, .ok)
+        }
+        router.post("/try") { request, context in try await seen(by: context).act(request) }
+    }
+
+    private func seen(by context: PageContext) -> TryPage {
+        var own = self
+        own.pages = pages.seen(by: context)
+        return own
     }
 
     private var off: Response {

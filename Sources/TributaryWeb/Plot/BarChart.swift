@@ -148,6 +148,10 @@ struct BarChart {
 
     private func times() -> String {
         let isLong = timeline.seconds * Double(timeline.count) > 3 * 86_400 || timeline.seconds >= 43_200
+        // Hours of more than one day are told apart by it.
+        let isOneDay =
+            (timeline.start.timeIntervalSince1970 / 86_400).rounded(.down)
+            == ((timeline.start(of: timeline.count).timeIntervalSince1970 - 1) / 86_400).rounded(.down)
         let step = (Self.width - Self.left) / Double(timeline.count)
         let places = [0, timeline.count / 4, timeline.count / 2, timeline.count * 3 / 4]
         let now = """
@@ -156,7 +160,8 @@ struct BarChart {
         return now
             + Set(places).sorted().map { index in
                 let iso = timeline.start(of: index).formatted(.iso8601)
-                let text = isLong ? iso.prefix(10).suffix(5) : iso.prefix(16).suffix(5)
+                let (day, hour) = (iso.prefix(10).suffix(5), iso.prefix(16).suffix(5))
+                let text = isLong ? String(day) : isOneDay ? String(hour) : "\(day) \(hour)"
                 return """
                     <text class="label" x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 6))">\(text)</text>
                     """

@@ -54,6 +54,32 @@ struct TimeView: Sendable {
     }
 }
 
+/// A sentence whose times are shown as all others are: in words, and in the zone of whoever reads.
+struct Sentence {
+    struct Part {
+        var text: String
+        /// What follows the text.
+        var time: TimeView?
+    }
+
+    var parts: [Part] = []
+
+    /// - Parameters:
+    ///   - text: with times such as `2026-11-24 14:05 UTC`.
+    ///   - due: a time that it may name, to the second.
+    init(_ text: String, due: Date? = nil) {
+        var rest = text[...]
+        while let found = rest.firstMatch(of: /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/) {
+            var time = try? Date("\(found.1)T\(found.2):00Z", strategy: .iso8601)
+            if let due, let start = time, (-0.5..<60).contains(due.timeIntervalSince(start)) { time = due }
+            let end = time == nil ? found.range.upperBound : found.range.lowerBound
+            parts.append(Part(text: String(rest[..<end]), time: time.map(TimeView.init)))
+            rest = rest[found.range.upperBound...]
+        }
+        parts.append(Part(text: String(rest)))
+    }
+}
+
 /// The time that the plots of a source show.
 enum Period: String, CaseIterable {
     case day, week, all

@@ -78,12 +78,17 @@ function morphChildren(old, fresh) {
   }
 }
 
+// The one way from text to elements. The daemon's templates have escaped the text, and no script in it runs.
+const policy = window.trustedTypes?.createPolicy("tributary", { createHTML: (html) => html });
+
+function parsed(html) {
+  return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
+}
+
 function replace({ id, html }) {
   const old = document.getElementById(id);
   if (!old) return;
-  const template = document.createElement("template");
-  template.innerHTML = html.trim();
-  const fresh = template.content.firstElementChild;
+  const fresh = parsed(html).body.firstElementChild;
   // Both say the time of now, so that a part is left alone that differs in nothing else.
   sayTimes(fresh);
   sayTimes(old);
@@ -126,7 +131,7 @@ function follow() {
 // Searches while somebody types.
 let waiting = 0;
 document.addEventListener("input", (event) => {
-  if (event.target.id !== "q") return;
+  if (event.target.id !== "q" || location.pathname !== "/") return;
   clearTimeout(waiting);
   const mine = waiting = setTimeout(async () => {
     const query = new URLSearchParams(new FormData(event.target.form));
@@ -136,7 +141,7 @@ document.addEventListener("input", (event) => {
     const text = response?.ok ? await response.text() : "";
     // Somebody has typed on meanwhile, or there is no answer, which the notice says.
     if (mine !== waiting || !text) return;
-    const page = new DOMParser().parseFromString(text, "text/html");
+    const page = parsed(text);
     for (const id of ["summary", "causes", "list"]) replace({ id, html: page.getElementById(id).outerHTML });
     history.replaceState(null, "", address);
     document.body.dataset.live = page.body.dataset.live;
@@ -153,9 +158,12 @@ function step(by) {
   next?.focus();
 }
 
+// What / leads to: the search, the first condition of a table, or the address to try.
+const search = document.querySelector("#q, .conditions input[name=value], #url");
+document.getElementById("key-search").hidden = !search;
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
-  const search = document.getElementById("q");
   if (event.key === "/" && search) search.select();
   else if (event.key === "j") step(1);
   else if (event.key === "k") step(-1);

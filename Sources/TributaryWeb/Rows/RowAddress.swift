@@ -7,8 +7,9 @@ import FeedStores
 ///
 /// Names of columns are values of parameters, never names of parameters: a column may be called anything.
 struct RowAddress: Sendable, Equatable {
-    /// The most conditions of one question.
+    /// The most conditions of one question, and bytes of a value.
     static let mostFilters = 20
+    static let longestValue = 4_096
 
     let table: String
     var filters: [RowQuery.Filter] = []
@@ -29,6 +30,9 @@ struct RowAddress: Sendable, Equatable {
         self.table = table
         var column: String?
         var isDescending = false
+        for name in ["sort", "order", "after", "facet", "limit"] where query.all(name).count > 1 {
+            throw Query.Problem("'\(name)' is given more than once")
+        }
         for (name, value) in query.items {
             switch name {
             case "column":
@@ -39,6 +43,9 @@ struct RowAddress: Sendable, Equatable {
                 guard let column else { throw Query.Problem("'\(name)' needs a 'column' before it") }
                 guard !column.isEmpty else { continue }
                 if name == "value" {
+                    guard value.utf8.count <= Self.longestValue else {
+                        throw Query.Problem("'value' has more than \(Self.longestValue.grouped) bytes")
+                    }
                     guard !value.utf8.contains(0) else { throw Query.Problem("'value' holds U+0000, as no text does") }
                     filters[filters.count - 1].value = value
                 } else {

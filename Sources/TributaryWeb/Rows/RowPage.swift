@@ -116,6 +116,7 @@ extension RowPage {
 
     private struct View {
         var isGone: Bool
+        var hasValues: Bool
         var values: [Value]
         /// The rows that refer to this one.
         var references: [Reference]
@@ -131,14 +132,21 @@ extension RowPage {
         init(_ page: RowPage) {
             let keys = Set(page.table.key)
             isGone = page.row == nil
-            let row = Dictionary(
-                zip(page.table.columns.map { $0.name.lowercased() }, page.row?.values ?? [])
+            // Of a deleted row, those that its deletion kept.
+            let last = Dictionary(
+                (page.history?.first.flatMap { $0.operation == "delete" ? $0.old : nil } ?? []).map {
+                    ($0.column.lowercased(), $0.value)
+                }
             ) { first, _ in first }
+            let known: [(column: BrowsedTable.Column, value: StoredValue)] =
+                page.row.map { zip(page.table.columns, $0.values).map { ($0, $1) } }
+                ?? page.table.columns.compactMap { column in last[column.name.lowercased()].map { (column, $0) } }
+            let row = Dictionary(known.map { ($0.column.name.lowercased(), $0.value) }) { first, _ in first }
             func address(_ table: String, _ columns: [String], of own: [String]) -> String? {
                 let values = own.compactMap { row[$0.lowercased()] }
                 return values.count == columns.count ? RowAddress.address(table, columns, values) : nil
             }
-            values = zip(page.table.columns, page.row?.values ?? []).map { column, value in
+            values = known.map { column, value in
                 let name = column.name.lowercased()
                 let link = page.table.links.first { link in link.columns.contains { $0.lowercased() == name } }
                 return Value(
@@ -146,6 +154,7 @@ extension RowPage {
                     isKey: keys.contains(column.name),
                     link: link.flatMap { address($0.table, $0.targets, of: $0.columns) })
             }
+            hasValues = !values.isEmpty
             references = page.children.flatMap { child in
                 child.links.filter { $0.table.lowercased() == page.table.name.lowercased() }.compactMap { link in
                     address(child.name, link.columns, of: link.targets).map {

@@ -33,14 +33,14 @@ struct TableListPage {
 
     /// Reads what the page shows; blocks its thread.
     ///
-    /// - Throws: `StoreError`.
+    /// - Throws: ``Query/Problem``, `StoreError`.
     init(_ query: Query, in store: any StoreBrowsing, templates: Templates) throws {
         self.templates = templates
         search = query["q"] ?? ""
         let part = search.lowercased()
         let names = try store.browsedNames().keys.filter { part.isEmpty || $0.lowercased().contains(part) }.sorted()
         count = names.count
-        let page = query["page"].flatMap { Int($0) }.map { max($0, 1) } ?? 1
+        let page = try query.number("page", upTo: 1_000_000) ?? 1
         first = (min(page, (count - 1) / Self.tablesPerPage + 1) - 1) * Self.tablesPerPage
         tables = try store.browsedTables(Set(names.dropFirst(first).prefix(Self.tablesPerPage)))
     }

@@ -74,7 +74,8 @@ extension TablePage {
 
     fileprivate struct Row {
         var address: String
-        var number: Int
+        /// The values of its key; its number on the page where the table has none.
+        var label: String
         var cells: [Cell]
     }
 
@@ -95,7 +96,7 @@ extension TablePage {
         var path: String
         var sources: SourceLinks
         var conditions: [Condition]
-        var sort: String?
+        var sorts: [Choice]
         var isDescending: Bool
         var columns: [Column]
         var rows: [Row]
@@ -114,12 +115,14 @@ extension TablePage {
             // One line more, for a further condition.
             let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
             conditions = lines.enumerated().map { Condition(number: $0 + 1, $1, of: table) }
-            sort = address.order?.column
             isDescending = address.order?.isDescending == true
             let links = Dictionary(
                 table.links.filter { $0.columns.count == 1 }.map { ($0.columns[0].lowercased(), $0) }
             ) { first, _ in first }
             let sorted = address.order.flatMap { table.position(of: $0.column) }
+            sorts = table.columns.enumerated().map {
+                Choice(name: $1.name, value: $1.name, isChosen: $0 == sorted)
+            }
             columns = table.columns.enumerated().map { index, column in
                 let isSorted = index == sorted
                 let descends = isSorted && address.order?.isDescending == false
@@ -133,7 +136,9 @@ extension TablePage {
             }
             rows = page.rows.enumerated().map { number, row in
                 Row(
-                    address: RowAddress.path(table.name, row: row.place.key), number: number + 1,
+                    address: RowAddress.path(table.name, row: row.place.key),
+                    label: table.key.isEmpty
+                        ? "Row \(number + 1)" : row.place.key.map { $0.shown(most: 40) }.joined(separator: ", "),
                     cells: zip(table.columns, row.values).map { column, value in
                         Cell(
                             name: column.name, text: value.shown(most: 200), isNull: value == .null,

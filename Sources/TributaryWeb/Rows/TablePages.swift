@@ -8,26 +8,35 @@ import TributaryEngine
 
 /// The pages below `/tables`, and the same rows for programs by a suffix of the address: `/tables/product.csv`.
 struct TablePages: Sendable {
-    let pages: Pages
+    private(set) var pages: Pages
     /// False where `[daemon] rows` is false.
     let isShown: Bool
 
-    func add(to router: Router<BasicRequestContext>) {
-        router.get("/tables") { request, _ in try await answer { try await list(request) } }
-        router.get("/tables/**") { request, _ in try await answer { try await show(request) } }
+    func add(to router: Router<PageContext>) {
+        router.get("/tables") { request, context in try await answer(request, context) { try await $0.list(request) } }
+        router.get("/tables/**") { request, context in
+            try await answer(request, context) { try await $0.show(request) }
+        }
     }
 
-    private func answer(_ body: () async throws -> Response) async throws -> Response {
-        guard isShown else { return pages.missing("Rows are not shown: rows = false in [daemon].") }
+    private func answer(
+        _ request: Request, _ context: PageContext, _ body: (TablePages) async throws -> Response
+    ) async throws -> Response {
+        var own = self
+        own.pages = pages.seen(by: context)
+        guard isShown else { return own.pages.missing("Rows are not shown: rows = false in [daemon].") }
+        let name = request.uri.path.split(separator: "/").dropFirst().first.map { $0.removingPercentEncoding ?? "" }
         do {
-            return try await body()
+            return try await body(own)
         } catch let problem as Query.Problem {
-            return pages.missing(problem.message, problem.status)
+            return own.pages.missing(problem.message, problem.status, at: Self.place(name))
         } catch let problem as RowQuery.Problem {
-            return pages.missing(problem.description, problem.isLate ? .serviceUnavailable : .badRequest)
+            return own.pages.missing(
+                problem.description, problem.isLate ? .serviceUnavailable : .badRequest,
+                title: problem.isLate ? "Not found in time" : nil, at: Self.place(name))
         } catch let error as StoreError {
             pages.logger.error("Rows cannot be shown", metadata: ["error": "\(error)"])
-            return pages.failed(error)
+            return own.pages.failed(error, at: Self.place(name))
         }
     }
 
@@ -57,7 +66,9 @@ struct TablePages: Sendable {
         let page = try await pages.store.browse(isSearch: address.isSearch) { [templates = pages.templates] store in
             try TablePage(address, in: store, templates: templates)?.page()
         }
-        guard let page else { return pages.missing("No source has written a table '\(name)'.") }
+        guard let page else {
+            return pages.missing("No source has written a table '\(name)'.", at: Self.place(nil))
+        }
         return pages.answer(page, at: Self.place(name, isHere: true))
     }
 
@@ -94,15 +105,15 @@ struct TablePages: Sendable {
         let page = try await pages.store.browse(isSearch: isWhole) { [templates = pages.templates] store in
             try RowPage(name, key.key, declared: keys, searchesAll: isWhole, in: store, templates: templates)?.page()
         }
-        guard let page else { return pages.missing("There is no such row, or no such table.") }
-        return pages.answer(
-            page, at: Self.place(name, isHere: false) + [Layout.Place(name: "Row", address: "", isHere: true)])
+        guard let page else {
+            return pages.missing("There is no such row, or no such table.", at: Self.place(name))
+        }
+        return pages.answer(page, at: Self.place(name) + [Layout.Place(name: "Row", address: "", isHere: true)])
     }
 
-    private static func place(_ table: String, isHere: Bool) -> [Layout.Place] {
-        [
-            Layout.Place(name: "Tables", address: "/tables", isHere: false),
-            Layout.Place(name: table, address: RowAddress.path(table), isHere: isHere),
-        ]
+    /// - Parameter table: nil for the list of them.
+    private static func place(_ table: String?, isHere: Bool = false) -> [Layout.Place] {
+        [Layout.Place(name: "Tables", address: "/tables", isHere: false)]
+            + (table.map { [Layout.Place(name: $0, address: RowAddress.path($0), isHere: isHere)] } ?? [])
     }
 }

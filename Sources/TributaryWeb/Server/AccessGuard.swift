@@ -11,7 +11,7 @@ import Hummingbird
 ///   leads here (DNS rebinding) is refused. Those with the token for reading change nothing.
 /// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to. One with a bearer comes
 ///   from no page, which could not send it unasked, and needs no `Origin`.
-struct AccessGuard<Context: RequestContext>: RouterMiddleware {
+struct AccessGuard: RouterMiddleware {
     private let token: SHA256.Digest?
     /// The token of those who change nothing.
     private let readToken: SHA256.Digest?
@@ -24,10 +24,11 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
 
     @concurrent
     func handle(
-        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+        _ request: Request, context: PageContext, next: @concurrent (Request, PageContext) async throws -> Response
     ) async throws -> Response {
         // Asked by those who watch over the process; it tells nothing of the sources.
         if request.uri.path == "/healthz" { return try await next(request, context) }
+        var context = context
         let changesSomething = request.method != .get && request.method != .head
         if let token {
             let given = given(request).map { SHA256.hash(data: Data($0.utf8)) }
@@ -35,6 +36,7 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
                 return Response.refusal(
                     of: request, .forbidden, "The 'read_token' of [daemon] changes nothing; 'token' does.")
             }
+            context.mayChange = given == token
             guard let given, given == token || given == readToken else {
                 return Response.refusal(
                     of: request, .unauthorized,
@@ -79,6 +81,15 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
         else { return false }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
     }
+}
+
+/// A request and what its sender may do.
+struct PageContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// False for the holder of the `read_token`.
+    var mayChange = true
+
+    init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
 }
 
 extension Request {

@@ -65,6 +65,22 @@ struct Query: Sendable {
         return number
     }
 
+    /// Returns one of several known values; nil where the name is missing or empty.
+    ///
+    /// - Throws: ``Problem`` for any other value.
+    func choice<Value: RawRepresentable & CaseIterable>(_ name: String) throws -> Value?
+    where Value.RawValue == String {
+        try choice(name, among: Value.allCases.map(\.rawValue)).flatMap(Value.init)
+    }
+
+    /// - Throws: ``Problem`` for a value that is none of the known ones, or for several values.
+    func choice(_ name: String, among known: [String]) throws -> String? {
+        guard all(name).count < 2 else { throw Problem("'\(name)' is given more than once") }
+        guard let text = self[name] else { return nil }
+        guard known.contains(text) else { throw Problem("'\(name)' must be one of \(known.joined(separator: ", "))") }
+        return text
+    }
+
     private static func decoded(_ text: Substring) -> String {
         let spaced = text.replacing("+", with: " ")
         return spaced.removingPercentEncoding ?? String(spaced)

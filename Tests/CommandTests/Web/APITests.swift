@@ -18,6 +18,7 @@ import Testing
                 var content: [String: Media]
             }
 
+            var operationId: String
             var summary: String
             var parameters: [Parameter]
             var responses: [String: Answer]
@@ -49,6 +50,9 @@ import Testing
             let page = fixture.page
             let text = try await page.get("/api/openapi.json")
             let document = try JSONDecoder().decode(OpenAPI.self, from: Data(text.body.utf8))
+            let schema = try AnswerSchema(text.body)
+            let ids = document.paths.values.flatMap { $0.values.map(\.operationId) }
+            #expect(Set(ids).count == ids.count && ids.contains("getTablesNameRows"), "\(ids)")
             #expect(document.openapi == "3.1.0")
             let index = try JSONDecoder().decode(Index.self, from: Data(try await page.get("/api").body.utf8))
             let documented = document.paths.flatMap { path, methods in methods.keys.map { "\($0.uppercased()) \(path)" }
@@ -75,6 +79,7 @@ import Testing
                     let known = operation.parameters.filter { $0.in == "query" }.map(\.name).joined(separator: ", ")
                     let problem = try JSONDecoder().decode(Problem.self, from: Data(wrong.body.utf8))
                     #expect(problem.error == "unknown parameter 'nosuch'; known here: \(known)", "\(place)")
+                    #expect(try schema.faults(wrong.body, of: method, path, "default") == [], "\(place)")
                     let other = method == "get" ? try await page.post(address) : try await page.get(address)
                     #expect(other.status == 404, "\(place)")
                     guard method == "get", operation.responses["200"]?.content["text/event-stream"] == nil else {
@@ -84,8 +89,56 @@ import Testing
                     let type = try #require(answer.headers["content-type"])
                     #expect(
                         answer.status == 200 && operation.responses["200"]?.content[type] != nil, "\(place): \(type)")
+                    let lines =
+                        type.hasSuffix("jsonl") ? answer.body.split(separator: "\n").map(String.init) : [answer.body]
+                    for line in lines { #expect(try schema.faults(line, of: method, path) == [], "\(place)") }
                 }
             }
+        }
+    }
+
+    /// Each answer has the members that its schema requires, and no member that it does not describe.
+    @Test func answersAreAsTheDocumentDescribesThem() async throws {
+        let hook = "[hooks.h]\nrun = [\"true\"]\non = [\"changed\"]\n"
+        let defaults = "keep_bodies = 1\nallow_private = true"
+        try await PageFixture.with(defaults: defaults, more: hook) { (fixture) async throws in
+            let page = fixture.page
+            let schema = try AnswerSchema(try await page.get("/api/openapi.json").body)
+            func check(_ method: String, _ path: String, _ query: String = "") async throws -> String {
+                let answer = try await method == "get" ? page.get(path + query) : page.post(path + query)
+                #expect(answer.status == 200, "\(path + query): \(answer.body)")
+                let isLines = answer.headers["content-type"] == "application/jsonl"
+                for line in isLines ? answer.body.split(separator: "\n").map(String.init) : [answer.body] {
+                    let faults = try schema.faults(line, of: method, path)
+                    #expect(faults == [], "\(path + query): \(line)")
+                }
+                #expect(!answer.body.isEmpty)
+                return answer.body
+            }
+            _ = try await check("post", "/api/try", "?url=\(fixture.server.url)/news")
+            _ = try await check("post", "/api/replay", "?source=news")
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
+            _ = try await check("post", "/api/plan", "?source=news&full=true")
+            _ = try await check("post", "/api/refresh", "?source=news")
+            try await fixture.wait("it is committed") { try fixture.store.rows("SELECT count(*) FROM news") == ["3"] }
+            let undo = try JSONDecoder().decode(
+                Plan.self, from: Data(try await check("post", "/api/undo", "?source=news").utf8))
+            _ = try await check("get", "/api/changes", "?source=news")
+            _ = try await check("get", "/api/changes", "?after=0")
+            _ = try await check("post", "/api/undo", "?source=news&apply=\(undo.digest ?? "")")
+            _ = try await check("post", "/api/resume", "?source=news")
+            fixture.feeds.set("rates", PageFixture.items(1...1))
+            _ = try await page.post("/api/refresh?source=rates")
+            let blocked = "SELECT id FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked'"
+            try await fixture.wait("it is blocked") { try !fixture.store.rows(blocked).isEmpty }
+            let run = try fixture.store.rows(blocked)[0]
+            for (path, query) in [
+                ("/api/status", ""), ("/api/history", ""), ("/api/review", ""),
+                ("/api/review", "?run=\(run)&operation=delete"),
+                ("/api", ""), ("/api/tables", ""),
+            ] { _ = try await check("get", path, query) }
+            _ = try await check("post", "/api/accept", "?source=rates&run=\(run)")
+            _ = try await check("post", "/api/accept", "?source=news&in_advance=true")
         }
     }
 
@@ -119,6 +172,8 @@ import Testing
             #expect(!tables.contains("tributary_"))
             for (query, status) in [
                 ("column=nosuch&is=eq&value=1", 400), ("is=eq", 400), ("limit=0", 400), ("limit=10001", 400),
+                ("sort=id&sort=title", 400), ("sort=id&order=asc&order=desc", 400),
+                ("column=id&is=eq&value=" + String(repeating: "9", count: 30_000), 400),
                 ("after=x", 400), ("after=t1", 200), ("sort=id&after=t1", 400), ("column=id&is=eq&value=", 200),
             ] {
                 let answer = try await fixture.page.get("/api/tables/news/rows?\(query)")

@@ -8,7 +8,7 @@ import Testing
     private static let screenshots = ProcessInfo.processInfo.environment["TRIBUTARY_SCREENSHOTS"]
 
     private func look(_ browser: Browser, _ name: String) async throws {
-        for width in [360, 800, 1400] {
+        for width in [360, 800, 920, 1400] {
             try await browser.resize(width: width)
             let script = "document.documentElement.scrollWidth <= \(width) ? 1 : document.documentElement.scrollWidth"
             #expect(try await browser.text(script) == "1", "\(name) is wider than \(width)")
@@ -21,6 +21,12 @@ import Testing
             try await Browser.with { (browser) async throws in
                 let root = "http://\(fixture.page.authority)"
                 try await browser.open(root)
+                // A long time, as in a list of yesterday's runs.
+                try await browser.resize(width: 900)
+                try await browser.run(
+                    "for (const small of document.querySelectorAll('time small')) small.textContent = 'Nov 25, 2026, 12:43\\u202fAM'"
+                )
+                #expect(try await browser.text("document.documentElement.scrollWidth <= 900 ? 1 : 0") == "1")
                 #expect(try await browser.text("document.title") == "Sources · Tributary")
                 try await look(browser, "sources")
                 // Filled letter by letter; the list follows without another page.
@@ -42,9 +48,15 @@ import Testing
                 _ = try await browser.run("window.mark = 1")
                 fixture.feeds.set("rates", PageFixture.items(1...1))
                 _ = try await fixture.page.post("/sources/rates/refresh")
-                try await browser.wait("a blocked run can be accepted", "document.getElementById('accept') ? 1 : 0")
+                try await browser.wait("a blocked run can be reviewed", "document.getElementById('review-run') ? 1 : 0")
                 #expect(try await browser.text("window.mark") == "1")
                 try await look(browser, "blocked")
+                try await browser.click("#review-run")
+                try await browser.wait("it is shown", "document.getElementById('accept') ? 1 : 0")
+                #expect(
+                    try await browser.text("document.getElementById('accept').innerText")
+                        == "Delete 3 rows and update 1")
+                try await look(browser, "blocked-run")
                 try await browser.click("#accept")
                 try await browser.wait(
                     "it is accepted", "document.querySelector('#state .badge').innerText.includes('ok') ? 1 : 0"
@@ -80,6 +92,20 @@ import Testing
                 try await look(browser, "review")
                 try await browser.click("#accept")
                 try await browser.wait("it is done", "location.search == '?done=undo' ? 1 : 0")
+                try await browser.open("\(root)/sources/rates/runs/99999")
+                try await look(browser, "error")
+                try await browser.open("\(root)/tables/rates")
+                try await look(browser, "table")
+                let row = try await browser.text("document.querySelector('.table.rows .name a').href")
+                try await browser.click(".table.rows .name a")
+                try await look(browser, "row")
+                fixture.feeds.set("rates", PageFixture.items(2...4, title: "last"))
+                _ = try await fixture.page.post("/sources/rates/refresh")
+                try await fixture.wait("it is deleted") {
+                    try fixture.store.rows("SELECT id FROM rates ORDER BY id") == ["2", "3", "4"]
+                }
+                try await browser.open(row)
+                try await look(browser, "gone")
             }
         }
     }
@@ -118,7 +144,7 @@ import Testing
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await fixture.page.post("/sources/rates/refresh")
             try await fixture.wait("the fuse") {
-                try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+                try await fixture.page.get("/sources/rates").body.contains("id=\"review-run\"")
             }
             let run = try fixture.store.rows("SELECT min(id) FROM tributary_run WHERE source = 'rates'")[0]
             try await Browser.with { (browser) async throws in
@@ -156,6 +182,9 @@ import Testing
                     #expect(reached == (0..<count).map(String.init), "\(path)")
                 }
                 try await browser.open("http://\(fixture.page.authority)/sources/rates")
+                _ = try await browser.run("document.getElementById('review-run').focus()")
+                try await browser.type(Browser.enter)
+                try await browser.wait("it is shown", "document.getElementById('accept') ? 1 : 0")
                 _ = try await browser.run("document.getElementById('accept').focus()")
                 try await browser.type(Browser.enter)
                 try await browser.wait("it is accepted", "document.getElementById('accept') ? 0 : 1")

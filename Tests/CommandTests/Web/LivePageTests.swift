@@ -75,8 +75,25 @@ import Testing
                 try await browser.open("http://\(fixture.page.authority)/")
                 try await browser.type("?")
                 #expect(try await browser.text("document.getElementById('help').open ? 1 : 0") == "1")
+                #expect(
+                    try await browser.text("document.getElementById('key-search').checkVisibility() ? 1 : 0") == "1")
                 try await browser.click("#help button")
                 #expect(try await browser.text("document.getElementById('help').open ? 1 : 0") == "0")
+                // Where / leads nowhere, it is not listed.
+                for (path, listed) in [("/tables", "1"), ("/tables/news", "1"), ("/try", "1"), ("/daemon", "0")] {
+                    try await browser.open("http://\(fixture.page.authority)\(path)")
+                    try await browser.type("/")
+                    #expect(
+                        try await browser.text("document.activeElement.localName == 'input' ? 1 : 0") == listed,
+                        "\(path)")
+                    #expect(
+                        try await browser.text("document.getElementById('key-search').hidden ? 0 : 1") == listed,
+                        "\(path)")
+                }
+                // No other script makes elements of texts.
+                #expect(
+                    try await browser.text(
+                        "(() => { try { document.body.innerHTML = '<b>'; return 0 } catch { return 1 } })()") == "1")
             }
         }
     }

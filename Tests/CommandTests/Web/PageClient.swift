@@ -87,8 +87,9 @@ struct PageClient: Sendable {
     }
 
     /// The lines of a stream of events as they come, chunk sizes among them.
-    func events(_ path: String) -> AsyncThrowingStream<String, any Error> {
-        open("GET \(path) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+    func events(_ path: String, _ headers: [String: String] = [:]) -> AsyncThrowingStream<String, any Error> {
+        let named = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        return open("GET \(path) HTTP/1.1\r\nHost: \(authority)\r\n\(named)\r\n")
     }
 
     private func open(_ request: String) -> AsyncThrowingStream<String, any Error> {

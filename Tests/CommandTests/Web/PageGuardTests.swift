@@ -72,6 +72,26 @@ struct PageGuardTests {
                 let refused = try await fixture.page.post(path, reader)
                 #expect(refused.status == 403 && refused.body.contains("read_token"), "\(path)")
             }
+            // No button is shown that would be refused.
+            fixture.feeds.set("rates", PageFixture.items(1...1))
+            _ = try await fixture.page.post(
+                "/sources/rates/refresh", ["Authorization": "Bearer 0123456789abcdef-secret"])
+            let outcomes = "SELECT id FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked'"
+            try await fixture.wait("it is blocked") { try !fixture.store.rows(outcomes).isEmpty }
+            let run = try fixture.store.rows(outcomes)[0]
+            for path in [
+                "/", "/sources/news", "/sources/rates", "/sources/rates/runs/\(run)", "/sources/news/undo", "/daemon",
+            ] {
+                let page = try await fixture.page.get(path, reader).body
+                #expect(!page.contains("method=\"post\"") && !page.contains("href=\"/try\""), "\(path): \(page)")
+            }
+            let source = try await fixture.page.get("/sources/rates", reader).body
+            #expect(source.contains("id=\"review-run\"") && !source.contains("/purge"))
+            #expect(try await fixture.page.get("/try", reader).status == 403)
+            for try await part in fixture.page.events("/live?page=%2Fsources%2Frates", reader) {
+                #expect(!part.contains("method=\\\"post"))
+                if part.contains("\"actions\"") { break }
+            }
             let pair = Data("anybody:fedcba9876543210-secret".utf8).base64EncodedString()
             #expect(try await fixture.page.get("/", ["Authorization": "Basic \(pair)"]).status == 200)
             #expect(
@@ -87,6 +107,7 @@ struct PageGuardTests {
                 let headers = try await fixture.page.get(path).headers
                 let policy = headers["content-security-policy"] ?? ""
                 #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "\(path)")
+                #expect(policy.contains("require-trusted-types-for 'script'; trusted-types tributary"))
                 #expect(!policy.contains("unsafe") && headers["set-cookie"] == nil)
                 #expect(headers["x-content-type-options"] == "nosniff")
             }

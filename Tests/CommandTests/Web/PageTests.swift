@@ -41,7 +41,7 @@ import Testing
             try await fixture.wait("the source is known") {
                 try await fixture.page.get("/api/status?source=off").status == 200
             }
-            for path in ["/api/refresh?source=off", "/api/accept?source=off", "/api/resume?source=off"] {
+            for path in ["/api/refresh?source=off", "/api/accept?source=off&run=1", "/api/resume?source=off"] {
                 let refused = try await fixture.page.post(path)
                 #expect(refused.status == 409 && refused.body.contains("source 'off' is switched off"), "\(path)")
             }
@@ -90,7 +90,8 @@ import Testing
             // The list is a second old at most.
             try await fixture.wait("the list is read again") { try await fixture.page.get("/").status == 503 }
             for (path, text) in [
-                ("/api/status", "\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
+                ("/api/status", "\"error\":\""), ("/", "<h1>The store cannot be used</h1>"),
+                ("/live?page=%2F", "tributary_source"),
             ] {
                 let answer = try await fixture.page.get(path)
                 #expect(answer.status == 503 && answer.body.contains(text), "\(path): \(answer.status) \(answer.body)")
@@ -135,13 +136,24 @@ import Testing
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await fixture.page.post("/sources/rates/refresh")
             try await fixture.wait("the fuse") {
-                try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+                try await fixture.page.get("/sources/rates").body.contains("id=\"review-run\"")
             }
             #expect(try await fixture.page.get("/?state=blocked").body.contains("href=\"/sources/rates\""))
             // Nobody accepts what was not shown, or what is not blocked.
             let run = try fixture.store.rows(
                 "SELECT max(id) FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked'")[0]
-            #expect(try await fixture.page.get("/sources/rates").body.contains("/accept?run=\(run)\""))
+            let source = try await fixture.page.get("/sources/rates").body
+            #expect(source.contains("href=\"/sources/rates/runs/\(run)\">Review run \(run): delete 3 rows</a>"))
+            #expect(!source.contains("/accept"), "nothing is accepted where it is not shown")
+            for query in ["", "?run=", "?run=x", "?run=0", "?run=\(run)&run=1"] {
+                let unnamed = try await fixture.page.post("/sources/rates/accept\(query)")
+                #expect(unnamed.status == 400, "\(query): \(unnamed.status)")
+            }
+            for query in ["", "&run=\(run)&source=news", "&run=\(run)&in_advance=true"] {
+                let unnamed = try await fixture.page.post("/api/accept?source=rates\(query)")
+                #expect(unnamed.status == 400, "\(query): \(unnamed.body)")
+            }
+            #expect(try fixture.store.rows("SELECT count(*) FROM rates") == ["4"])
             // What it would change is shown before it is accepted, and the button says it.
             let review = try await fixture.page.get("/sources/rates/runs/\(run)").body
             #expect(review.contains("What it would change") && review.contains("id=\"accept\">Delete "), "\(review)")
@@ -151,8 +163,11 @@ import Testing
             #expect(try await fixture.page.get("/api/review?run=\(run)&limit=1&limit=2").status == 400)
             let other = try await fixture.page.post("/sources/rates/accept?run=1")
             #expect(other.status == 409 && other.body.contains("no longer waits to be accepted"))
-            let sound = try await fixture.page.post("/api/accept?source=news")
-            #expect(sound.status == 409 && sound.body.contains("source 'news' is not blocked"))
+            #expect(
+                other.body.contains("<a href=\"/sources/rates/runs/\(run)\">Review run \(run)</a>"), "\(other.body)")
+            #expect(other.body.contains("<h1>Nothing was accepted</h1>") && other.body.contains(">rates</a>"))
+            let sound = try await fixture.page.post("/api/accept?source=news&run=\(run)")
+            #expect(sound.status == 409 && sound.body.contains("run \(run) of source 'news' no longer waits"))
             let advance = try await fixture.page.post("/api/accept?source=rates&in_advance=true")
             #expect(advance.status == 409 && advance.body.contains("run \(run) of source 'rates' is blocked"))
             // The server has less by now.
@@ -163,13 +178,18 @@ import Testing
             try await fixture.wait("the rows are gone") { try fixture.store.rows("SELECT id FROM rates") == ["1"] }
             #expect(fixture.server.requests("/rates").count == asked)
             try await fixture.wait("nothing is blocked") {
-                try await !fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+                try await !fixture.page.get("/sources/rates").body.contains("id=\"review-run\"")
+            }
+            // The number of rows is that of documents, not of an undo.
+            try await fixture.wait("the row is counted") {
+                try await fixture.page.get("/sources/rates").body.contains("<b>1 row</b>")
             }
             let undo = try await fixture.program.run("undo", "rates", "--yes")
             #expect(undo.status == 0, "\(undo.standardError)")
             try await fixture.wait("resume is offered") {
                 try await fixture.page.get("/sources/rates").body.contains("id=\"resume\"")
             }
+            #expect(try await fixture.page.get("/sources/rates").body.contains("<b>1 row</b>"))
             let resumed = try await fixture.page.post("/sources/rates/resume")
             #expect(resumed.headers["location"] == "/sources/rates?done=resume")
             let again = try await fixture.page.post("/sources/rates/resume")

@@ -86,7 +86,7 @@ import Testing
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await fixture.page.post("/sources/rates/refresh")
             try await fixture.wait("it is blocked") {
-                try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+                try await fixture.page.get("/sources/rates").body.contains("id=\"review-run\"")
             }
             let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates'")[0]
             let path = "/sources/rates/runs/\(run)"
@@ -98,6 +98,125 @@ import Testing
             let csv = try await fixture.page.get("\(path).csv").body.split(separator: "\r\n")
             #expect(csv.count == 7 && csv.contains("rates,delete,\"{\"\"id\"\":\"\"2\"\"}\",id,2,"), "\(csv)")
             #expect(try await fixture.page.get("/sources/news/runs/\(run).csv").status == 404)
+            #expect(page.contains("To refuse these changes, do nothing") && page.contains(">delete 3</a>"))
+            #expect(try await fixture.page.get("\(path)?operation=delete").body.contains("1 to 3"))
+            #expect(try await fixture.page.get("\(path)?operation=insert").body.contains("0 to 0"))
+            #expect(try await fixture.page.get("\(path)?operation=x").status == 400)
+            #expect(try await fixture.page.get("\(path).csv?operation=insert").body.split(separator: "\r\n").count == 1)
+            struct Row: Decodable {
+                var table: String
+                var operation: String
+            }
+            let json = try await fixture.page.get("\(path).json")
+            let rows = try JSONDecoder().decode([Row].self, from: Data(json.body.utf8))
+            #expect(rows.map(\.operation) == ["delete", "delete", "delete"] && rows[0].table == "rates")
+            #expect(json.headers["content-type"] == "application/json")
+        }
+    }
+
+    @Test func aRunIsDownloaded() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
+            _ = try await fixture.page.post("/sources/news/refresh")
+            try await fixture.wait("it is committed") { try fixture.store.rows("SELECT count(*) FROM news") == ["3"] }
+            let runs = try fixture.store.rows("SELECT id FROM tributary_run WHERE source = 'news' ORDER BY id")
+            let path = "/sources/news/runs/\(runs[1])"
+            let page = try await fixture.page.get(path).body
+            #expect(page.contains("href=\"\(path).csv\"") && page.contains("href=\"\(path).json\""), "\(page)")
+            let csv = try await fixture.page.get("\(path).csv?operation=update")
+            #expect(
+                Set(csv.body.split(separator: "\r\n"))
+                    == Set(
+                        ["table,operation,key,column,before,after"]
+                            + (1...3).map { "news,update,\"{\"\"id\"\":\"\"\($0)\"\"}\",title,t,new" }), "\(csv.body)")
+            struct Change: Decodable {
+                var run: Int
+                var operation: String
+            }
+            let json = try await fixture.page.get("\(path).json").body
+            let changes = try JSONDecoder().decode([Change].self, from: Data(json.utf8))
+            #expect(changes.map(\.operation).sorted() == ["delete", "update", "update", "update"], "\(json)")
+            #expect(changes.allSatisfy { "\($0.run)" == runs[1] })
+            #expect(try await fixture.page.get("\(path).json?table=x").body == "[\n]\n")
+            // The newest run is undone, and an older one brought back.
+            #expect(page.contains("href=\"/sources/news/undo?to=\(runs[0])\">Undo this run …"), "\(page)")
+            let first = try await fixture.page.get("/sources/news/runs/\(runs[0])").body
+            #expect(first.contains("href=\"/sources/news/undo?to=\(runs[0])\">Bring the rows back to this run …"))
+        }
+    }
+
+    /// A review holds for the documents that it shows, whichever run fetched them last, and for no others.
+    @Test func aReviewHoldsUntilOtherDocumentsAreBlocked() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            func blocked(_ ids: ClosedRange<Int>, _ count: Int) async throws -> String {
+                fixture.feeds.set("rates", PageFixture.items(ids))
+                let query =
+                    "SELECT id FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked' ORDER BY id DESC"
+                _ = try await fixture.page.post("/sources/rates/refresh")
+                try await fixture.wait("run \(count) is blocked") { try fixture.store.rows(query).count == count }
+                return try fixture.store.rows(query)[0]
+            }
+            let first = try await blocked(1...1, 1)
+            let second = try await blocked(1...1, 2)
+            let old = try await fixture.page.get("/sources/rates/runs/\(first)").body
+            #expect(old.contains("Run \(second) had the same documents") && old.contains("/accept?run=\(second)"))
+            #expect(try await fixture.page.get("/api/review?run=\(first)").status == 200)
+
+            let third = try await blocked(2...2, 3)
+            let replaced = try await fixture.page.get("/sources/rates/runs/\(first)").body
+            #expect(replaced.contains("Run \(third) replaces this one."), "\(replaced)")
+            #expect(replaced.contains("href=\"/sources/rates/runs/\(third)\">Review run \(third)</a>"))
+            #expect(!replaced.contains("id=\"accept\"") && !replaced.contains("This run changed no rows"))
+            let late = try await fixture.page.post("/sources/rates/accept?run=\(second)")
+            #expect(late.status == 409 && late.body.contains(">Review run \(third)</a>"), "\(late.body)")
+
+            // A page that was opened before the same documents came again.
+            let fourth = try await blocked(2...2, 4)
+            let done = try await fixture.page.post("/sources/rates/accept?run=\(third)")
+            #expect(done.status == 303, "\(done.body)")
+            try await fixture.wait("it is committed") { try fixture.store.rows("SELECT id FROM rates") == ["2"] }
+            let commit = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates'")[0]
+            for run in [third, fourth] {
+                let settled = try await fixture.page.get("/sources/rates/runs/\(run)").body
+                #expect(settled.contains("Its documents were accepted."), "\(settled)")
+                #expect(settled.contains("href=\"/sources/rates/runs/\(commit)\">"), "\(settled)")
+            }
+        }
+    }
+
+    @Test func aBlockedRunThatWasOvertakenSaysSo() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("rates", PageFixture.items(1...1))
+            _ = try await fixture.page.post("/sources/rates/refresh")
+            let outcomes = "SELECT outcome FROM tributary_run WHERE source = 'rates' ORDER BY id DESC"
+            try await fixture.wait("it is blocked") { try fixture.store.rows(outcomes).first == "blocked" }
+            let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates'")[0]
+            fixture.feeds.set("rates", PageFixture.items(1...5))
+            _ = try await fixture.page.post("/sources/rates/refresh")
+            try await fixture.wait("it is committed") { try fixture.store.rows(outcomes).first == "committed" }
+            let page = try await fixture.page.get("/sources/rates/runs/\(run)").body
+            #expect(page.contains("It was not accepted. A later feed kept within the limits."), "\(page)")
+        }
+    }
+
+    @Test func aRefusalLeadsBack() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let first = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'news'")[0]
+            let refused = try await fixture.page.get("/sources/news/undo?to=\(first)")
+            #expect(refused.status == 409 && refused.body.contains("not possible</h1>"), "\(refused.body)")
+            #expect(refused.body.contains("<a href=\"/sources/news\">news</a>"), "\(refused.body)")
+            let run = try await fixture.page.get("/sources/news/runs/\(first)").body
+            #expect(run.contains(">Undo this run …") && !run.contains("Bring the rows back"), "\(run)")
+            let missing = try await fixture.page.get("/sources/news/runs/99999")
+            #expect(missing.status == 404 && missing.body.contains("<a href=\"/sources/news\">news</a>"))
+            for path in [
+                "/?state=held", "/?sort=size", "/?page=x", "/?page=0", "/sources/news?period=year",
+                "/sources/news?runs=7", "/sources/news/runs/\(first)?operation=x", "/tables?page=x",
+                "/live?page=%2F%3Fpage%3Dx",
+            ] {
+                let answer = try await fixture.page.get(path)
+                #expect(answer.status == 400 && answer.body.contains("must be"), "\(path): \(answer.status)")
+            }
         }
     }
 

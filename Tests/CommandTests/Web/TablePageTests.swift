@@ -5,7 +5,7 @@ import Testing
 
 /// The rows of tables that sources write, over the running daemon.
 @Suite(.serialized, .onEachStore) struct TablePageTests {
-    private static var pattern: Regex<(Substring, Substring)> { /<a href="(\/tables\/news\/row\?key=[^"]+)">Row/ }
+    private static var pattern: Regex<(Substring, Substring)> { /<a href="(\/tables\/news\/row\?key=[^"]+)">/ }
 
     /// Adds rows to the table of a source, and a column that its mapping does not know.
     private static func fill(_ fixture: PageFixture, _ count: Int) throws {
@@ -86,6 +86,12 @@ import Testing
             // The link to the next rows keeps the question.
             #expect(rows.contains("facet=price") && rows.contains("value=r"))
             #expect(try await fixture.page.get("/tables/news?facet=nosuch").status == 400)
+            for comparison in ["lt", "gt"] {
+                let query = "/tables/news?column=price&is=\(comparison)&value=ab%3Cc"
+                let wrong = try await fixture.page.get(query)
+                #expect(wrong.status == 400 && wrong.body.contains("ab&lt;c&#39; is not a number"), "\(wrong.body)")
+            }
+            #expect(try await fixture.page.get("/tables/news?column=title&is=gt&value=abc").status == 200)
             #expect(try await fixture.page.get("/api/tables/news/rows?facet=price").status == 400)
         }
     }
@@ -140,6 +146,14 @@ import Testing
                 "href=\"/sources/news/runs/\(runs[0])\"", "href=\"/sources/news/runs/\(runs[1])\"", "<del>t</del>",
                 "<ins>new</ins>", "news, run \(runs[1])",
             ] { #expect(row.contains(text), "\(text)") }
+            #expect(table.body.contains("\"><bdi>3</bdi></a></span>"), "a row is named by its key: \(table.body)")
+            // The last values of a row that is gone.
+            fixture.feeds.set("news", PageFixture.items([1, 2, 4], title: "new"))
+            _ = try await fixture.page.post("/sources/news/refresh")
+            try await fixture.wait("it is deleted") { try fixture.store.rows("SELECT count(*) FROM news") == ["3"] }
+            let gone = try await fixture.page.get(String(link)).body
+            #expect(gone.contains("The row is deleted. Its last values:") && gone.contains("<bdi>new</bdi>"), "\(gone)")
+            #expect(!gone.contains("Written by") && gone.contains("badge delete"))
             #expect(try await fixture.page.get("/tables/news/row?key=tnosuch").status == 404)
             for key in ["", "x", "t1,t2", "t1;t2"] {
                 #expect(try await fixture.page.get("/tables/news/row?key=\(key)").status == 400, "\(key)")

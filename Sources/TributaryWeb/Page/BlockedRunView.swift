@@ -1,0 +1,71 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import TributaryEngine
+
+/// What has come of a run that was blocked.
+enum BlockedRunState {
+    /// It waits to be accepted: itself, or a later run that had the same documents and changes.
+    case waiting(ChangeReview, run: Int64)
+    /// It waits, and nobody here knows what it would change.
+    case unknown
+    case replaced(by: Int64)
+    case accepted(by: Int64)
+    /// A later feed was fetched, which exceeds no limit.
+    case overtaken(by: Int64)
+    case forgotten
+
+    /// Reads it; blocks its thread.
+    ///
+    /// - Returns: nil for a run that was not blocked.
+    /// - Throws: `StoreError`.
+    init?(
+        _ run: RunReport, next: RunReport?, in store: any MainStore, _ configuration: TributaryConfiguration
+    ) throws {
+        guard run.outcome == .blocked, run.kind == nil, let number = run.number else { return nil }
+        if let waiting = try configuration.waitingRun(for: number, of: run.source, in: store) {
+            self = configuration.review(of: run).map { .waiting($0, run: waiting) } ?? .unknown
+        } else if let waiting = try store.blockedRun(of: run.source)?.number, waiting > number {
+            self = .replaced(by: waiting)
+        } else if let next, let committed = next.number {
+            // Documents that were kept are not requested, so no server has answered.
+            let isOfKept =
+                next.outcome == .committed
+                && next.requests.contains { $0.outcome == .parsed }
+                && next.requests.allSatisfy { $0.outcome != .parsed || $0.status == nil }
+            self = isOfKept ? .accepted(by: committed) : .overtaken(by: committed)
+        } else {
+            self = .forgotten
+        }
+    }
+}
+
+/// What has come of a blocked run that nobody can accept, as the templates show it.
+struct BlockedRunView {
+    var text: String
+    var link: Layout.Link?
+
+    /// - Returns: nil for a run that waits, and can be reviewed.
+    init?(_ state: BlockedRunState, of source: String) {
+        func link(_ name: String, _ run: Int64) -> Layout.Link {
+            Layout.Link(name: name, address: PageAddress.path(source, "/runs/\(run)"))
+        }
+        switch state {
+        case .waiting: return nil
+        case .unknown:
+            text =
+                "It waits to be accepted. What it would change is not known to this daemon: its documents were not kept, or "
+                + "are kept on another machine."
+        case .replaced(let run):
+            text = "Run \(run) replaces this one."
+            self.link = link("Review run \(run)", run)
+        case .accepted(let run):
+            text = "Its documents were accepted."
+            self.link = link("Run \(run) committed them", run)
+        case .overtaken(let run):
+            text = "It was not accepted. A later feed kept within the limits."
+            self.link = link("Run \(run)", run)
+        case .forgotten: text = "It no longer waits to be accepted, and its documents are not kept any more."
+        }
+    }
+}

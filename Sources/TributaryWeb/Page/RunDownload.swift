@@ -1,0 +1,59 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Hummingbird
+import TributaryEngine
+
+/// The changes of a run for programs, as `/sources/shop/runs/285.csv` or `.json`: those that it has made, or those that a
+/// blocked run waits to make.
+struct RunDownload: Sendable {
+    let source: String
+    let run: Int64
+    let format: ChangeFileFormat
+    let part: ReviewView.Part
+
+    /// - Returns: nil for the address of something else.
+    /// - Throws: ``Query/Problem``.
+    init?(_ request: Request) throws {
+        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard names.count == 4, names[0] == "sources", names[2] == "runs" else { return nil }
+        let (name, format) = ChangeFileFormat.split(names[3])
+        guard let format, let run = Int64(name) else { return nil }
+        source = names[1]
+        self.run = run
+        self.format = format
+        part = try ReviewView.Part(Query(request))
+    }
+
+    private enum Found: Sendable {
+        case review(String)
+        case changes
+    }
+
+    /// - Returns: nil where the source has no such run.
+    /// - Throws: ``Query/Problem`` where its changes are not known; `StoreError`; `CancellationError`.
+    func response(_ pages: Pages) async throws -> Response? {
+        let configuration = pages.service.configuration
+        let found = try await pages.store.read { store -> Found? in
+            guard let run = try store.recordedRun(run), run.source == source else { return nil }
+            if try configuration.waitingRun(for: self.run, of: source, in: store) != nil {
+                guard let review = configuration.review(of: run) else {
+                    throw Query.Problem("The changes of run \(self.run) are not known here.", .notFound)
+                }
+                return .review(try ReviewView.file(review, part, format))
+            }
+            guard try store.hasHistory(run: self.run) else {
+                throw Query.Problem("Run \(self.run) kept no old values: keep_history = true keeps them.", .notFound)
+            }
+            return .changes
+        }
+        switch found {
+        case nil: return nil
+        case .review(let text): return .file(text, format)
+        case .changes:
+            var query = ChangeQuery(run: run, table: part.table)
+            query.operation = part.operation
+            return try await ChangeLines(query: query, format: format, store: pages.store).response()
+        }
+    }
+}
