@@ -3,7 +3,7 @@ import TOML
 /// The sources of a file with their addresses and the tables that they write, as far as the file is TOML. Mistakes in it are
 /// ignored.
 package struct DeclaredTables {
-    private var tables: [String: Set<String>] = [:]
+    private var tablesOfSources: [String: Set<String>] = [:]
     private var addresses: [String: [String]] = [:]
 
     package init(file: String) {
@@ -14,33 +14,36 @@ package struct DeclaredTables {
             guard case .table(let source) = entry.node.value else { continue }
             let requests = Self.elements(source["requests"])
             addresses[entry.key] = requests.compactMap { if case .string(let url)? = $0["url"] { url } else { nil } }
-            tables[entry.key] = Set(
+            tablesOfSources[entry.key] = Set(
                 requests.flatMap { Self.elements($0["tables"]) }.compactMap { table in
                     if case .string(let name)? = table["table"] { name } else { nil }
                 })
         }
     }
 
-    /// Returns the tables of all sources but one.
-    package func tables(except source: String?) -> Set<String> {
-        tables.filter { $0.key != source }.values.reduce(into: []) { $0.formUnion($1) }
-    }
+    /// The tables of all sources.
+    package var tables: Set<String> { tablesOfSources.values.reduce(into: []) { $0.formUnion($1) } }
 
-    /// Returns a name, with a number where another source has it: one with other addresses.
-    ///
-    /// - Parameter address: a URL, or the path of a file.
-    package func freeName(_ name: String, for address: String) -> String {
-        let end = "/" + address.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
-        func isFree(_ name: String) -> Bool {
-            addresses[name]?.contains { $0 == address || $0.hasSuffix(end) } ?? true
-        }
+    /// The names of the sources.
+    package var names: Set<String> { Set(tablesOfSources.keys) }
+
+    /// Returns a name that no source has: the given one, or that with a number.
+    package func freeName(_ name: String) -> String {
         var free = name
         var number = 2
-        while !isFree(free) {
+        while tablesOfSources[free] != nil {
             free = "\(name)_\(number)"
             number += 1
         }
         return free
+    }
+
+    /// Returns the sources with an address, in the order of their names.
+    ///
+    /// - Parameter address: a URL, or the path of a file.
+    package func sources(at address: String) -> [String] {
+        let end = "/" + address.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+        return addresses.filter { $0.value.contains { $0 == address || $0.hasSuffix(end) } }.keys.sorted()
     }
 
     private static func elements(_ value: TOMLValue?) -> [TOMLTable] {

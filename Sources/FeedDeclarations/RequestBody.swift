@@ -82,13 +82,30 @@ public struct RequestBody: Sendable, Hashable {
     }
 
     private func settingMember(_ name: String, _ value: String) throws -> String {
-        guard var object = try? JSONSerialization.jsonObject(with: Data(text.value.utf8)) as? [String: Any] else {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(text.value.utf8)) as? [String: Any] else {
             throw NoPlace(description: "'\(name)' has no place in a body that is no object of JSON")
         }
-        // A cursor that the declaration writes as a number stays one.
-        object[name] = object[name] is NSNumber ? Int64(value).map { $0 as Any } ?? value : value
-        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+        let steps = object[name] == nil ? name.split(separator: "/").map(String.init) : [name]
+        let changed = try Self.object(object, setting: steps[...], to: value, of: name)
+        let data = try JSONSerialization.data(withJSONObject: changed, options: [.sortedKeys, .withoutEscapingSlashes])
         return String(decoding: data, as: UTF8.self)
+    }
+
+    private static func object(
+        _ object: [String: Any], setting steps: ArraySlice<String>, to value: String, of name: String
+    ) throws -> [String: Any] {
+        guard let step = steps.first else { return object }
+        var object = object
+        if steps.count > 1 {
+            guard let inner = object[step] as? [String: Any] else {
+                throw NoPlace(description: "'\(name)' has no place in the body, which has no object '\(step)'")
+            }
+            object[step] = try Self.object(inner, setting: steps.dropFirst(), to: value, of: name)
+        } else {
+            // A cursor that the declaration writes as a number stays one.
+            object[step] = object[step] is NSNumber ? Int64(value).map { $0 as Any } ?? value : value
+        }
+        return object
     }
 
     private func settingElement(_ name: String, _ value: String) throws -> String {

@@ -173,10 +173,11 @@ package final class HTTPFetcher: Fetcher {
         return validator(text)
     }
 
-    /// Returns the validator if it can be sent back: without lost bytes or control characters, and of at most 4,096
+    /// Returns the validator if it can be sent back: not empty, without lost bytes or control characters, and of at most 4,096
     /// bytes. Servers commonly accept 8,192 bytes of headers.
     private static func validator(_ value: String?) -> String? {
-        guard let value, value.utf8.count <= 4_096,
+        // A condition of "*" holds for any representation (RFC 9110, section 13.1.2).
+        guard let value, !value.isEmpty, value != "*", value.utf8.count <= 4_096,
             value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })
         else { return nil }
         return value

@@ -21,12 +21,19 @@ package final class MappingDraft {
         }
         let number = "Proposed from a document of \(profile.elements.grouped) elements"
         guard let schema else {
+            guard document.name.identity != SchemaName(local: "schema", namespace: SchemaName.schemaNamespace) else {
+                throw InferenceError(
+                    description:
+                        "this is an XML Schema, not a document of one; `tributary infer --xsd FILE` proposes tables "
+                        + "for its documents")
+            }
             try self.init(document, head: [number + "; keys and types fit its values."], Self.tables)
             return
         }
-        try SchemaGuide(schema).describe(document)
+        let guide = SchemaGuide(schema)
+        try guide.describe(document)
         let first = "\(number) and its schema \(schema.location); keys that the schema lacks fit its values."
-        try self.init(document, head: [first] + schema.notes, Self.tablesOfSchema)
+        try self.init(document, head: [first] + schema.notes + guide.leftOut, Self.tablesOfSchema)
     }
 
     /// Creates the tables for all that a schema allows.
@@ -75,6 +82,9 @@ package final class MappingDraft {
         let rest = names.count - shown.count
         return ["\(what) \(shown.joined(separator: ", "))" + (rest > 0 ? " and \(rest.grouped) more." : ".")]
     }
+
+    /// A line on the elements and attributes of the document that no table has.
+    var unmapped: [String] { UnmappedContent(tables).line(below: root) }
 
     /// Makes the handler that must read the same document from its beginning to its end, before keys are chosen.
     package func counter() -> RecordCounter { counter(limit: DigestSet.Budget.limit) }

@@ -7,7 +7,7 @@ package import XMLStream
 package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
-    package let toml: String
+    package private(set) var toml: String
     /// True if the document lists feeds, each of which is a source.
     package let isList: Bool
     /// What was found of each table: its number of records, and why its key was chosen.
@@ -25,9 +25,10 @@ package struct MappingProposal: Sendable, Equatable {
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
     ///   - writtenTables: names of tables that other sources write.
     ///   - options: further keys of the request, as lines.
+    ///   - nextPage: the place in the document that names a further page; nil without one.
     package init(
         _ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = [],
-        writtenTables: Set<String> = [], options: [String] = []
+        writtenTables: Set<String> = [], options: [String] = [], nextPage: NextPageWatch.Hint? = nil
     ) {
         let tables = draft.tables
         // A line is a `row`, which says nothing of what is on it.
@@ -39,7 +40,7 @@ package struct MappingProposal: Sendable, Equatable {
         for table in tables { table.complete(writer) }
         for table in tables { table.completeReferences() }
         let source = "sources." + TOMLText.key(name)
-        var head = draft.head.map { "# " + DeclaredValue.line($0, longest: .max) }
+        var head = (draft.head + draft.unmapped).map { "# " + DeclaredValue.line($0, longest: .max) }
         head += [
             "[\(source)]",
             "cache = \"1h\"",
@@ -49,6 +50,12 @@ package struct MappingProposal: Sendable, Equatable {
             "url = \(TOMLText.string(url))",
         ]
         head += options
+        if let nextPage {
+            head += [
+                "# The document names a further page, at \(nextPage.path).", "# Without 'page', only this one is read.",
+            ]
+            if let key = nextPage.key { head.append("# " + key) }
+        }
         // An export writes names without a prefix in the root's namespace.
         let own = draft.root.name
         let bindings =
@@ -91,6 +98,13 @@ package struct MappingProposal: Sendable, Equatable {
         reasons = []
     }
 
+    /// Returns the proposal with sentences before its block, as comments.
+    package func noting(_ remarks: [String]) -> MappingProposal {
+        var proposal = self
+        proposal.toml = remarks.map { "# \(DeclaredValue.line($0, longest: .max))\n" }.joined() + toml
+        return proposal
+    }
+
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {
         let shared = table.avoids.map {
             [
@@ -105,8 +119,8 @@ package struct MappingProposal: Sendable, Equatable {
                 "element = \(TOMLText.string(table.place))",
             ]
         if !table.key.isEmpty { lines.append("key = \(TOMLText.strings(table.key))") }
-        if let parent = table.parentOfPositions {
-            // The rows behind the last position of a parent would stay.
+        if let parent = table.parentOfMirror {
+            // The rows of records that have left their parent would stay.
             lines += ["sync = \"mirror\"", "within = \(TOMLText.string(parent))"]
         } else {
             lines += [

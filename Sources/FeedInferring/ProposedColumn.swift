@@ -17,6 +17,8 @@ struct ProposedColumn {
     var declared: DeclaredValue?
     var writing: ValueWriting?
     var isRequired = false
+    /// True for times without an offset.
+    var lacksOffset = false
     /// The table and column that the value refers to: `stop(id)`.
     var references: String?
     /// Why it refers to them, where no schema says it.
@@ -41,6 +43,12 @@ struct ProposedColumn {
 
     /// What a schema says beside the type, or how sure the keys are, as a comment; nil where nothing is to be said.
     var comment: String? {
+        guard lacksOffset else { return meaning }
+        let zone = "without an offset: read as UTC, or in the time_zone of the column or source"
+        return meaning.map { "\($0); \(zone)" } ?? zone
+    }
+
+    private var meaning: String? {
         guard let declared else { return (writing?.comment ?? reason).map { DeclaredValue.line($0) } }
         guard type == .text, declared.type != .text else { return declared.comment }
         let type = "\(declared.type.rawValue) in the schema, which not all values of the document are"

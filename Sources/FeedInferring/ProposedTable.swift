@@ -19,9 +19,8 @@ final class ProposedTable {
     /// The path of its records.
     private(set) var place = ""
     private var keyReason = ""
-    /// The column of the enclosing record, where the position within it is the key: a record that has moved up leaves
-    /// its last position to none. Nil if the records enclose others, which may be known by keys of their own.
-    private(set) var parentOfPositions: String?
+    /// The attribute around the records that is a column of theirs.
+    private(set) var day: (holder: ElementProfile, name: XMLName)?
     /// The key that a schema declares, and the tables whose keys its values refer to, by the values' positions.
     var declaredKey: SchemaKeys.Key?
     var references: [Int: ProposedTable] = [:]
@@ -99,14 +98,14 @@ final class ProposedTable {
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
                 source: .path(value.path(writer)), type: value.type, declared: value.profile.declared,
                 writing: value.writing,
-                isRequired: value.isRequired && value.isInEach(of: self))
+                isRequired: value.isRequired && value.isInEach(of: self), lacksOffset: value.lacksOffset)
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
         let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
         // Another document may have the same values below another root.
         let isOfRoot = parent?.element.parent == nil
-        let isWithin =
-            isOfKeyed && count.orphans == 0 && (children.isEmpty || isOfRoot || !(count.unique?.isOwn ?? false))
+        let unique = uniqueInDocument
+        let isWithin = isOfKeyed && count.orphans == 0 && (children.isEmpty || isOfRoot || unique == nil)
         if let declared = declaredKey, count.admits(declared), !declared.isWithinParent || parent != nil {
             key = (declared.isWithinParent ? [columns[0].name] : []) + declared.values.map { own[$0].name }
             keyReason = "the key is \(declared.reason)"
@@ -115,20 +114,22 @@ final class ProposedTable {
             let choice = KeyChoice(record: element, values: values).ofSingle
             key = choice.map { [own[$0].name] } ?? []
             keyReason = choice.map { "the key is \(own[$0].name)" } ?? "no key: the schema declares none"
-        } else if isWithin, !isList, let choice = count.uniqueAmongSiblings {
+        } else if isWithin, !isList, !isDeclared, let choice = count.uniqueAmongSiblings {
             key = [columns[0].name, own[choice.index].name]
             keyReason = "\(key[1]) is unique within each \(parent?.name ?? ""), in all \(number)"
-        } else if !isWithin, let choice = count.unique {
+        } else if !isWithin, let choice = unique {
             key = [own[choice.index].name]
             keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
             if !choice.isNamed { keyReason += ", but is not named like a key" }
-        } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0 {
+        } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0, !isDeclared,
+            parent == nil || count.severals >= RecordCount.few
+        {
             if element.count == 1 {
                 keyReason = "no key: the name of no value is that of a key"
             } else {
                 keyReason =
                     parent.map { "no key: \($0.name) has none, and no two records of one \($0.name) are equal" }
-                    ?? "no key: no value is unique, but no two of the \(number) are equal"
+                    ?? "no key: \(lackOfKey), but no two of the \(number) are equal"
             }
         } else {
             addPosition(&names)
@@ -172,15 +173,7 @@ final class ProposedTable {
         columns.append(
             ProposedColumn(name: name, source: .ordinal(isDirect ? nil : within == nil ? "document" : "parent")))
         key = (within == nil ? [] : [columns[0].name]) + [name]
-        if within != nil, children.isEmpty { parentOfPositions = columns[0].name }
-        keyReason = "the key is the position in the " + (within?.name ?? "document")
-        if count.isPartial {
-            keyReason += ", because at most \(DigestSet.Budget.limit.grouped) values are compared with one another"
-        } else if count.records == 0 {
-            keyReason += ", because the schema declares no key"
-        } else if within == nil {
-            keyReason += ", because no value is unique, and some records are equal"
-        }
+        keyReason = "the key is the position in the \(within?.name ?? "document")\(reasonForPosition(within))"
     }
 
     /// A line on the records and their key.
@@ -208,7 +201,8 @@ final class ProposedTable {
             SQLName.unreserved(SQLName.join([wrapper.columnName, SQLName.snakeCase(day.name.local)])),
             fallback: "day")
         columns.append(ProposedColumn(name: name, source: .path(path), type: .date))
-        if let unique = count.unique, !unique.isIdentifier { key.insert(name, at: 0) }
+        self.day = (wrapper, day.name)
+        if let unique = uniqueInDocument, !unique.isIdentifier { key.insert(name, at: 0) }
     }
 
     // MARK: - References of children

@@ -10,6 +10,8 @@ final class RecordCount {
     private(set) var records = 0
     /// The records outside of any record of the enclosing table.
     private(set) var orphans = 0
+    /// The enclosing records with two or more of the records.
+    private(set) var severals = 0
     /// False if the records in one enclosing record lie in several elements.
     private(set) var isDirect: Bool
     /// True if digests were not compared because they were too many.
@@ -31,10 +33,10 @@ final class RecordCount {
         rowsDiffer = comparesRows
     }
 
-    /// The best value that is unique in all records; nil if none is, or none was counted.
-    var unique: KeyChoice.Choice? {
+    /// Returns the best value that is unique in all records; nil if none is, or none was counted.
+    func unique(where isWanted: (KeyChoice.Choice) -> Bool) -> KeyChoice.Choice? {
         guard records > 0 else { return nil }
-        return zip(inDocument, documentSets).first { $1.allDiffer }?.0
+        return zip(inDocument, documentSets).first { $1.allDiffer && isWanted($0) }?.0
     }
 
     /// The digests of ``unique``, and its position among the values.
@@ -53,11 +55,17 @@ final class RecordCount {
         return counted ?? true
     }
 
-    /// The best value that is unique in all records of one enclosing record.
+    /// The best value that is unique in all records of one enclosing record, and is shown to be a key.
     var uniqueAmongSiblings: KeyChoice.Choice? {
         guard records > 0, orphans == 0 else { return nil }
-        return zip(amongSiblings, siblingsDiffer).first { $1 }?.0
+        return zip(amongSiblings, siblingsDiffer).first { $1 && isShown($0) }?.0
     }
+
+    /// True if enough enclosing records have several of the records: in one with a single record, every value is unique.
+    func isShown(_ choice: KeyChoice.Choice) -> Bool { severals >= (choice.isOwn ? 1 : Self.few) }
+
+    /// The fewest enclosing records that show a key whose name is not that of the record's own identifier.
+    static let few = 3
 
     // MARK: - Counting
 
@@ -65,6 +73,7 @@ final class RecordCount {
     struct Siblings {
         /// The number of the element around the first of them.
         fileprivate var container: Int?
+        fileprivate var count = 0
         fileprivate var keys: [DigestSet] = []
         fileprivate var rows = DigestSet()
 
@@ -79,7 +88,8 @@ final class RecordCount {
     /// - Parameter container: the number of the element around it.
     func begin(in container: Int, of siblings: inout Siblings, isOrphan: Bool) {
         records += 1
-        if isOrphan { orphans += 1 }
+        siblings.count += 1
+        if isOrphan { orphans += 1 } else if siblings.count == 2 { severals += 1 }
         if let first = siblings.container, first != container { isDirect = false }
         siblings.container = siblings.container ?? container
     }

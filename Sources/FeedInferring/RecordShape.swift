@@ -68,6 +68,9 @@ struct RecordValue {
         return type != .text || writing.doubt != nil ? writing : nil
     }
 
+    /// True for times that name no offset.
+    var lacksOffset: Bool { type == .datetime && (profile.hasLocalTime || writing != nil) }
+
     /// The type by which values are compared: texts where the type alone does not say what they are.
     var comparedType: ValueType { writing == nil ? type : .text }
 

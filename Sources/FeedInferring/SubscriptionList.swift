@@ -23,9 +23,11 @@ package final class SubscriptionList: XMLStreamHandler {
 
     /// Returns a source for each feed with a valid address, each address once; nil without one.
     ///
-    /// - Parameter parser: the name of the parser for the feeds.
-    package func toml(parser: String) -> String? {
-        var names = UniqueNames()
+    /// - Parameters:
+    ///   - parser: the name of the parser for the feeds.
+    ///   - taken: the names of other sources.
+    package func toml(parser: String, taken: Set<String> = []) -> String? {
+        var names = UniqueNames(reserved: Set(taken.map { $0.lowercased() }))
         var known: Set<String> = []
         var blocks: [String] = []
         var refused = 0

@@ -36,8 +36,10 @@ public struct SourceState: Sendable, Equatable {
     package var attempts = 0
     /// The number of such deaths in a row at which a source is paused.
     package static let deathsUntilPaused = 3
+    /// When an operator paused the source; nil if it is not paused so. Runs leave it unchanged.
+    package var pausedAt: Date?
     /// True if nothing is sent until the source is resumed.
-    package var isStopped: Bool { attempts >= Self.deathsUntilPaused }
+    package var isStopped: Bool { attempts >= Self.deathsUntilPaused || pausedAt != nil }
     /// True if the source waits for `resume`: it is stopped, or its rows were brought back.
     package var isPaused: Bool { isStopped || undone != nil }
     /// True if a run is blocked, and waits to be accepted. Runs that fail later leave it so.

@@ -5,6 +5,8 @@ package import FeedStaging
 package struct ScopeChanges: Sendable {
     fileprivate struct Counts {
         var deleted = 0
+        /// True if the merge has looked at every row that it may delete, and not only at those with the feed's keys.
+        var readsAll = false
         /// Rows that the feed has and the store had, different or not.
         var known = 0
         var updated = 0
@@ -15,7 +17,11 @@ package struct ScopeChanges: Sendable {
 
     package init() {}
 
-    package mutating func add(deleted: Int, of rows: ScopedRows) { counts[rows, default: Counts()].deleted += deleted }
+    /// - Parameter readsAll: true if the merge has looked at every row that it may delete, as a mirror does.
+    package mutating func add(deleted: Int, of rows: ScopedRows, readsAll: Bool = true) {
+        counts[rows, default: Counts()].deleted += deleted
+        if readsAll { counts[rows]?.readsAll = true }
+    }
 
     package mutating func add(_ counts: MergeCounts, of part: StagedStack.Part) {
         add(inserted: counts.inserted, updated: counts.updated, unchanged: counts.unchanged, of: part)
@@ -63,18 +69,18 @@ package struct ScopeChanges: Sendable {
             guard let limits = limits[rows] else { continue }
             let seen = counts.deleted + counts.known
             let isEmptied = limits.allowsEmpty && counts.known + counts.inserted == 0
-            // Every row of the scope was looked at where the table is mirrored, but for those before a window.
-            if !isEmptied, let limit = limits.deleted, counts.deleted > 0,
-                limit.isExceeded(by: counts.deleted, of: seen)
-            {
-                exceeded.append(rows.exceeded(counts, "delete", counts.deleted, of: seen, "max_deleted", limit))
+            /// Adds a limit if the changes are more than it allows of the rows that were looked at, and of all rows.
+            func add(_ verb: String, _ changed: Int, _ key: String, _ limit: ChangeLimit?, readsAll: Bool) throws {
+                guard let limit, changed > 0, limit.isExceeded(by: changed, of: seen) else { return }
+                let all = readsAll ? seen : max(seen, try count(rows) - counts.inserted + counts.deleted)
+                guard limit.isExceeded(by: changed, of: all) else { return }
+                exceeded.append(rows.exceeded(counts, verb, changed, of: all, key, limit))
             }
-            // More rows are updated than the limit allows of those in the feed: perhaps not of all.
-            if let limit = limits.changed, counts.updated > 0, limit.isExceeded(by: counts.updated, of: seen) {
-                let all = max(seen, try count(rows) - counts.inserted + counts.deleted)
-                guard limit.isExceeded(by: counts.updated, of: all) else { continue }
-                exceeded.append(rows.exceeded(counts, "update", counts.updated, of: all, "max_changed", limit))
+            // A mirror looks at every row of the scope, except those before a window.
+            if !isEmptied {
+                try add("delete", counts.deleted, "max_deleted", limits.deleted, readsAll: counts.readsAll)
             }
+            try add("update", counts.updated, "max_changed", limits.changed, readsAll: false)
         }
         return exceeded
     }

@@ -61,7 +61,12 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Notes the reason for which a source is not run any more.
     func notePause(_ source: String, error: String, note: String, now: Date) async throws
 
-    /// Ends the pause of sources: after deaths of the process during their runs, and after an undo.
+    /// Pauses sources: nothing is fetched for them until ``resume(_:)``.
+    ///
+    /// - Returns: the sources that were not paused so before.
+    func pause(_ sources: [String], now: Date) throws -> [String]
+
+    /// Ends the pause of sources: by an operator, after deaths of the process during their runs, and after an undo.
     ///
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]

@@ -42,6 +42,10 @@ extension LedgerStore {
         try await writeLedgerInGroup { try $0.sources.recordPause(of: source, error: error, note: note, now: now) }
     }
 
+    package func pause(_ sources: [String], now: Date) throws -> [String] {
+        try writeLedger { try $0.sources.pause(sources, now: now) }
+    }
+
     package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }
 
     package func forgetGone(_ sources: [String]) throws {

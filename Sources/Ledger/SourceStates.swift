@@ -107,15 +107,34 @@ package struct SourceStates: LedgerPart {
             """)
     }
 
-    /// Makes sources run again that are paused because processes died during their runs, or because they were undone.
+    /// Pauses sources: nothing is fetched for them until ``resume(_:)``. A run in progress is not stopped, and leaves the
+    /// pause unchanged.
+    ///
+    /// - Returns: the sources that were not paused so before.
+    package func pause(_ sources: [String], now: Date) throws -> [String] {
+        try sources.filter { source in
+            try session.execute(
+                """
+                INSERT INTO \(dialect.source) AS s (source, failures, attempts, paused_at)
+                VALUES (\(bind: source), 0, 0, \(bind: now))
+                ON CONFLICT (source) DO UPDATE SET paused_at = excluded.paused_at, failures = coalesce(s.failures, 0)
+                WHERE s.paused_at IS NULL
+                """) > 0
+        }
+    }
+
+    /// Makes sources run again that are paused: by an operator, because processes died during their runs, or because they
+    /// were undone.
     ///
     /// - Returns: the sources that were paused.
     package func resume(_ sources: [String]) throws -> [String] {
         let resumed = try session.all(
             """
-            UPDATE \(dialect.source) SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL
-            WHERE \(dialect.isAmong("source", sources))
-            AND (attempts >= \(bind: SourceState.deathsUntilPaused) OR undone IS NOT NULL) RETURNING source
+            UPDATE \(dialect.source) SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL,
+                paused_at = NULL
+            WHERE \(dialect.isAmong("source", sources)) AND (attempts >= \(bind: SourceState.deathsUntilPaused)
+                OR undone IS NOT NULL OR paused_at IS NOT NULL)
+            RETURNING source
             """
         ) { $0.string(0) }
         return sources.filter(Set(resumed).contains)
@@ -141,7 +160,7 @@ package struct SourceStates: LedgerPart {
     /// that another process has taken over. It renews the lease.
     func upsert(_ state: SourceState) -> SQLText {
         let lease = ledger.leases?.lease(of: state.source)
-        let columns = SourceState.columns.map(\.0)
+        let columns = SourceState.writtenColumns.map(\.0)
         let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let renewal: SQLText = lease == nil ? "" : ", held_until = \(dialect.now(plus: Leases.seconds))"
         let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
@@ -185,7 +204,10 @@ extension SourceStates {
 
 extension SourceState {
     /// The columns of a state, and whether they are points in time.
-    package static let columns = [
+    package static let columns = writtenColumns + [("paused_at", true)]
+
+    /// Those that a run writes.
+    static let writtenColumns = [
         ("source", false), ("outcome", false), ("last_run", true), ("last_commit", true), ("next_due", true),
         ("failures", false), ("error", false), ("note", false), ("gone", false), ("wait", false), ("asked_until", true),
         ("declared", false), ("attempts", false), ("blocked", false), ("failing_since", true), ("undone", false),
@@ -207,6 +229,7 @@ extension SourceState {
         failingSince = try row.date(14)
         undone = row.string(15)
         lastGood = try row.date(16)
+        pausedAt = try row.date(17)
     }
 }
 

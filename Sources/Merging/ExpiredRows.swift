@@ -57,7 +57,7 @@ struct ExpiredRows {
             guard let deleted = try list(table, from: rows) else { return }
             merge.state.changes.add(
                 deleted: try merge.count(deleted.name),
-                of: ScopedRows(table: part.table.table.name, scope: part.table.scope))
+                of: ScopedRows(table: part.table.table.name, scope: part.table.scope), readsAll: false)
             if let mark {
                 counts += try SoftDeletion(merge: merge).mark(deleted, mark)
             } else {

@@ -2,10 +2,10 @@ import ArgumentParser
 
 /// The options of a command that changes rows or the store beyond a refresh: it shows what it will do, and asks.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(name: .long, help: "Do it without asking.")
+    @Flag(name: .long, help: "Confirm without asking.")
     var yes = false
 
-    @Flag(name: .long, help: "Only show what it would do; exit status 2 if that is a difference.")
+    @Flag(name: .long, help: "Only show what would change; exit status 2 if anything would.")
     var dryRun = false
 
     func validate() throws {

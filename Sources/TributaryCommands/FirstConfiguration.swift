@@ -37,18 +37,18 @@ struct FirstConfiguration {
 
     /// A source, as comments.
     static let example = """
-        # A source: what is fetched, how often, and which element is a row of which table. `tributary infer URL` proposes
-        # one for a document. Without the `#`, this is a complete one:
+        # A source: what to fetch, how often, and which element is a row of which table. `tributary infer URL` proposes a
+        # source for a document. Without the `#`, this is a complete source:
         #
         # [sources.prices]
         # cache = "1h"                            # fetched once an hour
         #
         # [[sources.prices.requests]]
         # url  = "https://shop.example/prices.xml"
-        # sync = "mirror"                         # a row that has left the document is deleted; "upsert" keeps it
+        # sync = "mirror"                         # deletes rows that have left the document; "upsert" keeps them
         #
         # [[sources.prices.requests.tables]]
-        # table   = "price"                       # made where the store has no such table
+        # table   = "price"                       # is created if the store has no such table
         # element = "article"                     # each <article> is a row
         # key     = ["number"]
         # [sources.prices.requests.tables.columns]

@@ -31,6 +31,14 @@ extension SyncService {
         return acceptances
     }
 
+    /// Pauses sources: nothing is fetched for them until they are resumed. A run in progress goes on. Blocks its thread.
+    ///
+    /// - Returns: the sources that were not paused so before.
+    /// - Throws: `StoreError`.
+    package func pause(_ sources: [String]) throws -> [String] {
+        try store.pause(sources, now: environment.clock.now())
+    }
+
     /// Resumes paused sources, and refreshes them. Blocks its thread.
     ///
     /// - Returns: the sources that were paused.

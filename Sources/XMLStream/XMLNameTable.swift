@@ -27,7 +27,9 @@ struct XMLNameTable: ~Copyable {
     func namespace(_ index: Int32) -> String? { names[Int(index)].namespace }
 
     /// Returns the name's index. The name is created the first time.
-    mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
+    ///
+    /// - Parameter isWritten: true if the prefix is none, but the name in a document that is not XML.
+    mutating func index(local: Address, prefix: Address?, namespace: Address?, isWritten: Bool = false) -> Int32 {
         var position = hash(local, prefix, namespace) & (slots.count - 1)
         while let found = slots[position].local {
             if found == local, slots[position].prefix == prefix, slots[position].namespace == namespace {
@@ -38,9 +40,11 @@ struct XMLNameTable: ~Copyable {
         let name = String(cString: local)
         let index = Int32(names.count)
         names.append(
-            XMLName(
-                qualified: prefix.map { String(cString: $0) + ":" + name } ?? name, local: name,
-                namespace: namespace.map { namespaceText($0) }))
+            isWritten
+                ? XMLName(qualified: name, local: name, namespace: nil, written: prefix.map { String(cString: $0) })
+                : XMLName(
+                    qualified: prefix.map { String(cString: $0) + ":" + name } ?? name, local: name,
+                    namespace: namespace.map { namespaceText($0) }))
         slots[position] = Slot(local: local, prefix: prefix, namespace: namespace, index: index)
         if names.count * 2 > slots.count { rehash() }
         return index

@@ -5,13 +5,24 @@ extension XMLStreamParser {
     package struct ElementName: Sendable, Equatable {
         // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
+        /// The name of a column or of a member; nil for others.
+        fileprivate nonisolated(unsafe) let written: UnsafePointer<UInt8>?
     }
 
     /// True for a document that is not XML. The names of its elements may be any text.
     package var isSynthetic: Bool { reportedLine != nil }
 
-    /// - Parameter name: a local name, as in XML where markup is made of it; this is not checked.
-    package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
+    /// - Parameters:
+    ///   - name: a local name, as in XML where markup is made of it; this is not checked.
+    ///   - written: the name of a column or of a member; nil for others.
+    package func elementName(
+        _ name: UnsafeBufferPointer<UInt8>, written: UnsafeBufferPointer<UInt8>? = nil
+    ) throws -> ElementName {
+        let local = try interned(name)
+        return ElementName(local: local, written: try written.map(interned))
+    }
+
+    private func interned(_ name: UnsafeBufferPointer<UInt8>) throws -> UnsafePointer<UInt8> {
         guard name.count <= limits.nameLength else {
             throw fail(
                 XMLStreamError(
@@ -24,13 +35,13 @@ extension XMLStreamParser {
                     code: .limit, message: "the names are longer than 10000000 bytes together", line: line,
                     element: openElement))
         }
-        return ElementName(local: local)
+        return local
     }
 
     /// - Parameter line: the line of the document, counted from 1.
     package func start(_ name: ElementName, line: Int) throws {
         reportedLine = line
-        startElement(name.local)
+        startElement(name.local, name.written)
         if let failure { throw failure }
     }
 
@@ -45,7 +56,7 @@ extension XMLStreamParser {
     @inline(__always)
     package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
         reportedLine = line
-        startElement(name.local)
+        startElement(name.local, name.written)
         if let base = text.baseAddress { characters(base, text.count, rootContext) }
         endElement()
         if let failure { throw failure }

@@ -97,7 +97,8 @@ extension XMLStreamParser {
             }
         }
         let known = names.count
-        let name = names.index(local: local, prefix: prefix, namespace: namespace)
+        let name = names.index(
+            local: local, prefix: prefix, namespace: namespace, isWritten: reportedLine != nil && prefix != nil)
         let attributesStart = attributes.count
         let valuesStart = attributeValues.count
         if count > 0, let values { copyAttributes(values, count) }

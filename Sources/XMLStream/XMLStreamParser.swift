@@ -67,9 +67,7 @@ public final class XMLStreamParser {
         guard let context = xmlCreatePushParserCtxt(&sax, nil, nil, 0, nil) else { fatalError("out of memory") }
         self.context = context
         context.pointee._private = Unmanaged.passUnretained(self).toOpaque()
-        var options = Int32(XML_PARSE_NONET.rawValue)
-        if charset != nil { options |= Int32(XML_PARSE_IGNORE_ENC.rawValue) }
-        xmlCtxtUseOptions(context, options)
+        xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue))
     }
 
     deinit {
@@ -127,7 +125,11 @@ public final class XMLStreamParser {
     /// Begins to parse. The encoding comes from the byte order mark, else the transport, else the document itself.
     private func begin(_ start: [UInt8]) throws {
         preamble = nil
-        if let charset = forcedEncoding, ByteOrderMark(start) == nil {
+        let hasMark = ByteOrderMark(start) != nil
+        if hasMark || forcedEncoding != nil {
+            xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue))
+        }
+        if let charset = forcedEncoding, !hasMark {
             guard let encoding = xmlFindCharEncodingHandler(charset) else {
                 throw fail(
                     XMLStreamError(

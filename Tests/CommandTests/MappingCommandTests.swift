@@ -72,9 +72,20 @@ import Testing
             try folder.write(file, to: "sources.toml")
             let sync = try await program.run("sync")
             #expect(sync.status == 0, "\(sync) \(file)")
-            // The same document again is a new proposal for its source.
+            // The document of a source is proposed as another source, which says so.
             let again = try await program.run("infer", folder.file("orders.xml"))
-            #expect(again.standardOutput.contains("\n[sources.orders]\n"), "\(again)")
+            #expect(again.standardOutput.contains("\n[sources.orders_3]\n"), "\(again)")
+            #expect(
+                again.standardOutput.contains("has a source with this address, 'orders': keep one of them"), "\(again)")
+            try folder.write(file + again.standardOutput, to: "sources.toml")
+            #expect(try await program.run("check").status == 0)
+            let named = try await program.run("infer", folder.file("orders.xml"), "--name", "orders")
+            #expect(named.status == 64 && named.standardError.contains("has a source 'orders'"), "\(named)")
+            // So are the feeds of a list.
+            try folder.write(
+                "<opml><body><outline text='Orders' xmlUrl='http://a.example/f'/></body></opml>", to: "l.opml")
+            let list = try await program.run("infer", folder.file("l.opml"))
+            #expect(!list.standardOutput.contains("[sources.orders]"), "\(list)")
         }
     }
 
@@ -90,7 +101,9 @@ import Testing
             let discarded = try await program.run("plan", "s")
             #expect(discarded.status == 1 && discarded.standardError.contains("will be discarded"), "\(discarded)")
             let infer = try await program.run("infer", folder.file("nothing.xml"))
-            #expect(infer.status == 1 && infer.standardError.contains("does not exist"))
+            #expect(infer.status == 64 && infer.standardError.contains("there is no file"), "\(infer)")
+            let schema = try await program.run("infer", "--xsd", "file://\(folder.file("nothing.xsd"))")
+            #expect(schema.status == 64 && schema.standardError.contains("there is no file"), "\(schema)")
         }
     }
 

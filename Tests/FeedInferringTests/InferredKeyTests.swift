@@ -79,6 +79,69 @@ import Testing
         #expect(toml.contains("key = [\"e_id\", \"position\"]\nsync = \"mirror\"\nwithin = \"e_id\"\n"), "\(toml)")
     }
 
+    // MARK: - Records within others
+
+    @Test func aSingleChildShowsNoKeyOfChildren() throws {
+        let single = "<l><o id='1'><x><p sku='a'/></x></o><o id='2'><x><p sku='b'/></x></o></l>"
+        #expect(!(try proposal(single)).contains("table = \"p\""))
+        // Elsewhere they repeat, so that they are a table.
+        let elsewhere =
+            "<l><o id='1'><p sku='a'/></o><o id='2'><p sku='b'/></o><o id='3'><p sku='a'/><p sku='b'/></o></l>"
+        let shown = try proposal(elsewhere)
+        #expect(shown.contains("key = [\"o_id\", \"sku\"]\nsync = \"mirror\"\nwithin = \"o_id\"\n"), "\(shown)")
+        // A label needs more of them.
+        let labels = try proposal(elsewhere.replacing("sku", with: "name"))
+        #expect(labels.contains("key = [\"o_id\", \"position\"]"), "\(labels)")
+        #expect(labels.contains("because too few of them have several to show another key"), "\(labels)")
+    }
+
+    @Test func aCodeOfRecordsWithinOthersIsNoKeyOfTheDocument() throws {
+        let toml = try proposal(
+            "<l><o id='1'><p sku='a'><t/><t>x</t></p></o><o id='2'><p sku='b'><t>x</t></p><p sku='c'/></o></l>")
+        #expect(toml.contains("key = [\"o_id\", \"sku\"]"), "\(toml)")
+        let own = try proposal(
+            "<l><o id='1'><p id='a'><t/><t>x</t></p></o><o id='2'><p id='b'><t>x</t></p><p id='c'/></o></l>")
+        #expect(own.contains("key = [\"id\"]\nsync = \"mirror\"\nwithin = \"o_id\"\n"), "\(own)")
+    }
+
+    @Test func aValueThatIsTooLongForAKeyIsNamed() throws {
+        let long = String(repeating: "x", count: 5_000)
+        let toml = try proposal("<l><e id='\(long)' v='1'/><e id='b' v='1'/></l>")
+        #expect(
+            toml.contains("no value that may be a key is unique (id: longer than 255 bytes), but no two of the"),
+            "\(toml)")
+    }
+
+    @Test func timesWithoutAnOffsetSaySo() throws {
+        let note = "without an offset: read as UTC, or in the time_zone of the column or source"
+        func line(_ value: String) throws -> Substring? {
+            try proposal("<l><e id='1' at='\(value)'/><e id='2' at='\(value)'/></l>").split(separator: "\n").first {
+                $0.hasPrefix("at ")
+            }
+        }
+        for value in ["2026-11-24T10:00:00", "2026-11-24 10:00", "Tue, 24 Nov 2026 10:00:00"] {
+            #expect(try line(value)?.hasSuffix("  # " + note) ?? false, "\(value)")
+        }
+        #expect(try line("24.11.2026 10:00")?.hasSuffix("  # as in 24.11.2026 10:00; " + note) ?? false)
+        for value in ["2026-11-24T10:00:00Z", "2026-11-24T10:00+01:00", "2026-11-24"] {
+            #expect(try line(value)?.contains("#") == false, "\(value)")
+        }
+    }
+
+    @Test func whatNoTableHasIsNamed() throws {
+        let toml = try proposal("<l version='1'><head><by>me</by></head><e id='1'/><e id='2'/><flag/><flag/></l>")
+        #expect(toml.contains("# Not mapped: l/@version, l/head/by, l/flag.\n"), "\(toml)")
+        #expect(!(try proposal("<l><e id='1'/><e id='2'/></l>")).contains("Not mapped"))
+    }
+
+    @Test func aSchemaIsNoDocument() throws {
+        #expect {
+            try proposal("<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='a'/></xs:schema>")
+        } throws: {
+            "\($0)".contains("`tributary infer --xsd FILE`")
+        }
+    }
+
     @Test func daysWithAZoneAreDays() throws {
         let toml = try proposal("<l><e day='1960-01-01-05:00'/><e day='1964-07-17'/><e day='1964-07-18Z'/></l>")
         #expect(toml.contains("type = \"date\""), "\(toml)")
@@ -88,7 +151,8 @@ import Testing
         func records(_ last: String) -> String {
             "<l><e><p>some <b>bold</b> text that goes on</p><c/></e><e><p>some <b>bold</b> text that goes \(last)</p></e></l>"
         }
-        #expect(try proposal(records("off")).contains("no value is unique, but no two of the 2 records are equal"))
+        #expect(
+            try proposal(records("off")).contains("no key: no value that may be a key is unique, but no two of the"))
         #expect(try proposal(records("on")).contains("key = [\"position\"]"))
         #expect(try proposal(records(" o<i>n</i>")).contains("key = [\"position\"]"))
     }

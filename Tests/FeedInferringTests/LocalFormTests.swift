@@ -54,7 +54,8 @@ import Testing
         (["2019/02/18"], #"{ path = "x", type = "date", format = "%Y/%m/%d" }  # as in 2019/02/18"#),
         (
             ["18.02.2019 14:30", "19.02.2019 00:00"],
-            #"{ path = "x", type = "datetime", format = "%d.%m.%Y %H:%M" }  # as in 18.02.2019 14:30"#
+            #"{ path = "x", type = "datetime", format = "%d.%m.%Y %H:%M" }  # as in 18.02.2019 14:30; "#
+                + "without an offset: read as UTC, or in the time_zone of the column or source"
         ),
         (["31.02.2019"], #""x""#), (["18.02.2019", "18/02/2019"], #""x""#),
         (["18.02.2019", "18.02.2019 10:00"], #""x""#),

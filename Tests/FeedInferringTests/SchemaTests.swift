@@ -160,6 +160,33 @@ import Testing
         #expect(toml.contains("a  = { path = \"a\", required = true }"), "\(toml)")
         #expect(toml.contains("element = \"/list/item/c\""), "\(toml)")
         #expect(!toml.contains("\"b\""), "\(toml)")
+        #expect(toml.contains("left out (infer with --xsd alone has all): list/item/b.\n"), "\(toml)")
+    }
+
+    @Test func aDocumentShowsNoKeyOfRecordsWithinOthers() throws {
+        let known = try schema(
+            records(
+                """
+                <xs:sequence><xs:element name="goods" maxOccurs="9"><xs:complexType><xs:attribute name="sku" use="required"/><xs:attribute name="pos"
+                use="required"/></xs:complexType></xs:element></xs:sequence><xs:attribute name="id" use="required"/>
+                """))
+        for goods in ["<goods sku='a' pos='1'/>", "<goods sku='a' pos='1'/><goods sku='b' pos='2'/>"] {
+            let toml = try MappingProposal(
+                of: "<list><item id='1'>\(goods)</item><item id='2'>\(goods)</item></list>", known
+            ).toml
+            let key = "key = [\"item_id\", \"position\"]\nsync = \"mirror\"\nwithin = \"item_id\"\n"
+            #expect(toml.contains(key) && toml.contains("because the schema declares no key"), "\(toml)")
+        }
+    }
+
+    @Test func anUnknownHeadOfASubstitutionGroupIsNamed() throws {
+        let toml = try proposal(
+            """
+            <xs:element name="r"><xs:complexType><xs:sequence><xs:element ref="vehicle" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+            <xs:element name="vehicle" type="V"/><xs:element name="car" type="V" substitutionGroup="vehicel"/>
+            <xs:complexType name="V"><xs:attribute name="x"/></xs:complexType>
+            """, root: "r")
+        #expect(toml.contains("do not declare") && toml.contains("<car> of <vehicel>."), "\(toml)")
     }
 
     @Test func aColumnIsTextWhereAValueOfTheDocumentIsNotOfTheSchemasType() throws {

@@ -40,6 +40,9 @@ extension LossyStore {
     func notePause(_ source: String, error: String, note: String, now: Date) async throws {
         try await writing("notePause") { try await $0.notePause(source, error: error, note: note, now: now) }
     }
+    func pause(_ sources: [String], now: Date) throws -> [String] {
+        try writing("pause") { try $0.pause(sources, now: now) }
+    }
     func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
     func blockedRun(of source: String) throws -> RunReport? {
         try reading("blockedRun") { try $0.blockedRun(of: source) }

@@ -4,6 +4,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import Locking
 import TestStores
 import TestSupport
 import Testing
@@ -29,6 +30,35 @@ import Testing
             try await fixture.sync(EngineFixture.request("/a"), mode: .full)
             try await fixture.sync(EngineFixture.request("/a", "headers = { X = \"1\" }"))
             #expect(fixture.server.requests("/a").suffix(2).allSatisfy { $0.headers["if-none-match"] == nil })
+        }
+    }
+
+    /// The rows' own validators stay, so that a server that was wrong once does not freeze the source.
+    @Test func aWrong304ChangesNoValidator() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let count = Mutex(0)
+            fixture.server.route("/a") { request in
+                let number = count.withLock {
+                    $0 += 1; return $0
+                }
+                let etag = number == 1 ? "\"a\"" : "\"b\""
+                let modified = number == 1 ? "Sat, 21 Nov 2026 01:00:00 GMT" : "Sun, 22 Nov 2026 01:00:00 GMT"
+                let headers = ["ETag": etag, "Last-Modified": modified]
+                if number == 2 || request.headers["if-none-match"] == etag { return [StubServer.head(304, headers)] }
+                return StubServer.response(200, EngineFixture.items(number == 1 ? ["1"] : ["1", "2"]), headers)
+            }
+            var outcomes: [RunOutcome?] = []
+            for _ in 0..<4 { outcomes.append(try await fixture.sync(EngineFixture.request("/a")).first?.outcome) }
+            #expect(outcomes == [.committed, .unchanged, .committed, .unchanged])
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2"])
+        }
+    }
+
+    @Test(arguments: ["*", ""]) func anETagThatWouldAlwaysMatchIsNotSent(etag: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(200, EngineFixture.items(["1"]), ["ETag": etag]) }
+            for _ in 0..<2 { try await fixture.sync(EngineFixture.request("/a")) }
+            #expect(fixture.server.requests("/a").allSatisfy { $0.headers["if-none-match"] == nil })
         }
     }
 

@@ -101,6 +101,32 @@ import Testing
         }
     }
 
+    /// The limit is a part of the table's rows, not of those that the delta names.
+    @Test func aSmallDeltaOfALargeTableIsWithinTheLimit() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(Self.condition + "max_deleted = \"10%\"\n")
+            let all = (1...100).map { "<a sku='\($0)' name='A'/>" }.joined()
+            _ = try await sync(fixture, all, sources)
+            func delta(_ numbers: ClosedRange<Int>) -> String {
+                numbers.map { "<a sku='\($0)' status='deleted'/>" }.joined()
+            }
+            let report = try await sync(fixture, delta(1...5), sources)
+            #expect(report.outcome == .committed && report.counts.deleted == 5, "\(report)")
+            let blocked = try await sync(fixture, delta(6...25), sources)
+            #expect(blocked.outcome == .blocked, "\(blocked)")
+            #expect(blocked.error?.contains("would delete 20 of the 95 rows of table 'article'") == true, "\(blocked)")
+        }
+    }
+
+    /// Only the key of a deleted record is read, so a delta of deletions lacks no column.
+    @Test func aDeltaOfDeletionsIsNoDrift() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            _ = try await sync(fixture, "<a sku='1' name='A' status=''/><a sku='2' name='B' status=''/>")
+            let report = try await sync(fixture, "<a sku='2' status='deleted'/>")
+            #expect(report.outcome == .committed && report.note == nil, "\(report)")
+        }
+    }
+
     @Test func theyCountForTheLimit() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(Self.condition + "max_deleted = 1\n")

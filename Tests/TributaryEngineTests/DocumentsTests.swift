@@ -83,6 +83,26 @@ import Testing
         }
     }
 
+    /// pbzip2 writes several streams. libarchive takes a damaged beginning of a further one for the end.
+    @Test func aCutFileOfSeveralStreamsDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func document(_ range: ClosedRange<Int>) -> String { range.map { "<a sku='\($0)' name='N'/>" }.joined() }
+            let first = Tar.compressed("<l>" + document(1...2), .bzip2)
+            let second = Tar.compressed(document(3...3) + "</l>", .bzip2)
+            let whole = Tar.compressed("<l>" + document(1...2) + "</l>", .bzip2)
+            let sources = Self.sources(options: "documents = \"*\"")
+            #expect(try await sync(fixture, first + second, sources).counts.inserted == 3)
+            var damaged = second
+            damaged[0] ^= 1
+            for tail in [Array(second.prefix(10)), damaged] {
+                let report = try await sync(fixture, whole + tail, sources)
+                #expect(report.outcome == .discarded, "\(report)")
+                #expect(report.error?.contains("cut off or damaged") == true, "\(report)")
+                #expect(try fixture.rows("SELECT count(*) FROM article") == ["3"])
+            }
+        }
+    }
+
     @Test func aCompressedFileIsOneDocument() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for compression in Tar.Compression.allCases {

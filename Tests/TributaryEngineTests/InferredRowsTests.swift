@@ -42,7 +42,9 @@ import XMLStream
                 <o><p>x</p></o></l>
                 """,
             rows: ["o 3", "q 3", "t 6"],
-            proposed: ["the key is the position in the document, because no value is unique"]),
+            proposed: [
+                "the key is the position in the document, because no value that may be a key is unique, and some records are equal"
+            ]),
         Document(
             testDescription: "subfields under one tag again and again",
             text: """

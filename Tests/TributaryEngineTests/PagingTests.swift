@@ -51,18 +51,21 @@ import Testing
     @Test(arguments: [
         ("body = { json = { size = 2, cursor = 0 } }", "{\"cursor\":7,\"size\":2}"),
         ("body = { json = { size = 2 } }", "{\"cursor\":\"7\",\"size\":2}"),
+        ("body = { json = { v = { first = 1, cursor = \"\" } } }", "{\"v\":{\"cursor\":\"7\",\"first\":1}}"),
         ("body = { xml = { q = { cursor = \"\", size = 2 } } }", "<q><cursor>7</cursor><size>2</size></q>"),
         ("method = \"POST\"\nparameters = { size = 2 }", "cursor=7&size=2"),
     ])
     func aTokenIsSentInTheBody(body: String, expected: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let bodies = Bodies()
+            let parameter = body.contains("json = { v") ? "v/cursor" : "cursor"
             fixture.server.route("/p") { request in
                 bodies.add(request.body)
                 return StubServer.response(
                     200, Self.page("\(bodies.all.count)", token: bodies.all.count == 1 ? "7" : nil))
             }
-            let report = try await sync(fixture, body + "\npage = { token = \"/r/next\", parameter = \"cursor\" }")
+            let page = "page = { token = \"/r/next\", parameter = \"\(parameter)\" }"
+            let report = try await sync(fixture, body + "\n" + page)
             #expect(report.counts.inserted == 2, "\(report)")
             #expect(bodies.all.count == 2 && bodies.all.last?.hasSuffix(expected) == true, "\(bodies.all)")
         }
@@ -121,6 +124,10 @@ import Testing
         (
             "body = { text = \"x\" }\npage = { token = \"/r/next\", parameter = \"t\" }",
             "has no place in a body of plain text"
+        ),
+        (
+            "body = { json = { q = 1 } }\npage = { token = \"/r/next\", parameter = \"v/t\" }",
+            "'v/t' has no place in the body, which has no object 'v'"
         ),
         (
             "body = { xml = { q = \"\" } }\npage = { token = \"/r/next\", parameter = \"t\" }",

@@ -128,12 +128,12 @@ extension SplitMix64 {
 
     /// What an answer to the request for the rest may be wrong in, and what is done then: the body is read from its beginning.
     @Test(arguments: [
-        ("ETag", "\"2\""), ("Content-Range", "bytes 99-@/#"), ("Content-Range", "bytes 101-@/#"),
+        ("ETag", "\"2\""), ("ETag", nil), ("Content-Range", "bytes 99-@/#"), ("Content-Range", "bytes 101-@/#"),
         ("Content-Range", "bytes 100-@/9999999"), ("Content-Range", "bytes 100-120/#"), ("Content-Range", ""),
         ("Content-Range", "bytes 100-99999999999999999999/#"), ("Content-Encoding", "gzip"),
         ("Last-Modified", "Tue, 24 Nov 2026 00:00:00 GMT"),
     ])
-    func aRestThatDoesNotFit(header: String, value: String) async throws {
+    func aRestThatDoesNotFit(header: String, value: String?) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let body = CuttingServer.document(0)
             let count = Mutex(0)
@@ -151,7 +151,7 @@ extension SplitMix64 {
                 }
                 #expect(request.headers["range"] == "bytes=100-" && request.headers["if-range"] == "\"1\"")
                 headers["Content-Range"] = "bytes 100-\(body.count - 1)/\(body.count)"
-                headers[header] = value.replacing("@", with: "\(body.count - 1)").replacing("#", with: "\(body.count)")
+                headers[header] = value?.replacing("@", with: "\(body.count - 1)").replacing("#", with: "\(body.count)")
                 return StubServer.response(206, Array(body.dropFirst(100)), headers)
             }
             let report = try #require(await fixture.sync(source(), clock: HastyClock()).first)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import XMLStream
 
-/// "Texts that are values" in `Documentation/Reference/mappings.md` lists all forms of dates, and no others.
+/// "Forms of values" in `Documentation/Reference/mappings.md` lists all forms of dates, and no others.
 @Suite struct DocumentedFormTests {
     /// The cells of the rows of a table, each with the texts between backquotes.
     private func rows(after header: String) throws -> [[[String]]] {

@@ -116,6 +116,8 @@ import XMLStream
         #expect(try ElementRecorder.events(Array(latin), charset: "iso-8859-1").last == "</a \"é\">")
         let marked = [0xEF, 0xBB, 0xBF] + Array("<?xml version='1.0'?><a>é</a>".utf8)
         #expect(try ElementRecorder.events(marked, charset: "iso-8859-1").last == "</a \"é\">")
+        let contradicted = [0xEF, 0xBB, 0xBF] + Array("<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>".utf8)
+        #expect(try ElementRecorder.events(contradicted).last == "</a \"é\">")
         let declared = try #require("<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>".data(using: .isoLatin1))
         #expect(try ElementRecorder.events(Array(declared)).last == "</a \"é\">")
         #expect(throws: XMLStreamError.self) { try ElementRecorder.events(Array("<a/>".utf8), charset: "no-such") }

@@ -11,7 +11,7 @@ struct BodyKeys: KeyGroup {
         "A file with the body in UTF-8, relative to `sources.toml`; `$CREDENTIALS_DIRECTORY` is searched first.")
     let xml = TableKey.elements(
         "xml",
-        "A table as XML, in the order of the file: a key is an element, `\"@key\"` an attribute, `\".\"` an element's own text, an array a repeated element."
+        "A table as XML, in the order of the file: a key is an element, `\"@key\"` is an attribute, `\".\"` is an element's own text, and an array is a repeated element."
     )
     let json = Key.any("json", "A value as JSON: tables become objects, dates become texts.")
 }
@@ -30,7 +30,7 @@ struct SOAPKeys: KeyGroup {
     )
     let parameters = TableKey.elements(
         "parameters", "The content of the operation's element, like the `xml` of a body.")
-    let header = TableKey.elements("header", "The content of the envelope's Header, in the same form.")
+    let header = TableKey.elements("header", "The content of the envelope's Header, like `parameters`.")
 }
 
 struct AuthenticationKeys: KeyGroup {
@@ -59,7 +59,7 @@ struct BasicKeys: KeyGroup {
 
 struct UserKeyKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.auth.ssh]", "A user of SSH and their key.", all)
+    static let table = KeyTable("[sources.NAME.requests.auth.ssh]", "An SSH user and their key.", all)
 
     let user = Key.text("user", default: .required, "The user.")
     let privateKey = Key.file(
@@ -134,5 +134,5 @@ struct PageKeys: KeyGroup {
         "step", 1...ConfigurationLimits.counterStep, default: .value(1), "The increment of the counter, at most 10⁹.")
     let maxPages = Key.integer(
         "max_pages", 1...ConfigurationLimits.maxPages, default: .value(PagingDeclaration.defaultMaxPages),
-        "The most pages; more discard the run.")
+        "The maximum number of pages; more discard the run.")
 }

@@ -26,7 +26,7 @@ struct TableKeys: KeyGroup {
     let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
     let deleted = Key.string(
         "deleted", default: .described("the request's"),
-        "With `sync = \"mirror\"` or `deleted_when`: a column that is set to the time of the commit instead of deleting the row."
+        "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
     let expire = TableKey.table(
         "expire", ExpiryKeys.self, default: .described("the request's"),
@@ -36,7 +36,7 @@ struct TableKeys: KeyGroup {
         "An SQL expression over the record's columns; a record for which it is true deletes the row with its key.")
     let duplicates = Key<RowShape.Duplicates>.choice(
         "duplicates", default: .value(.last),
-        "Which of several records with one key counts, in one request; `\"discard\"` discards the run.")
+        "Which of several records with the same key counts, within one request; `\"discard\"` discards the run.")
     let minRows = Key.integer(
         "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
         "The minimum number of rows that the request stages for this table; fewer discard the run.")
@@ -84,7 +84,7 @@ struct ColumnKeys: KeyGroup {
     let groupSeparator = Key.string("group_separator", "The separator between groups of digits.")
     let timeZone = Key.string(
         "time_zone", default: .described("the source's, or else UTC"),
-        "The zone of a `datetime` without an offset, a name in tzdata.")
+        "The time zone of a `datetime` without an offset: a tzdata name.")
     let fallback = Key.constant(
         "default", default: .described("NULL"), "The value if the path has no match, or finds an empty text.")
     let required = Key.boolean(

@@ -8,7 +8,7 @@ struct SourceKeys: KeyGroup {
 
     let requests = TableKey.tables(
         "requests", RequestKeys.self, default: .required,
-        "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`, see requests."
+        "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
     )
     let cache = Key.duration(
         "cache", default: .described("what the server suggests"), inherited: .nearest,
@@ -19,14 +19,14 @@ struct SourceKeys: KeyGroup {
     )
     let timeZone = Key.string(
         "time_zone", default: .value("UTC"), inherited: .nearest,
-        "The time zone of `schedule`, of `${now:…}`, and of times without an offset in the feeds: a name of tzdata.")
+        "The time zone of `schedule`, of `${now:…}`, and of times without an offset in the feeds: a tzdata name.")
     let allowPrivate = Key.boolean(
         "allow_private", default: false, inherited: .nearest,
         "Allows responses to lead to private addresses."
     )
     let honorMaxAge = Key.boolean(
         "honor_max_age", default: true, inherited: .nearest,
-        "Postpones the next request while the response is fresh (`Cache-Control: max-age` or `Expires`), if that is longer than `cache`, by up to a year."
+        "Postpones the next request while the response is fresh (`Cache-Control: max-age` or `Expires`), if this is longer than `cache`, by at most a year."
     )
     let freshWithin = Key.duration(
         "fresh_within", inherited: .nearest,
@@ -60,21 +60,21 @@ struct RequestKeys: KeyGroup {
     let body = TableKey.table(
         "body", BodyKeys.self, short: "text", inherited: .nearest,
         "The body of the request: a text, or a table that describes it.")
-    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation, see soap.")
+    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.")
     let auth = TableKey.table(
-        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request, see auth.")
+        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth.")
     let tls = TableKey.table(
         "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
-        "Certificates, see tls.")
+        "Certificates: see tls.")
     let knownHosts = Key.file(
         "known_hosts", inherited: .nearest,
         "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
     let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
     let timeout = Key.duration(
         "timeout", default: .value(.seconds(30)), inherited: .nearest,
-        "The time for the whole exchange, from connecting to the last byte, retries included.")
+        "The time limit for the whole exchange, from connecting to the last byte, including retries.")
     let connectTimeout = Key.duration(
-        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, "The time for connecting alone.")
+        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, "The time limit for connecting.")
     let maxBody = Key.size(
         "max_body", default: 256 << 20, inherited: .nearest,
         "The largest body; a larger one discards the run.")
@@ -94,20 +94,20 @@ struct RequestKeys: KeyGroup {
         "The parser of the body: a class or record that the program registers, or `\"mirrored\"`, which takes the store's own tables as the mapping."
     )
     let format = Key<BodyFormat>.choice(
-        "format", default: .described("by the Content-Type, or else by the body itself"),
+        "format", default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
-    let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a body in CSV, see csv.")
+    let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
     let repair = Key.strings(
         "repair",
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
     let documents = Key.string(
         "documents",
-        "A pattern for the members of an archive, or for the files of a folder: each match is a document, and all documents are one commit."
+        "A pattern for the members of an archive, or for the files of a folder: each match is a document, and all documents are committed together."
     )
     let newerThan = Key.duration(
         "newer_than", default: .described("any age"),
-        "How long ago a file of a folder may have changed; older ones are ignored.")
+        "How long ago a file of a folder may have changed; older files are ignored.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
     let namespaces = Key.texts("namespaces", "The prefixes in the mapping's paths.")
@@ -133,10 +133,10 @@ struct RequestKeys: KeyGroup {
         "Allows a mirror without a single record to delete every row.")
     let maxDeleted = Key.changeLimit(
         "max_deleted", default: .described("half of the rows, if there are more than 100"), inherited: .nearest,
-        "The most rows of its scope that a commit may delete.")
+        "The maximum number of rows in its scope that a commit may delete.")
     let maxChanged = Key.changeLimit(
         "max_changed", default: .described("any"), inherited: .nearest,
-        "The most rows of its scope that a commit may update.")
+        "The maximum number of rows in its scope that a commit may update.")
     let minRows = Key.integer(
         "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
         "The minimum number of rows that the request stages, in all its tables together; fewer discard the run.")
@@ -150,7 +150,7 @@ struct RequestKeys: KeyGroup {
         "capture",
         "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
-    let page = TableKey.table("page", PageKeys.self, "Paging: the response comes in several pages, see page.")
+    let page = TableKey.table("page", PageKeys.self, "Paging, for a response in several pages: see page.")
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
@@ -159,7 +159,7 @@ struct RequestKeys: KeyGroup {
         "The number of concurrent requests of a `for_each`, within `per_host`.")
     let maxRequests = Key.integer(
         "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
-        "The most rows of a `for_each`.")
+        "The maximum number of rows of a `for_each`.")
 }
 
 struct ForEachKeys: KeyGroup {
@@ -173,7 +173,7 @@ struct ForEachKeys: KeyGroup {
     )
     let maxSkipped = Key.integer(
         "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
-        "The most rows that `on_error = \"skip\"` may skip.")
+        "The maximum number of rows that `on_error = \"skip\"` may skip.")
 }
 
 struct ExpectationKeys: KeyGroup {
@@ -189,7 +189,7 @@ struct ExpectationKeys: KeyGroup {
         "message", default: .described("the SQL"), "The error message if the condition is not true.")
     let onFailure = Key<Expectation.Failure>.choice(
         "on_failure", default: .value(.discard),
-        "The fate of the run if the condition is not true: discarded, blocked, or committed with a note.")
+        "The outcome of the run if the condition is not true: discarded, blocked, or committed with a note.")
 }
 
 struct ExpiryKeys: KeyGroup {

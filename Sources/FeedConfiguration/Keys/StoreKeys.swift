@@ -7,7 +7,7 @@ struct StoreKeys: KeyGroup {
 
     let path = Key.string(
         "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
-    let url = Key.string("url", "A PostgreSQL database instead of a file: any connection string of libpq.")
+    let url = Key.string("url", "A PostgreSQL database instead of a file: any libpq connection string.")
     let work = Key.string(
         "work",
         default: .described(
@@ -17,7 +17,7 @@ struct StoreKeys: KeyGroup {
     )
     let connections = Key.integer(
         "connections", 4...ConfigurationLimits.connections, default: .value(16),
-        "With PostgreSQL: the most connections of this process, at least 4.")
+        "With PostgreSQL: the maximum number of connections of this process, at least 4.")
     let schema = Key.string(
         "schema", "A file with SQL that runs whenever the store is opened, before tables of mappings are created."
     )
@@ -52,7 +52,7 @@ struct DaemonKeys: KeyGroup {
     )
     let token = Key.text(
         "token",
-        "The secret of clients of the page, `/api` and `/metrics`, also on this machine: at least 16 characters."
+        "The secret that clients of the page, `/api` and `/metrics` must send, even on this machine: at least 16 characters."
     )
     let readToken = Key.text(
         "read_token", "A second secret, for clients that may see everything and change nothing."
@@ -72,10 +72,10 @@ struct HostKeys: KeyGroup {
     let perHost = Key.integer(
         "per_host", 1...ConfigurationLimits.concurrency,
         default: .described("[`per_host`](daemon.md#per_host) of `[daemon]`"),
-        "The most requests at the same time to this host, at most 10,000.")
+        "The number of concurrent requests to this host, at most 10,000.")
     let pace = Key.duration(
         "pace",
-        "The least time between the starts of two requests to this host: those of all sources, with their redirects, pages, rows, retries and access tokens."
+        "The minimum time between the starts of two requests to this host: those of all sources, with their redirects, pages, rows, retries and access tokens."
     )
 }
 
@@ -93,22 +93,24 @@ struct HookKeys: KeyGroup {
         "after", default: .value(.seconds(3600)), "How long a source must fail before `failing` is sent.")
     let rows = Key.integer(
         "rows", 0...ConfigurationLimits.hookRows, default: .value(100),
-        "The most changed rows that an event holds, at most 10,000.")
+        "The maximum number of changed rows in an event, at most 10,000.")
     let values = Key.boolean(
-        "values", default: false, "With `true` events hold each changed row as it was before and as it is after.")
+        "values", default: false,
+        "With `true`, events hold each changed row as it was before the change and as it is after.")
     let format = Key.choice(
         "format", default: .value(HookFormat.plain),
-        "With `\"debezium\"` each changed row has the form in which Debezium writes it, with its values.")
+        "With `\"debezium\"`, each changed row has the form that Debezium uses, with its values.")
     let condition = Key.condition(
         "where",
         "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
     )
-    let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
+    let timeout = Key.duration(
+        "timeout", default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
     let run = Key.strings("run", "A program and its arguments, without a shell.")
     let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")
     let secret = Key.text(
         "secret",
-        "With `post`: the key by which events are signed, as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."
+        "With `post`: the key that signs events, according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."
     )
 }
 

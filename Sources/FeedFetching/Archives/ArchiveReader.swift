@@ -14,6 +14,7 @@ package final class ArchiveReader {
 
     private let archive: OpaquePointer
     private let input: ArchiveInput
+    private let size: Int
     private let pattern: MemberPattern
     /// The name of the only member, if the file is no archive.
     private let single: String
@@ -40,7 +41,7 @@ package final class ArchiveReader {
         self.pattern = pattern
         self.single = single
         self.limit = limit
-        let size = Int(try file.seekToEnd())
+        size = Int(try file.seekToEnd())
         guard size > 0 else { throw FetchError(.decoding, "the body is empty") }
         try file.seek(toOffset: 0)
         let start = Array(try file.read(upToCount: 4) ?? Data())
@@ -182,6 +183,9 @@ package final class ArchiveReader {
     /// - Throws: ``FetchError`` if a tar archive ends without its end marker, which libarchive accepts.
     private func checkEnd() throws {
         if let failure = input.failure { throw failure }
+        if archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_RAW {
+            try CompressedFile.checkEnd(archive, size: size)
+        }
         guard archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR,
             archive_filter_bytes(archive, 0) <= archive_read_header_position(archive)
         else { return }

@@ -18,6 +18,8 @@ final class CompressedFile {
     private let start: UnsafeMutableRawBufferPointer
     private let rest: () throws -> UnsafeRawBufferPointer?
     private var hasBegun = false
+    /// The bytes that libarchive has been given.
+    private var size = 0
     /// The error that ended the pieces before the end of the file.
     private var failure: (any Error)?
 
@@ -70,10 +72,24 @@ final class CompressedFile {
             case ARCHIVE_OK: try consume(UnsafeRawBufferPointer(start: piece, count: length))
             case ARCHIVE_EOF:
                 if let failure { throw failure }
-                return
+                while let piece = try rest() { size += piece.count }
+                return try Self.checkEnd(archive, size: size)
             default: throw problem
             }
         }
+    }
+
+    /// Checks that the last stream of bzip2 ends with the file. libarchive takes a damaged or cut header of a further stream
+    /// for the end.
+    ///
+    /// - Throws: ``FetchError``
+    static func checkEnd(_ archive: OpaquePointer, size: Int) throws {
+        guard archive_filter_code(archive, 0) == ARCHIVE_FILTER_BZIP2 else { return }
+        let read = Int(archive_filter_bytes(archive, -1))
+        guard read < size else { return }
+        throw FetchError(
+            .truncated,
+            "the file of bzip2 is cut off or damaged: its last whole stream ends after \(read) of \(size) bytes")
     }
 
     private func read(_ piece: inout UnsafeRawPointer?) -> Int {
@@ -82,10 +98,12 @@ final class CompressedFile {
             guard hasBegun else {
                 hasBegun = true
                 piece = UnsafeRawPointer(start.baseAddress)
+                size = start.count
                 return start.count
             }
             guard let bytes = try rest() else { return 0 }
             piece = bytes.baseAddress
+            size += bytes.count
             return bytes.count
         } catch {
             failure = error

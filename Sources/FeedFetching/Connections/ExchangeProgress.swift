@@ -5,6 +5,7 @@ package final class ExchangeProgress: Sendable {
     private enum Stage {
         case connecting, sent
         case receiving(Int)
+        case reading(Int)
     }
 
     private let stage = Mutex(Stage.connecting)
@@ -50,12 +51,19 @@ package final class ExchangeProgress: Sendable {
     /// - Parameter bytes: the bytes of the body received so far.
     package func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
 
+    /// Notes that the whole body is there, and that its documents are read.
+    ///
+    /// - Parameter bytes: the bytes of the body.
+    package func isReading(_ bytes: Int) { stage.withLock { $0 = .reading(bytes) } }
+
     /// Returns a text that names the late step.
     package func timeoutDetail(after limit: Duration) -> String {
         switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"
         case .sent: "no response head within \(limit)"
         case .receiving(let bytes): "the body was not complete within \(limit), \(bytes) bytes came"
+        case .reading(let bytes):
+            "the documents in the body of \(bytes) bytes were not read within \(limit); raise 'timeout'"
         }
     }
 }

@@ -26,7 +26,8 @@ package struct FileFetcher: Fetcher {
             let modified = status.modification
             let current = Validators(
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
-            let response = response(to: request, current, validators, type: Self.mediaType(of: address.path))
+            let response = response(
+                to: request, current, validators, type: FeedResponse.mediaType(ofName: address.path))
             return response.status == 304
                 ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
         } catch let error as RegularFile.Problem {
@@ -59,18 +60,6 @@ package struct FileFetcher: Fetcher {
     private static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// Returns the media type that a web server would send for a file, if its bytes do not show it.
-    package static func mediaType(of path: String) -> String? {
-        var name = path.lowercased()
-        if name.hasSuffix(".gz") { name.removeLast(3) }
-        return switch name.split(separator: "/").last?.split(separator: ".").last {
-        case "csv": "text/csv"
-        case "tsv", "tab": "text/tab-separated-values"
-        case "jsonl", "ndjson": "application/x-ndjson"
-        default: nil
-        }
     }
 }
 

@@ -14,6 +14,14 @@ package enum LinkHeader {
         return nil
     }
 
+    /// Returns a header that ends within a link; nil if there is none.
+    package static func unreadable(in response: FeedResponse) -> String? {
+        response.headers.first { header in
+            guard header.name.lowercased() == "link", let start = header.value.lastIndex(of: "<") else { return false }
+            return !header.value[start...].contains(">")
+        }?.value
+    }
+
     /// The links of one header, as far as it follows the grammar.
     private static func links(_ header: String) -> [(target: String, parameters: [String: String])] {
         var links: [(target: String, parameters: [String: String])] = []

@@ -90,7 +90,7 @@ package struct RemoteFetcher: Fetcher {
             "\(status.modified ?? 0)-\(status.size.map(String.init) ?? "")"
         }
         var response = response(to: request, address, current, known)
-        if let type = FileFetcher.mediaType(of: address.url.path) {
+        if let type = FeedResponse.mediaType(ofName: address.url.path) {
             response.headers.append((name: "Content-Type", value: type))
         }
         guard response.status != 304 else { return .withoutBody(response) }

@@ -29,6 +29,8 @@ package struct ValueProfile {
     private var local = LocalForms()
     /// The types to which every value converts.
     private var convertible = ValueForms.all
+    /// True if one of the values is a time that names no offset.
+    private(set) var hasLocalTime = false
     private var decimals: Int?
     private var hasExponent = false
 
@@ -74,6 +76,9 @@ package struct ValueProfile {
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
         convertible.formIntersection(ValueForms.convertible(text))
+        if !hasLocalTime, convertible.contains(.datetime), let time = Lexical.time(text), !time.hasZone {
+            hasLocalTime = true
+        }
         guard !forms.isEmpty || local.isOpen else { return }
         let number = PlainNumber(text)
         if local.isOpen { local.add(text, plain: number) }
@@ -128,6 +133,7 @@ package struct ValueProfile {
         local.merge(other.local)
         convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
+        if other.hasLocalTime { hasLocalTime = true }
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals
     }

@@ -44,6 +44,7 @@ final class SchemaGuide {
     private var pathsOfRecords: [ObjectIdentifier: Int] = [:]
     private var queue: [Place] = []
     private var rootNamespace: String?
+    private var absent = PathList()
 
     init(_ set: SchemaSet) {
         self.set = set
@@ -75,6 +76,11 @@ final class SchemaGuide {
                     + " is not declared in the schema")
         }
         try describe(root, element)
+    }
+
+    /// A line on the declared elements and attributes that the document lacks.
+    var leftOut: [String] {
+        absent.line("In the schema but not in the document, and left out (infer with --xsd alone has all):")
     }
 
     private func describe(_ root: ElementProfile, _ element: SchemaNode) throws {
@@ -127,13 +133,16 @@ final class SchemaGuide {
             return
         }
         for attribute in content.attributes {
-            profile.declareAttribute(name(attribute.name, in: place.element), attribute.value, adds: adds)
+            let name = name(attribute.name, in: place.element)
+            profile.declareAttribute(name, attribute.value, adds: adds)
+            if !profile.hasAttribute(name.identity) { absent.append("\(profile.localPath)/@\(name.local)") }
         }
         guard !declaration.isMarkup else { return }
         declaration.isOpen = adds && content.hasWildcard
         for child in content.children {
             let name = name(child.name, in: place.element)
             guard let found = profile.child(name.identity) ?? (adds ? profile.declareChild(name) : nil) else {
+                absent.append("\(profile.localPath)/\(name.local)")
                 continue
             }
             if child.repeats { found.maximum = max(found.maximum, 2) }
@@ -186,5 +195,12 @@ final class SchemaGuide {
         let qualified =
             prefix.map { name.namespace == rootNamespace ? name.local : "\($0):\(name.local)" } ?? name.local
         return XMLName(qualified: qualified, local: name.local, namespace: name.namespace)
+    }
+}
+
+extension ElementProfile {
+    /// The local names from the root to the element.
+    fileprivate var localPath: String {
+        sequence(first: self, next: \.parent).map(\.name.local).reversed().joined(separator: "/")
     }
 }

@@ -49,9 +49,14 @@ package final class SchemaSet {
             }
         }
         replacements = []
+        var strays: [String] = []
         for node in elements.values {
-            for head in node.references("substitutionGroup") { members[head, default: []].append(node) }
+            for head in node.references("substitutionGroup") {
+                members[head, default: []].append(node)
+                if elements[head] == nil { strays.append("<\(node["name"] ?? "")> of <\(head.local)>") }
+            }
         }
+        noteStrays(strays.sorted())
         for node in types.values {
             let derivation = node.child("complexContent") ?? node.child("simpleContent")
             let base = (derivation?.child("extension") ?? derivation?.child("restriction"))?.reference("base")
@@ -60,6 +65,16 @@ package final class SchemaSet {
         // In an order that does not change from one reading to the next.
         for head in members.keys { members[head]?.sort { $0["name"] ?? "" < $1["name"] ?? "" } }
         for base in derived.keys { derived[base]?.sort { $0["name"] ?? "" < $1["name"] ?? "" } }
+    }
+
+    /// Notes the elements that name an unknown head of their substitution group, and are found nowhere in its place.
+    private func noteStrays(_ strays: [String]) {
+        var list = PathList()
+        for stray in strays { list.append(stray) }
+        for line in list.line(
+            "Substitution groups whose heads the documents read do not declare, so that their elements stand nowhere unless the "
+                + "schema refers to them:")
+        { note(line) }
     }
 
     private func declare(_ node: SchemaNode, _ choose: (_ known: SchemaNode, _ new: SchemaNode) -> SchemaNode) {

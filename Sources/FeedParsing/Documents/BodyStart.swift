@@ -31,5 +31,30 @@ enum BodyStart {
         return isWhole || start.count > longestBlank || text.drop(while: isXMLSpace).count > 1
     }
 
+    /// - Throws: ``DocumentError`` with the first bytes if they cannot begin XML, in any encoding.
+    static func refuseOtherThanXML(_ start: [UInt8]) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = start.dropFirst(start.starts(with: mark) ? mark.count : 0).drop(while: isXMLSpace)
+        guard let first = text.first, !beginnings.contains(first), !text.starts(with: [0x4C, 0x6F, 0xA7, 0x94]) else {
+            return
+        }
+        throw DocumentError(
+            "the body begins with \(shown(text.prefix(40))), which is neither XML nor JSON; if it is CSV, set "
+                + "format = \"csv\" (for `infer` and `init`: --format csv)")
+    }
+
+    /// The first bytes of XML: `<`, and in UTF-16 and UTF-32 a mark or a zero. In EBCDIC, `<?xm` is 4C 6F A7 94.
+    private static let beginnings: Set<UInt8> = [UInt8(ascii: "<"), 0, 0xFE, 0xFF]
+
+    /// Returns bytes as text in quotes, up to the end of the line; as numbers if they are no text.
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+        let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || isXMLSpace($0) }
+        guard isText else {
+            return "the bytes " + bytes.prefix(8).map { String($0, radix: 16, uppercase: true) }.joined(separator: " ")
+        }
+        let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+        return "'" + String(decoding: line, as: UTF8.self) + "'"
+    }
+
     private static func isJSON(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
 }

@@ -36,7 +36,7 @@ extension MappingHandler {
     ///
     /// - Throws: ``MappingError`` naming each missing column, and the nearest existing one.
     func check(columns: [String]) throws {
-        let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil) }
+        let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil, written: $0) }
         let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
         var missing: [String] = []
         for layout in layouts where PathTreeBuilder.match(layout.mapping.element, row[...]) != nil {

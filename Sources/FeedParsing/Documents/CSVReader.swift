@@ -124,7 +124,7 @@ final class CSVReader: DocumentReader {
     private func take(columns header: [String]) throws {
         let columns = CSVColumns.names(header)
         width = columns.count
-        let known = try columns.map { try streams.names($0) }
+        let known = try columns.map { try streams.names($0, written: Array($0.utf8)) }
         names = streams.indices.map { stream in known.map { $0[stream] } }
         if only != nil {
             onlyNames.deallocate()

@@ -39,7 +39,7 @@ package struct DocumentFormat: Sendable {
             format: .csv, isMediaType: { ["text/csv", "application/csv", tabSeparated].contains($0) },
             makeReader: { parser, response, dialect in
                 var dialect = dialect
-                if dialect.delimiter == nil, response.mediaType == tabSeparated {
+                if dialect.delimiter == nil, response.documentType == tabSeparated {
                     dialect.delimiter = UInt8(ascii: "\t")
                 }
                 dialect.encoding = dialect.encoding ?? response.charset
@@ -49,13 +49,14 @@ package struct DocumentFormat: Sendable {
 
     private static let tabSeparated = "text/tab-separated-values"
 
-    /// Returns the format that the media type says.
+    /// Returns the format that the media type says, or else the suffix of the document's name.
     package static func format(of response: FeedResponse) -> BodyFormat? {
-        let type = response.mediaType
+        let type = response.documentType
         return all.first { $0.isMediaType(type) }?.format
     }
 
-    /// Returns the reader of a body: by the declared format, or else by the media type, or else by the first bytes.
+    /// Returns the reader of a body: by the declared format, or else by the media type or the suffix of its name, or else
+    /// by the first bytes.
     ///
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
@@ -63,18 +64,19 @@ package struct DocumentFormat: Sendable {
     ///   - parser: the parser of the document.
     ///   - repair: repairs the document if it is XML.
     /// - Returns: nil if more bytes are needed.
+    /// - Throws: ``DocumentError`` if nothing shows the format.
     package static func reader(
         for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
         parser: any BodyParser, repair: XMLRepair? = nil
     ) throws -> (any DocumentReader)? {
         guard start.count >= 4 || isWhole else { return nil }
-        guard let format = declared ?? self.format(of: response) ?? BodyStart.format(of: start, isWhole: isWhole) else {
-            return nil
-        }
+        let known = declared ?? self.format(of: response)
+        guard let format = known ?? BodyStart.format(of: start, isWhole: isWhole) else { return nil }
         guard format != .json && format != .jsonl || BodyStart.showsEncoding(start, isWhole: isWhole) else {
             return nil
         }
         if format == .xml, let repair { return RepairingReader(parser, repair) }
+        if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
         return try all.first { $0.format == format }?.makeReader(parser, response, csv)
     }
 }
@@ -110,5 +112,16 @@ extension [XMLStreamParser] {
     func names(_ text: String) throws -> [XMLStreamParser.ElementName] {
         let bytes = [UInt8](text.utf8)
         return try bytes.withUnsafeBufferPointer { name in try map { try $0.elementName(name) } }
+    }
+
+    /// Returns the name of a column or of an object's member as each of the parsers knows it.
+    ///
+    /// - Parameter element: the name of its element.
+    func names(_ element: String, written: [UInt8]) throws -> [XMLStreamParser.ElementName] {
+        try written.withUnsafeBufferPointer { written in
+            try [UInt8](element.utf8).withUnsafeBufferPointer { local in
+                try map { try $0.elementName(local, written: written) }
+            }
+        }
     }
 }

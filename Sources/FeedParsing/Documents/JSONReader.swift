@@ -38,6 +38,8 @@ final class JSONReader: DocumentReader {
     /// The name of the current element in each open container, by depth.
     var names: [Name] = []
     private let item: Name
+    /// True for the value of a line of JSON Lines.
+    private let isLine: Bool
     /// Element names met so far, by the bytes of the members' names.
     var known: [[UInt8]: Name] = [:]
     /// The bytes so far of a name or a literal.
@@ -53,6 +55,7 @@ final class JSONReader: DocumentReader {
     ///   - root: the name of the document's element.
     init(_ streams: [XMLStreamParser], root: String = rootName) throws {
         self.streams = streams
+        isLine = root != Self.rootName
         item = try streams.names(Self.itemName)
         names = [try streams.names(root)]
     }
@@ -154,6 +157,10 @@ final class JSONReader: DocumentReader {
         case (.commaOrEnd, UInt8(ascii: "}")) where containers.last == .object,
             (.commaOrEnd, UInt8(ascii: "]")) where containers.last == .array:
             try close()
+        case (.end, UInt8(ascii: "{")) where !isLine, (.end, UInt8(ascii: "[")) where !isLine:
+            throw problem(
+                "'\(Character(Unicode.Scalar(byte)))' follows the end of the document's value; if each line is an object, set "
+                    + "format = \"jsonl\" (for `infer` and `init`: --format jsonl)")
         case (_, 0x21..<0x7F):
             throw problem("'\(Character(Unicode.Scalar(byte)))' is not expected")
         default:

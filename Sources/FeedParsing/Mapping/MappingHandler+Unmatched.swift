@@ -62,9 +62,10 @@ extension MappingHandler {
 
     /// Returns the columns for which no record had a value, of tables with records.
     package func unmatchedColumns(request: String) -> [UnmatchedPath] {
-        layouts.filter { $0.records > 0 }.flatMap { layout in
+        layouts.filter(\.hasReadRecords).flatMap { layout in
             layout.slots.indices.filter { slot in
                 let column = layout.slots[slot].column.name
+                guard column != TableMapping.deletionColumn else { return false }
                 return !layout.slots.indices.contains { layout.isFound($0) && layout.slots[$0].column.name == column }
             }.map {
                 .init(
@@ -88,7 +89,7 @@ extension MappingHandler {
             if !node.isCollected { for child in node.children { visit(child, in: path) } }
         }
         for child in root.children { visit(child, in: "") }
-        for layout in layouts where layout.records > 0 {
+        for layout in layouts where layout.hasReadRecords {
             for (index, slot) in layout.slots.enumerated() where slot.isRead {
                 let column = "\(layout.mapping.table).\(slot.column.name)"
                 if layout.isFound(index) { shape.filled.insert(column) } else { shape.empty.insert(column) }

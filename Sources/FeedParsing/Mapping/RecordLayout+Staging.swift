@@ -27,7 +27,9 @@ extension RecordLayout {
         }
         if let expressions {
             switch try expressions.evaluate(instance, of: self) {
-            case .values: isDeleted = expressions.isDeleted
+            case .values:
+                isDeleted = expressions.isDeleted
+                if isDeleted { deletedRecords += 1 }
             case .filtered:
                 context.skippedRows += 1
                 context.droppedRecords += 1

@@ -153,6 +153,10 @@ package final class RecordLayout {
     /// The unique keys that may identify a row where the mapping gives no key.
     var uniqueKeys: [[String]] = []
     var records = 0
+    /// Those of the records that are deleted, of which only the key is read.
+    @exclusivity(unchecked) var deletedRecords = 0
+    /// True if all columns of some record were read.
+    var hasReadRecords: Bool { records > deletedRecords }
     /// The memory of all records of the document.
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []

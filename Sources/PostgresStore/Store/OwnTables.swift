@@ -206,6 +206,10 @@ enum OwnTables {
             """
         ),
         (
+            "tributary.pause",
+            "ALTER TABLE tributary_source ADD COLUMN paused_at timestamptz"
+        ),
+        (
             "tributary.changing-runs",
             "CREATE INDEX tributary_run_changing ON tributary_run (transaction, id) WHERE first_change IS NOT NULL"
         ),

@@ -228,6 +228,9 @@ enum OwnTables {
                     ALTER TABLE tributary_hook_source RENAME COLUMN held TO blocked;
                     """)
         }
+        migrator.registerOwn("tributary.pause") { db in
+            try db.execute(sql: "ALTER TABLE tributary_source ADD COLUMN paused_at TEXT")
+        }
         migrator.registerOwn("tributary.changing-runs") { db in
             try db.execute(
                 sql: "CREATE INDEX tributary_run_changing ON tributary_run (id) WHERE first_change IS NOT NULL")

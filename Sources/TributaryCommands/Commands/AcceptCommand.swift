@@ -9,11 +9,11 @@ struct AcceptCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept", abstract: "Commit the documents of blocked runs.",
         discussion: """
-            A run that would delete or change more of a table's rows than 'max_deleted' and 'max_changed' allow is \
-            blocked, and its documents are kept. Accepted, they are committed by a running daemon at once, otherwise \
-            by the next 'sync'. Nothing is fetched.
-            Shows the changes before it asks, the largest differences first. The commit makes exactly these changes; \
-            if the store has changed since, the run is blocked again.
+            A run is blocked if it would delete or change more rows than 'max_deleted' and 'max_changed' allow, or if \
+            it misses an expectation. Its documents are kept. A running daemon commits accepted documents at once; \
+            otherwise, the next 'sync' does. Nothing is fetched.
+            Before it asks, it shows the changes, the largest differences first. The commit makes exactly these \
+            changes; if the store has changed since, the run is blocked again.
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of \
             rows.
 
@@ -30,13 +30,14 @@ struct AcceptCommand: ProgramCommand {
 
     @Option(
         name: .customLong("run"),
-        help: ArgumentHelp("The blocked run that is meant; another one is refused.", valueName: "number"))
+        help: ArgumentHelp(
+            "The number of the blocked run; if another run is blocked, accept nothing.", valueName: "number"))
     var number: Int64?
 
-    @Flag(name: .long, help: "Let the next commits of sources that are not blocked do anything.")
+    @Flag(name: .long, help: "Permit any changes in the next commits of sources that are not blocked.")
     var inAdvance = false
 
-    @Option(name: .long, help: "Changes to show of a table and kind before it asks; 0 for all that are kept.")
+    @Option(name: .long, help: "Changes to show per table and kind before it asks; 0 for all kept changes.")
     var limit = 20
 
     @Flag(name: .long, help: "Print a JSON object.")

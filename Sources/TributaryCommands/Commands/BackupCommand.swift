@@ -9,7 +9,7 @@ struct BackupCommand: ProgramCommand {
         commandName: "backup", abstract: "Copy the store to a file while other programs read and write it.",
         discussion: """
             The copy is a snapshot, made by SQLite's backup interface. The file appears when the copy is complete. \
-            An existing file is kept unless --replace is given.
+            An existing file is replaced only with --replace.
 
             Example:
               tributary backup monday.sqlite

@@ -10,7 +10,7 @@ struct ChangesCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes", abstract: "Show each row that runs have changed, with old and new values.",
         discussion: """
-            Needs keep_history = true. Without --run and --since, shows the last run that has changed rows.
+            Needs keep_history = true. Without --run and --since, shows the last run that changed rows.
 
             Example:
               tributary changes shop --since 2026-11-17
@@ -18,19 +18,19 @@ struct ChangesCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only this source's runs.", completion: DeclaredNames.sources)
+    @Argument(help: "Show only this source's runs.", completion: DeclaredNames.sources)
     var source: String?
 
-    @Option(name: .long, help: "Only this run, by its number in 'history'.")
+    @Option(name: .long, help: "Show only this run, by its number in 'history'.")
     var run: Int64?
 
-    @Option(name: .long, help: "The runs since this time: 2026-11-17, or 2026-11-17T14:30Z.")
+    @Option(name: .long, help: "Show the runs since this time: 2026-11-17, or 2026-11-17T14:30Z.")
     var since: String?
 
-    @Option(name: .long, help: "Only this table.")
+    @Option(name: .long, help: "Show only this table.")
     var table: String?
 
-    @Flag(name: .long, help: "Print a JSON object on a line for each row.")
+    @Flag(name: .long, help: "Print one JSON object per row on a line.")
     var json = false
 
     func run(_ program: Program) async throws {

@@ -7,7 +7,7 @@ struct CheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Validate configuration, schema and parsers, without the network.",
         discussion: """
-            Tries the schema on an empty store of its own, and does not change the real one. Connects to a store on \
+            Tries the schema on an empty temporary store, and does not change the real store. Connects to a store on \
             a server only with --store.
 
             Examples:
@@ -25,10 +25,10 @@ struct CheckCommand: ProgramCommand {
 
     @Flag(
         name: .long,
-        help: "Report only whether a source is enabled: exit status 1 if none is. For systemd's ExecCondition.")
+        help: "Only report whether a source is enabled; if not, exit with 1. For systemd's ExecCondition.")
     var hasSources = false
 
-    @Flag(name: .long, help: "Print a JSON Schema of sources.toml, for editors, and check nothing.")
+    @Flag(name: .long, help: "Print a JSON Schema of sources.toml for editors, without a check.")
     var jsonSchema = false
 
     private struct Output: Encodable {

@@ -11,8 +11,8 @@ struct ExportCommand: ProgramCommand {
         commandName: "export", abstract: "Write a source's rows as XML, in the structure of the request's mapping.",
         discussion: """
             The document goes to standard output. It is first imported into an empty store in the temporary folder. \
-            If that does not give the same rows, nothing is written, and the error names the row, the column and the \
-            reason.
+            If this import does not give the same rows, nothing is written, and the error names the row, the column \
+            and the reason.
 
             Example:
               tributary export shop > shop.xml
@@ -23,10 +23,10 @@ struct ExportCommand: ProgramCommand {
     @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
-    @Argument(help: "The request's key; it may be left out where only one request has a mapping.")
+    @Argument(help: "The request's key; optional if only one request has a mapping.")
     var request: String?
 
-    @Flag(help: "Write the document at once, without trying whether it can be imported again.")
+    @Flag(help: "Write the document without checking that it can be imported again.")
     var unchecked = false
 
     func run(_ program: Program) async throws {

@@ -11,8 +11,8 @@ struct HealthcheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "healthcheck", abstract: "Ask the running daemon whether it is healthy.",
         discussion: """
-            For containers and supervisors. Asks at '[daemon] health', or else at '[daemon] listen'. Exit status: 0 \
-            healthy; 1 not healthy or no answer, with the reason.
+            For containers and supervisors. Uses the address of '[daemon] health', or else of '[daemon] listen'. Exit \
+            status: 0 healthy; 1 not healthy or no response, with the reason; 78 no address is declared.
 
             Example:
               tributary healthcheck

@@ -15,13 +15,13 @@ struct HistoryCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only this source's runs.", completion: DeclaredNames.sources)
+    @Argument(help: "Show only this source's runs.", completion: DeclaredNames.sources)
     var source: String?
 
-    @Flag(name: .long, help: "Only runs that were discarded or blocked.")
+    @Flag(name: .long, help: "Show only runs that were discarded or blocked.")
     var failed = false
 
-    @Option(name: .long, help: "How many runs to show at the most.")
+    @Option(name: .long, help: "The maximum number of runs to show.")
     var limit = 20
 
     @Flag(name: .long, help: "Print a JSON object.")

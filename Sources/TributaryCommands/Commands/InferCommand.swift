@@ -8,12 +8,12 @@ struct InferCommand: ProgramCommand {
         commandName: "infer", abstract: "Propose a mapping for a document in XML, JSON or CSV, or for an XML Schema.",
         discussion: """
             Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
-            record: what is a row, its key, its columns and their types, and the tables below it. For RSS, Atom, a sitemap and \
-            the ECB's rates it proposes the built-in parser; for an OPML document, a source for each of its feeds. Add it to your \
-            sources.toml, change what you know better, and try it with `check` and `plan`.
+            record: the element that becomes a row, its key, its columns and their types, and the tables within it. For RSS, \
+            Atom, a sitemap and the ECB's rates, proposes the built-in parser; for an OPML document, a source for each of its \
+            feeds. Add the block to your sources.toml, correct it, and try it with `check` and `plan`.
 
-            With --xsd, the schema says what the elements are: their types, which repeat, keys and references. A document \
-            beside it leaves out what does not occur.
+            With --xsd, the types, repeated elements, keys and references come from the schema. With a document too, the \
+            proposal omits elements that do not occur in it.
 
             Example:
               tributary infer https://www.example.com/feed.xml >> sources.toml
@@ -24,7 +24,7 @@ struct InferCommand: ProgramCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The document: a file, an http:, https:, ftp:, ftps: or file: URL, or - for standard input. It may be absent with --xsd.",
+            "The document: a file, an http:, https:, ftp:, ftps: or file: URL, or - for standard input. Optional with --xsd.",
             valueName: "file|url"))
     var location: String?
 
@@ -33,27 +33,18 @@ struct InferCommand: ProgramCommand {
         help: ArgumentHelp("The XML Schema of the document: a file or a URL, as above.", valueName: "file|url"))
     var xsd: String?
 
-    @Option(name: .long, help: "With --xsd alone: the root element, where the schema has several.")
+    @Option(name: .long, help: "With --xsd alone: the root element, if the schema has several.")
     var root: String?
 
     @Option(
-        name: .long, help: "The source's name; by default that of the document, with a number if another source has it."
+        name: .long, help: "The source's name; by default from the document, with a number if the name is taken."
     )
     var name: String?
 
-    @Option(
-        name: .long,
-        help:
-            "What the document is: xml, json, jsonl or csv; by default what its media type, its suffix or its first byte say.",
-        transform: { text in
-            guard let format = BodyFormat(rawValue: text) else {
-                throw ValidationError("write xml, json, jsonl or csv")
-            }
-            return format
-        })
+    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
     var format: BodyFormat?
 
-    @Flag(name: .long, help: "Propose a mapping where there is a built-in parser for the document, too.")
+    @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
 
     @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")

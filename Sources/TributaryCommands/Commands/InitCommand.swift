@@ -8,10 +8,10 @@ import TributaryEngine
 
 struct InitCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Make a first sources.toml, with a source for a document.",
+        commandName: "init", abstract: "Create a first sources.toml, with a source for a document.",
         discussion: """
-            Asks where the rows go, writes what `infer` proposes for the document, checks it, shows what a first run will \
-            commit, and asks whether to sync. Without a document, the file has an example. A file that exists is left as it is.
+            Asks for the store, writes the proposal of `infer` for the document, checks it, shows what a first run will commit, \
+            and asks whether to sync. Without a document, the file contains an example. An existing file is not changed.
 
             Examples:
               tributary init https://www.example.com/prices.xml
@@ -22,11 +22,11 @@ struct InitCommand: ProgramCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The document: a file, or an http:, https: or file: URL. Without one, the file has an example.",
+            "The document: a file, or an http:, https: or file: URL. Without it, the file contains an example.",
             valueName: "file|url"))
     var location: String?
 
-    @Option(name: .long, help: "The source's name; one made of the address by default.")
+    @Option(name: .long, help: "The source's name; by default from the address.")
     var name: String?
 
     @Option(
@@ -36,14 +36,18 @@ struct InitCommand: ProgramCommand {
             valueName: "path|url"))
     var store: String?
 
-    @Flag(name: .long, help: "Propose a mapping where there is a built-in parser for the document, too.")
+    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
+    var format: BodyFormat?
+
+    @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
 
-    @Flag(name: .long, help: "Sync without asking, and take the default store.")
+    @Flag(name: .long, help: "Sync without asking, with the default store.")
     var yes = false
 
     func validate() throws {
         if location == StandardInput.name { throw ValidationError("a source needs an address; name a file or a URL") }
+        if location == nil, format != nil { throw ValidationError("--format is for a document") }
         if location == nil, name != nil { throw ValidationError("--name is for the source of a document") }
         if store?.isEmpty ?? false { throw ValidationError("--store names a file or a database") }
     }
@@ -61,7 +65,7 @@ struct InitCommand: ProgramCommand {
         var first = FirstConfiguration(store: try chosenStore())
         if let location {
             first.source = try await SourceProposal(
-                program: program, file: file, document: location, name: name, isMapping: mapping
+                program: program, file: file, document: location, name: name, format: format, isMapping: mapping
             ).make().toml
         }
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")

@@ -10,10 +10,10 @@ struct MigrateCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Change a source's tables to their declaration, and keep the rows.",
         discussion: """
-            If the declared type of a column or the key of a table has changed, the source's runs fail until its \
-            tables are migrated. Shows the SQL that changes the tables, asks, and runs it in one transaction. If a \
+            If the declared type of a column or the key of a table has changed, the source's runs fail until you \
+            migrate its tables. Shows the SQL that changes the tables, asks, and runs it in one transaction. If a \
             value does not convert, or rows have the same new key, the error names them and nothing is changed. A \
-            running daemon may go on; it refreshes the source afterwards.
+            daemon may run meanwhile; it refreshes the source afterwards.
 
             Example:
               tributary migrate shop
@@ -22,7 +22,7 @@ struct MigrateCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source whose tables are to be changed.", completion: DeclaredNames.sources)
+    @Argument(help: "The source whose tables to change.", completion: DeclaredNames.sources)
     var source: String
 
     @Flag(name: .long, help: "Print a JSON object.")

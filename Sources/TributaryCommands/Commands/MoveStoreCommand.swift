@@ -11,9 +11,9 @@ struct MoveStoreCommand: ProgramCommand {
         commandName: "move-store",
         abstract: "Copy the sources' rows, validators, due times and runs to another store.",
         discussion: """
-            The other store is an SQLite file or a PostgreSQL database. The copy is compared with the original; on \
-            an error nothing is copied. Nothing is fetched. Neither the old store nor sources.toml is changed. Stop \
-            the daemons first.
+            The other store is an SQLite file or a PostgreSQL database. Compares the copy with the original; on an \
+            error, copies nothing. Fetches nothing, and changes neither the old store nor sources.toml. Stop the \
+            daemons first.
 
             Example:
               tributary move-store --to 'postgresql:///feeds'
@@ -25,14 +25,14 @@ struct MoveStoreCommand: ProgramCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The new store: the path of a file, or a connection string of libpq (postgresql://…, host=… dbname=…).",
+            "The new store: the path of a file, or a libpq connection string (postgresql://…, host=… dbname=…).",
             valueName: "path|url"))
     var to: String
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The new store's schema, where that of [store] is written for the other kind of store.", valueName: "file"))
+            "The new store's schema, if the schema of [store] is for the other kind of store.", valueName: "file"))
     var schema: String?
 
     @Flag(name: .long, help: "Print a JSON object.")

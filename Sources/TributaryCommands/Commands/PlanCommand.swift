@@ -9,8 +9,8 @@ struct PlanCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan", abstract: "Show what a refresh of a source will change, and commit nothing.",
         discussion: """
-            Fetches and parses as `sync` does, shows the changes of a commit, and takes them back. Exit status: 0 \
-            without a difference, 2 with one, 1 where the run will be discarded.
+            Fetches and parses as `sync` does, and shows the changes of a commit without committing them. Exit status: \
+            0 without differences, 2 with differences, 1 if the run will be discarded.
 
             Examples:
               tributary plan shop
@@ -33,7 +33,7 @@ struct PlanCommand: ProgramCommand {
     @Flag(name: .long, help: "Ignore validators: fetch and parse everything.")
     var full = false
 
-    @Option(name: .long, help: "Changes to show of a table and kind; 0 for all. Counts are always of all.")
+    @Option(name: .long, help: "Changes to show per table and kind; 0 for all. Counts include all rows.")
     var limit = 100
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -10,9 +10,9 @@ struct PurgeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete the rows that only this source wrote, and its state.",
         discussion: """
-            Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, its \
-            validators, its due time and its kept bodies, and records that as a run. Rows that other sources have \
-            also written stay.
+            Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, and the \
+            source's validators, due time and kept bodies. Records this as a run. Rows that other sources have also \
+            written are kept.
 
             Example:
               tributary purge shop

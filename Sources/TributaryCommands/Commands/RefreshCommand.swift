@@ -15,7 +15,7 @@ struct RefreshCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The sources to refresh; every enabled one by default.", completion: DeclaredNames.sources)
+    @Argument(help: "The sources to refresh; by default all enabled sources.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -9,9 +9,9 @@ struct ReplayCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Read a source's kept bodies again, without the network.",
         discussion: """
-            Parses the bodies that 'keep_bodies' has kept with the current declaration, and commits the differences. \
-            Nothing is fetched; the due time and the validators do not change. With --all, the older bodies are read \
-            first, except for mirrors: rows that have left the feed since are corrected, too. Exit status: 0 done; 1 \
+            With the current declaration, parses the bodies that 'keep_bodies' has kept, and commits the differences. \
+            Nothing is fetched; the due time and the validators do not change. With --all, reads the older bodies \
+            first, except for mirrors, and so also corrects rows that have left the feed since. Exit status: 0 done; 1 \
             discarded; 2 with --plan or --dry-run, a difference.
 
             Example:
@@ -24,13 +24,13 @@ struct ReplayCommand: ProgramCommand {
     @Argument(help: "The source.", completion: DeclaredNames.sources)
     var source: String
 
-    @Flag(name: .long, help: "Show what would change, and commit nothing.")
+    @Flag(name: .long, help: "The same as --dry-run.")
     var plan = false
 
-    @Flag(name: .long, help: "Read all kept bodies of requests that delete no rows, the oldest first.")
+    @Flag(name: .long, help: "Read all kept bodies of requests that are not mirrors, the oldest first.")
     var all = false
 
-    @Option(name: .long, help: "With --plan, changes to show of a table and kind; 0 for all.")
+    @Option(name: .long, help: "Changes to show per table and kind; 0 for all.")
     var limit = 100
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -12,7 +12,7 @@ struct RestoreCommand: ProgramCommand {
         commandName: "restore", abstract: "Replace the store with a copy made by 'backup'.",
         discussion: """
             First checks that the copy is complete, and of this version or an earlier one. Stop daemons and runs \
-            first. The former store is kept under a name that is printed, and can be restored, too.
+            first. The old store is kept under the name that is printed, and can also be restored.
 
             Example:
               tributary restore monday.sqlite

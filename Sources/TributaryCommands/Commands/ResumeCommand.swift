@@ -7,8 +7,8 @@ struct ResumeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Run paused sources again.",
         discussion: """
-            A source is paused when the process died three times in a row during its runs, and after 'undo', until its feed \
-            differs from the one that was undone. A running daemon refreshes resumed sources at once.
+            A source is paused after 'pause', after the process died three times in a row during its runs, and after 'undo', \
+            until its feed differs from the undone version. A running daemon refreshes resumed sources at once.
 
             Example:
               tributary resume shop
@@ -42,6 +42,38 @@ struct ResumeCommand: ProgramCommand {
                 resumed.contains(source)
                     ? "\(source) is resumed\(asked.map { "; \($0.text) refreshes it now" } ?? "")"
                     : "\(source) is not paused")
+        }
+    }
+}
+
+struct PauseCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Fetch nothing for these sources until 'resume'.",
+        discussion: """
+            The rows stay. A run in progress ends as usual; 'accept', 'undo' and 'replay' still work. The pause outlives a \
+            restart, a changed declaration and 'sync --force'.
+
+            Example:
+              tributary pause shop
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The sources to pause.", completion: DeclaredNames.sources)
+    var sources: [String]
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        try SyncCommand.check(sources, in: configuration)
+        let paused = try StoreReader(configuration).pause(sources)
+        if json { return try Terminal.printJSON(["paused": paused]) }
+        for source in sources {
+            try Terminal.print(
+                paused.contains(source)
+                    ? "\(source) is paused; `tributary resume \(source)` runs it again" : "\(source) is paused already")
         }
     }
 }

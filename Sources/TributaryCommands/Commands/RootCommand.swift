@@ -10,7 +10,7 @@ struct RootCommand: ParsableCommand {
             commandName: URL(fileURLWithPath: CommandLine.arguments.first ?? "tributary").lastPathComponent,
             abstract: "Keeps one relational store in step with many remote feeds.",
             discussion: """
-                Exit status: 0 done; 1 a source was discarded or blocked; 2 a preview found a difference; 64 wrong usage; 74 the \
+                Exit status: 0 done; 1 a run was discarded or blocked; 2 a preview found a difference; 64 wrong usage; 74 the \
                 output cannot be written, or the daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
             version: "tributary \(TributaryVersion.full)",
@@ -33,7 +33,7 @@ struct RootCommand: ParsableCommand {
                 CommandGroup(
                     name: "Decide",
                     subcommands: [
-                        AcceptCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
+                        AcceptCommand.self, PauseCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
                     ]),
                 CommandGroup(
                     name: "Keep",

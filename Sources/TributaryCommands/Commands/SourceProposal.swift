@@ -1,3 +1,4 @@
+import ArgumentParser
 import FeedConfiguration
 import FeedDeclarations
 import FeedFetching
@@ -28,9 +29,14 @@ struct SourceProposal {
 
     /// - Throws: ``Failure``.
     func make() async throws -> MappingProposal {
+        for file in [document, schema].compactMap(\.self) { try Self.requireFile(file) }
+        let declared = DeclaredTables(file: file)
+        if let name, declared.names.contains(name) {
+            throw Failure.usage("\(file) has a source '\(name)'; choose another name")
+        }
         do {
-            guard document == StandardInput.name else { return try await proposal(of: document) }
-            return try await StandardInput.asFile { try await proposal(of: $0) }
+            guard document == StandardInput.name else { return try await proposal(of: document, beside: declared) }
+            return try await StandardInput.asFile { try await proposal(of: $0, beside: declared) }
         } catch {
             let name = document ?? schema ?? ""
             let isArchive = Self.archives.contains { name.lowercased().hasSuffix($0) }
@@ -40,17 +46,38 @@ struct SourceProposal {
         }
     }
 
+    /// Returns comments on the sources of the file that have the proposal's address, or the name that it would have.
+    private func remarks(_ name: String, _ wish: String, same: [String]) -> [String] {
+        if !same.isEmpty {
+            let names = same.map { "'\($0)'" }.joined(separator: ", ")
+            return ["\(file) has a source with this address, \(names): keep one of them."]
+        }
+        guard self.name == nil, name != wish else { return [] }
+        return ["\(file) has another source '\(wish)'."]
+    }
+
     /// The ends of the names of archives, and of files in compressions that only `documents` reads.
     private static let archives = [".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".bz2", ".xz", ".zst", ".lzma"]
 
-    private func proposal(of location: String?) async throws -> MappingProposal {
-        let declared = DeclaredTables(file: file)
+    /// - Throws: ``Failure`` if a location is the path of a file that does not exist.
+    private static func requireFile(_ location: String) throws {
+        let isFile = location.lowercased().hasPrefix("file:")
+        guard location != StandardInput.name, isFile || !location.contains("://") else { return }
+        let path = isFile ? URL(string: location)?.path ?? location : location
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        throw Failure.usage("there is no file \(path)")
+    }
+
+    private func proposal(of location: String?, beside declared: DeclaredTables) async throws -> MappingProposal {
         // What standard input brings is at an address that has to be filled in.
         let isInput = document == StandardInput.name
         let address = isInput ? StandardInput.name : location ?? schema ?? ""
-        let name = name ?? declared.freeName(isInput ? "feed" : SourceName.make(of: address), for: address)
+        let wish = isInput ? "feed" : SourceName.make(of: address)
+        let name = name ?? declared.freeName(wish)
         var surroundings = Inference.Surroundings(name: name, takenTables: program.parsers.tables)
-        surroundings.writtenTables = declared.tables(except: name)
+        surroundings.writtenTables = declared.tables
+        surroundings.sources = declared.names
+        surroundings.remarks = remarks(name, wish, same: isInput ? [] : declared.sources(at: address))
         guard let location else {
             return try await Inference(of: schema ?? "").proposalOfSchema(root: root, surroundings)
         }
@@ -63,5 +90,16 @@ struct SourceProposal {
             of: location, format: format ?? (schema == nil ? nil : .xml),
             address: isInput ? "https://example.com/\(name)" : nil
         ).proposal(surroundings, schema: schema)
+    }
+}
+
+/// The option `--format` of `infer` and `init`.
+extension BodyFormat {
+    static let help: ArgumentHelp =
+        "What the document is: xml, json, jsonl or csv; by default what its media type, its suffix or its first lines say."
+
+    static let argument: @Sendable (String) throws -> BodyFormat = { text in
+        guard let format = BodyFormat(rawValue: text) else { throw ValidationError("write xml, json, jsonl or csv") }
+        return format
     }
 }

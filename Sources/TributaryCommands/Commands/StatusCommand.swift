@@ -17,10 +17,10 @@ struct StatusCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only these sources; all by default.", completion: DeclaredNames.sources)
+    @Argument(help: "Show only these sources; all by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
-    @Flag(name: .long, help: "Show each source, however many there are.")
+    @Flag(name: .long, help: "Show every source.")
     var all = false
 
     @Flag(name: .long, help: "Show only sources that are blocked, paused, failing, gone or stale.")

@@ -60,6 +60,16 @@ struct StoreReader {
         }
     }
 
+    /// - Returns: the names of those sources that were not paused before.
+    func pause(_ sources: [String]) throws -> [String] {
+        guard let store = try configuration.openExistingStore(isWritten: true) else {
+            throw Failure.failed(
+                "the store does not exist yet, so no source can be paused; `enabled = false` switches one off")
+        }
+        defer { try? store.close() }
+        return try store.pause(sources, now: Date())
+    }
+
     /// - Returns: the names of those sources that were paused.
     func resume(_ sources: [String]) throws -> [String] {
         try configuration.withExistingStore(isWritten: true) { try $0?.resume(sources) ?? [] }

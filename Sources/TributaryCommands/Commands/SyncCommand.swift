@@ -7,7 +7,7 @@ struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Refresh sources once and exit.",
         discussion: """
-            Nothing is fetched for sources that are not due.
+            Sources that are not due are not fetched.
 
             Examples:
               tributary sync
@@ -16,16 +16,16 @@ struct SyncCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The sources to refresh; every enabled one by default.", completion: DeclaredNames.sources)
+    @Argument(help: "The sources to refresh; by default all enabled sources.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
     @Flag(name: .long, help: "Ignore cache intervals and back-off.")
     var force = false
 
-    @Flag(name: .long, help: "Ignore validators, too: fetch and parse everything.")
+    @Flag(name: .long, help: "Also ignore validators: fetch and parse everything.")
     var full = false
 
-    @Flag(name: .long, help: "Print one JSON object a line for each run.")
+    @Flag(name: .long, help: "Print one JSON object per run on a line.")
     var json = false
 
     func run(_ program: Program) async throws {

@@ -10,9 +10,9 @@ struct TailCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Show the changelog: each changed row, and the end of each commit.",
         discussion: """
-            Each row of the changelog has an id. With '--after' and the last id that you have read, you miss \
-            nothing; a line says so if rows behind it have been deleted. '--follow' goes on until SIGINT or SIGTERM, \
-            or until the output is closed.
+            Each row of the changelog has an id. To continue without a gap, pass the last id that you have read to \
+            '--after'. If rows after this id have been deleted, a line reports it. '--follow' continues until SIGINT \
+            or SIGTERM, or until the output is closed.
 
             Example:
               tributary tail shop --follow
@@ -20,22 +20,22 @@ struct TailCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "Only these sources; all by default.", completion: DeclaredNames.sources)
+    @Argument(help: "Show only these sources; all by default.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("Begin behind the row with this id.", valueName: "id"))
+    @Option(name: .long, help: ArgumentHelp("Begin after the row with this id.", valueName: "id"))
     var after: Int64?
 
-    @Flag(name: .long, help: "Go on as commits come.")
+    @Flag(name: .long, help: "Also print later commits, as they happen.")
     var follow = false
 
-    @Flag(name: .long, help: "Print a JSON object a line.")
+    @Flag(name: .long, help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(name: .long, help: "Print each row as it was before and as it is after.")
+    @Flag(name: .long, help: "Print each row as it was before and after the change.")
     var values = false
 
-    @Flag(name: .long, help: "With --json: print each row, with its values, as Debezium writes it.")
+    @Flag(name: .long, help: "With --json: print each row, with its values, in Debezium's form.")
     var debezium = false
 
     func validate() throws {

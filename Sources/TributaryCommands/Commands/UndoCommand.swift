@@ -12,8 +12,8 @@ struct UndoCommand: ProgramCommand {
         commandName: "undo", abstract: "Restore a source's rows as they were after one of its runs.",
         discussion: """
             Needs keep_history = true. Without --to, undoes the last run that changed rows; a second undo undoes the \
-            one before. If something else has changed the rows since, the error names them and nothing is changed. \
-            The source is then paused until its feed differs from the undone version, or until 'resume'.
+            run before that. If another program has changed the rows since, the error names them and nothing is \
+            changed. The source is then paused until its feed differs from the undone version, or until 'resume'.
 
             Examples:
               tributary undo shop --dry-run
@@ -29,14 +29,14 @@ struct UndoCommand: ProgramCommand {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The run after which the rows were right, by its number in 'history', or a time: 2026-11-17T14:30Z.",
+            "The run after which the rows were correct, by its number in 'history', or a time: 2026-11-17T14:30Z.",
             valueName: "run|time"))
     var to: String?
 
-    @Flag(name: .long, help: "Only show what would change, as --dry-run does.")
+    @Flag(name: .long, help: "The same as --dry-run.")
     var plan = false
 
-    @Option(name: .long, help: "Changes to show of a table and kind with --plan; 0 for all.")
+    @Option(name: .long, help: "Changes to show per table and kind; 0 for all.")
     var limit = 100
 
     @Flag(name: .long, help: "Print a JSON object.")

@@ -21,9 +21,9 @@ extension HookStatus {
     private func waitsFor(now: Date) -> TextTable.Cell {
         guard let state else { return .init("a daemon", .yellow) }
         if isGone { return .init("another address: the receiver answered 410 Gone", .red) }
-        guard state.attempts > 0 else { return .init("the next event") }
+        guard state.attempts > 0 else { return .init(behind > 0 ? "delivery" : "the next event") }
         let next = RelativeTime.text(max(state.nextAttempt ?? now, now), now: now)
         let times = state.attempts == 1 ? "once" : "\(state.attempts) times"
-        return .init("the receiver: tried \(times), next attempt \(next)", .yellow)
+        return .init("a retry \(next): failed \(times)", .yellow)
     }
 }

@@ -15,7 +15,10 @@ final class BodyReader {
     private let parser: any BodyParser
     private let response: FeedResponse
     private let format: BodyFormat?
-    private let csv: CSVDialect
+    private var csv: CSVDialect
+    private let guesses: Bool
+    /// What the first lines show; nil if they show no more than is known.
+    private(set) var guess: FormatGuess?
     private let repair: XMLRepair?
     private var document: (any DocumentReader)?
     /// The body's first bytes, until its format is known; then empty.
@@ -32,12 +35,13 @@ final class BodyReader {
 
     /// - Parameters:
     ///   - format: the declared format; nil to derive it from the response.
+    ///   - guesses: true to recognise CSV, its delimiter and JSON Lines by the first lines, too.
     ///   - repair: the enabled repairs of XML.
     ///   - digests: true to compute the body's digest.
     ///   - keeper: receives the body, too; nil if bodies are not kept.
     init(
         _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
-        csv: CSVDialect = CSVDialect(), repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
+        csv: CSVDialect = CSVDialect(), guesses: Bool = false, repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
         keeper: BodyKeeper? = nil
     ) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
@@ -46,6 +50,7 @@ final class BodyReader {
         self.response = response
         self.format = format
         self.csv = csv
+        self.guesses = guesses
         self.repair = repair.isEmpty ? nil : XMLRepair(repair, charset: response.charset)
         if digests { hash = SHA256() }
     }
@@ -89,8 +94,14 @@ final class BodyReader {
     /// Chooses the reader by the first bytes, and passes them on.
     private func begin(isWhole: Bool) throws {
         guard document == nil else { return }
+        if guesses {
+            guard isWhole || start.count >= FormatGuess.longest else { return }
+            guess = FormatGuess(start, isWhole: isWhole, known: format ?? DocumentFormat.format(of: response))
+            if let guess { csv.delimiter = guess.delimiter }
+        }
         document = try DocumentFormat.reader(
-            for: start, isWhole: isWhole, of: response, declared: format, csv: csv, parser: parser, repair: repair)
+            for: start, isWhole: isWhole, of: response, declared: guess?.format ?? format, csv: csv, parser: parser,
+            repair: repair)
         guard let document else { return }
         try start.withUnsafeBytes { try document.read($0) }
         start = []

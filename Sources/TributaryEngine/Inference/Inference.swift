@@ -15,7 +15,8 @@ package actor Inference {
     private let url: String
     /// The address in the proposal.
     private let address: String
-    private let format: BodyFormat?
+    /// The format that was given, or that the first lines show.
+    private var format: BodyFormat?
     /// The dialect of a document in CSV.
     private var csv = CSVDialect()
     private let clock = SystemClock()
@@ -53,6 +54,10 @@ package actor Inference {
         package var takenTables: Set<String>
         /// The names of the tables that other sources write.
         package var writtenTables: Set<String>
+        /// The names of the other sources.
+        package var sources: Set<String> = []
+        /// Sentences for the proposal's first lines.
+        package var remarks: [String] = []
         /// The built-in parsers that may be proposed instead of a mapping, with their tables.
         package var parsers: [String: [String]]
 
@@ -74,7 +79,7 @@ package actor Inference {
             var known: SchemaSet?
             if let schema { known = try await self.schema(schema) }
             return try await self.proposal(surroundings, known)
-        }
+        }.noting(surroundings.remarks)
     }
 
     /// Proposes a mapping for every document of the schema at the address.
@@ -87,7 +92,7 @@ package actor Inference {
             return MappingProposal(
                 draft, url: "https://example.com/\(name).xml", sourceName: name,
                 takenTables: surroundings.takenTables, writtenTables: surroundings.writtenTables)
-        }
+        }.noting(surroundings.remarks)
     }
 
     private func untilShutdown(
@@ -136,25 +141,20 @@ package actor Inference {
         let request = Self.request(url, limit: .max)
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
+        let nextPage = NextPageWatch()
         let exchange = try await fetch(request)
         let response = exchange.response
         // A file can be read again.
         let isFile = exchange.origin.isFile
         let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
-        let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
-        if format ?? DocumentFormat.format(of: response) == .csv {
-            let line = FirstLine()
-            csv = FirstLine.dialect
-            try await read(exchange, request, StreamBodyParser(line, response), spool)
-            csv = CSVDialect()
-            csv.delimiter = line.delimiter
-            try await readAgain(request, response, spool, both)
-        } else {
-            try await read(exchange, request, both, spool)
-        }
+        let handlers = [profile, subscriptions, nextPage].map { StreamBodyParser($0, response) as any BodyParser }
+        let all = handlers.dropFirst().reduce(handlers[0]) { TeeBodyParser($0, $1) }
+        try await read(exchange, request, all, spool)
         if schema == nil {
             let feeds = "SyndicationParser"
-            if surroundings.parsers[feeds] != nil, let toml = subscriptions.toml(parser: feeds) {
+            if surroundings.parsers[feeds] != nil,
+                let toml = subscriptions.toml(parser: feeds, taken: surroundings.sources)
+            {
                 return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml, isList: true)
             }
             if let known = KnownFormat(profile), let tables = surroundings.parsers[known.parser] {
@@ -165,7 +165,7 @@ package actor Inference {
         try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
         return MappingProposal(
             draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
-            writtenTables: surroundings.writtenTables, options: options(response))
+            writtenTables: surroundings.writtenTables, options: options(response), nextPage: nextPage.hint)
     }
 
     /// Reads the document again: from the spool, or by fetching it again.
@@ -185,7 +185,9 @@ package actor Inference {
         guard let format = format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
             return []
         }
-        let delimiter = csv.delimiter.map { FirstLine.written($0) }
+        let delimiter = csv.delimiter.map {
+            $0 == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar($0)))
+        }
         return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
     }
 
@@ -223,41 +225,15 @@ package actor Inference {
             try spool?.append(piece)
         }
         try reader.finish()
+        if let guess = reader.guess {
+            format = guess.format
+            csv.delimiter = guess.delimiter
+        }
     }
 
     private func makeReader(
         _ response: FeedResponse, _ parser: any BodyParser, _ request: RequestDeclaration
     ) throws -> BodyReader {
-        try BodyReader(response, parser: parser, limit: request.maxBody, format: format, csv: csv)
-    }
-}
-
-/// Detects the delimiter of a document in CSV: the most frequent one in its first line.
-private final class FirstLine: XMLStreamHandler {
-    /// The dialect that reads lines unchanged.
-    static var dialect: CSVDialect {
-        var dialect = CSVDialect()
-        dialect.delimiter = 0x1F
-        dialect.quote = nil
-        dialect.header = .names(["line"])
-        return dialect
-    }
-
-    private static let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
-    private var hasLine = false
-    /// Nil for a comma, or without a delimiter.
-    private(set) var delimiter: UInt8?
-
-    override func didEndElement(in stream: XMLStreamParser) {
-        guard !hasLine else { return }
-        hasLine = true
-        let counts = Self.delimiters.map { delimiter in stream.textBytes.count { $0 == delimiter } }
-        guard let most = counts.max(), most > 0, let first = counts.firstIndex(of: most), first > 0 else { return }
-        delimiter = Self.delimiters[first]
-    }
-
-    /// Returns a delimiter as written in a TOML string.
-    static func written(_ delimiter: UInt8) -> String {
-        delimiter == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar(delimiter)))
+        try BodyReader(response, parser: parser, limit: request.maxBody, format: format, csv: csv, guesses: true)
     }
 }

@@ -43,12 +43,23 @@ struct LeftOutItems: Sendable {
 }
 
 extension RequestState {
-    /// Returns the state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4).
+    /// Returns the state after a 304, which may bring a validator that the stored response lacked (RFC 9111, section 4.3.4).
+    /// A 304 with other validators than the stored ones is not about the version of the rows: these stay, so that a server
+    /// that was wrong once sends the present version the next time.
     func updated(by validators: Validators) -> RequestState {
         var state = self
-        if let etag = validators.etag { state.validators.etag = etag }
-        if let modified = validators.lastModified { state.validators.lastModified = modified }
+        if let etag = validators.etag {
+            guard Self.isSame(etag, state.validators.etag ?? etag) else { return self }
+            state.validators.etag = etag
+        }
+        state.validators.lastModified = state.validators.lastModified ?? validators.lastModified
         return state
+    }
+
+    /// Compares weakly (RFC 9110, section 8.8.3.2).
+    private static func isSame(_ etag: String, _ other: String) -> Bool {
+        func opaque(_ etag: String) -> Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
+        return opaque(etag) == opaque(other)
     }
 
     /// Counts the consecutive permanent redirects to the same address.

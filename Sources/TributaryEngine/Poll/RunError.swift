@@ -29,9 +29,16 @@ struct RunError: Error, CustomStringConvertible {
         switch error {
         case let error as FetchError: message = error.description
         case let error as RunError: (self.item, message) = (error.item ?? item, error.message)
-        case is XMLStreamError, is BindingError, is ParserError: message = "\(request.url): \(error)"
+        case let error as XMLStreamError: message = "\(request.url): \(error)" + Self.advice(on: error, request)
+        case is BindingError, is ParserError: message = "\(request.url): \(error)"
         default: message = ErrorText.words(error)
         }
+    }
+
+    /// Returns the repair of documents with such an error, as the end of its message; empty without one.
+    private static func advice(on error: XMLStreamError, _ request: RequestDeclaration) -> String {
+        guard let fault = XMLRepair.Fault(of: error), !request.repair.contains(fault) else { return "" }
+        return "; set repair = [\"\(fault.rawValue)\"] to accept such documents"
     }
 
     /// Returns an error that names the request's page, except the first. Errors that allow a repetition keep their

@@ -23,7 +23,7 @@ struct PageSequence {
     private let paging: PagingDeclaration
     /// The number of the page that was read last, from 1.
     private(set) var page: Int
-    /// The fingerprints of the tokens that were sent: a token may be long.
+    /// The fingerprints of the tokens and addresses that were sent: they may be long.
     private var tokens: Set<String> = []
 
     init(_ paging: PagingDeclaration, page: Int = 1) {
@@ -52,16 +52,17 @@ struct PageSequence {
             guard let found, !found.isEmpty else { return nil }
             following = try self.request(request, at: found, from: response.url, "what '\(written)' says")
         case .link:
-            guard let target = LinkHeader.next(in: response) else { return nil }
+            guard let target = LinkHeader.next(in: response) else {
+                guard let header = LinkHeader.unreadable(in: response) else { return nil }
+                throw FetchError(
+                    .redirect,
+                    "\(request.url): the Link header of page \(page) cannot be read (RFC 8288), so a page may be missing: "
+                        + "'\(header.shortened(to: 100))'")
+            }
             following = try self.request(request, at: target, from: response.url, "the Link header with rel=\"next\"")
         case .token(_, let written, let parameter):
             guard let found, !found.isEmpty else { return nil }
-            guard tokens.insert(Fingerprint.hexadecimal(found)).inserted else {
-                throw FetchError(
-                    .redirect,
-                    "\(request.url): '\(written)' of page \(page) is a token that an earlier page had, '\(found.shortened(to: 100))': "
-                        + "the pages would never end")
-            }
+            try noteFirst(found, "'\(written)' of page \(page) is a token that an earlier page had", request)
             do {
                 following = try parameter.sending(found, in: request)
             } catch {
@@ -77,10 +78,19 @@ struct PageSequence {
         return following
     }
 
+    /// - Parameter problem: the beginning of the error.
+    /// - Throws: ``FetchError`` if a token or an address was used before.
+    private mutating func noteFirst(_ place: String, _ problem: String, _ request: RequestDeclaration) throws {
+        guard tokens.insert(Fingerprint.hexadecimal(place)).inserted else {
+            throw FetchError(
+                .redirect, "\(request.url): \(problem), '\(place.shortened(to: 100))': the pages would never end")
+        }
+    }
+
     /// Returns the request for a page at an address that the last one names.
     ///
     /// - Parameter namer: the part of the page that names it, for messages.
-    private func request(
+    private mutating func request(
         _ request: RequestDeclaration, at address: String, from url: String, _ namer: String
     ) throws -> RequestDeclaration {
         let target: URL
@@ -93,6 +103,7 @@ struct PageSequence {
             throw FetchError(
                 .redirect, "\(request.url): \(namer) on page \(page) leads to another origin, which is not followed")
         }
+        try noteFirst(target.absoluteString, "\(namer) leads to a page that was read before", request)
         var following = request
         following.url = InterpolatedText(value: target.absoluteString, template: request.url.template)
         // Parameters that the address already has are not added again.

@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedFetching
+import FeedInferring
 import FeedModel
 import FeedParsing
 import FeedStaging
@@ -166,6 +167,8 @@ extension Refresh {
         if !request.capturedPaths.isEmpty {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
+        let nextPage = notesUnused && !request.allowsEmpty ? NextPageWatch() : nil
+        if let nextPage { parser = TeeBodyParser(parser, StreamBodyParser(nextPage, response)) }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // The file of a kept body may be larger than the body.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
@@ -188,6 +191,8 @@ extension Refresh {
         try keeper?.end()
         run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
         if let mapped { note(mapped.handler, of: request, index) }
+        let token = captures.values[request.captures.count] ?? ""
+        if let nextPage, token.isEmpty { unmatched.notePages(of: request, response, nextPage.hint) }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
             run.captured[capture.name] = value

@@ -28,6 +28,7 @@ extension Refresh {
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let received = try await receiveArchive(exchange, of: request, index, progress, limit)
         let (spool, digest) = (received.spool, received.digest)
+        progress?.isReading(spool.received)
         let validators = exchange.response.validators
         if digest == known, validators.isEmpty, !request.isUnconditional { return ParsedBody(digest: digest) }
         let keeper = keepers[index]
@@ -157,7 +158,6 @@ extension FeedResponse {
         response.headers.removeAll {
             ["content-type", "content-length", "content-encoding"].contains($0.name.lowercased())
         }
-        if let type = FileFetcher.mediaType(of: name) { response.headers.append((name: "Content-Type", value: type)) }
         return response
     }
 }

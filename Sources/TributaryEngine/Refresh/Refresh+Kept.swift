@@ -33,12 +33,13 @@ extension Refresh {
     /// - Parameter request: the request as sent.
     func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
         let declared = run.source.requests[index]
-        func header(_ name: String) -> String? {
-            exchange.response[header: name].flatMap { environment.holdsSecret($0) ? nil : $0 }
+        func plain(_ header: String?) -> String? {
+            header.flatMap { environment.holdsSecret($0) ? nil : $0 }
         }
         return KeptBody(
             question: declared.digest.question, fetchedAt: exchange.response.fetchedAt,
-            contentType: header("Content-Type"), lastModified: header("Last-Modified"),
+            contentType: plain(exchange.response.documentContentType),
+            lastModified: plain(exchange.response[header: "Last-Modified"]),
             baseURL: exchange.response.baseURL,
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
     }

@@ -241,7 +241,8 @@ actor Refresh {
         var stack = try context?.finish() ?? StagedStack.empty
         stack.skipped += run.skippedRecords
         stack.unmet = unmet.blocking
-        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+        plan.notes =
+            unmatched.pages + run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         do {
             plan.counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,

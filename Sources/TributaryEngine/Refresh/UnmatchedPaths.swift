@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+import FeedInferring
 import FeedModel
 import FeedParsing
 
@@ -31,6 +34,8 @@ struct UnmatchedPaths {
         }
     }
 
+    /// The further pages that nothing asks for.
+    private(set) var pages: [String] = []
     private var elementPaths = Paths()
     private var columnPaths = Paths()
 
@@ -39,6 +44,23 @@ struct UnmatchedPaths {
 
     /// The columns without a value in any record of any response.
     var columns: [UnmatchedPath] { columnPaths.unmatched }
+
+    /// Notes a first page that names another one, if the request follows no pages, or does not find its token.
+    mutating func notePages(of request: RequestDeclaration, _ response: FeedResponse, _ hint: NextPageWatch.Hint?) {
+        guard let paging = request.paging else {
+            let place = hint.map { "at \($0.path)" } ?? LinkHeader.next(in: response).map { _ in "in its Link header" }
+            guard let place else { return }
+            let key = hint.map(\.key) ?? "page = { link = true }"
+            pages.append(
+                "request '\(request.key)': the response names a further page, \(place), and only this one is read"
+                    + (key.map { "; \($0) follows the pages" } ?? ""))
+            return
+        }
+        guard let hint, case .token(_, let written, _) = paging.next else { return }
+        pages.append(
+            "request '\(request.key)': the response has no '\(written)' and names a further page at \(hint.path); correct "
+                + "page.token")
+    }
 
     /// Notes a parsed response.
     mutating func note(_ handler: MappingHandler, of request: String) {

@@ -151,6 +151,7 @@ struct StackRun: Sendable {
                 if run.stored.isBlocked {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
+                if run.kept == nil, run.stored.pausedAt != nil { return paused(run) }
                 if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
                 // The blocked run has shown that the feed differs from the undone one.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
@@ -212,6 +213,14 @@ struct StackRun: Sendable {
         RunReport(
             source: source.name, outcome: .notDue, startedAt: run.startedAt, note: undone.strictNote(source.name),
             nextDue: .distantFuture)
+    }
+
+    /// Reports a source that an operator has paused.
+    private func paused(_ run: RunState) -> RunReport {
+        let since = run.stored.pausedAt.map { " since " + DueTime.text($0) } ?? ""
+        return RunReport(
+            source: source.name, outcome: .notDue, startedAt: run.startedAt,
+            note: "paused\(since): nothing is fetched until `tributary resume \(source.name)`", nextDue: .distantFuture)
     }
 
     /// Reports a source as paused after it killed the process several times.

@@ -99,7 +99,7 @@ package struct UndoRun: Sendable {
         var feed = UndoneFeed(run: run, state.undone.flatMap(UndoneFeed.init).map { $0.restored(requests) } ?? requests)
         feed.firstUndone = own == nil ? commits.first : nil
         new.undone = try feed.text
-        new.note = feed.note(source)
+        new.note = declaration.map(feed.covers) == false ? feed.strictNote(source) : feed.note(source)
         new.error = nil
         new.failures = 0
         new.failingSince = nil

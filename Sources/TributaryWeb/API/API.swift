@@ -74,6 +74,10 @@ struct API: Sendable {
                 ], answers: AnswerSchemas.accepted
             ) { _, query in try await accept(query) },
             .post(
+                "/api/pause", "Pauses sources until they are resumed.", [sources],
+                answers: AnswerSchemas.object(["paused": .array(.string)])
+            ) { _, query in try await pause(query) },
+            .post(
                 "/api/resume", "Resumes paused sources.", [sources],
                 answers: AnswerSchemas.object(["resumed": .array(.string)])
             ) { _, query in try await resume(query) },
@@ -201,6 +205,12 @@ struct API: Sendable {
                 Accepted(
                     accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
                     until: accepted.map(\.until).min() ?? Date())))
+    }
+
+    private func pause(_ query: Query) async throws -> Response {
+        let names = try named(query)
+        let paused = try await store.write { [service] _ in try service.pause(names) }
+        return .json(try JSONOutput.line(["paused": paused]))
     }
 
     private func resume(_ query: Query) async throws -> Response {

@@ -7,10 +7,14 @@ public struct XMLName: Sendable, Equatable {
     /// The namespace that the prefix, or the default namespace, is bound to; nil for none.
     public let namespace: String?
 
-    package init(qualified: String, local: String, namespace: String?) {
+    /// The name of a column of CSV or of a member of an object, of which ``local`` is made; nil for others.
+    package let written: String?
+
+    package init(qualified: String, local: String, namespace: String?, written: String? = nil) {
         self.qualified = qualified
         self.local = local
         self.namespace = namespace
+        self.written = written
     }
 
     /// Returns a name's letters and digits in lower case, equal for `camelCase`, `snake_case` and `kebab-case`.

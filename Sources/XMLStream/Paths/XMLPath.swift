@@ -13,8 +13,8 @@ package struct XMLPath: Sendable, Hashable {
         case qualified(namespace: String, prefix: String, local: String)
         /// This name across `camelCase`, `snake_case` and `kebab-case`, as ``XMLName/folded(_:)`` makes it.
         case folded(String)
-        /// A name in quotes, which no XML element could have: that of a column of CSV or of a member of an object. The
-        /// second is the name that ``ElementNaming`` makes of it.
+        /// A name in quotes: that of a column of CSV or of a member of an object, and of no other whose name
+        /// ``ElementNaming`` makes the same element of, which is the second.
         case quoted(String, element: String)
 
         package func matches(_ name: XMLName) -> Bool {
@@ -24,7 +24,8 @@ package struct XMLPath: Sendable, Hashable {
             case .unqualified(let local): name.local == local && name.namespace == nil
             case .qualified(let namespace, _, let local): name.local == local && name.namespace == namespace
             case .folded(let folded): XMLName.folded(name.local) == folded
-            case .quoted(let written, let element): name.local == written || name.local == element
+            case .quoted(let written, let element):
+                name.written.map { $0 == written } ?? (name.local == written || name.local == element)
             }
         }
     }

@@ -113,8 +113,7 @@ package struct XMLPathParser {
         if let quote = peek, quote == "'" || quote == "\"" {
             let written = try quoted(quote)
             guard !written.isEmpty else { throw problem("a name is empty") }
-            let element = ElementNaming.name(written)
-            return element == written ? .local(written) : .quoted(written, element: element)
+            return .quoted(written, element: ElementNaming.name(written))
         }
         let first = try name()
         guard peek == ":" else { return .local(first) }

@@ -186,3 +186,18 @@ package final class XMLRepair {
         return byte == end[0] ? 1 : 0
     }
 }
+
+extension XMLRepair.Fault {
+    /// The fault that probably caused an error of a document; nil if no repair mends it.
+    package init?(of error: XMLStreamError) {
+        let found: [(part: String, fault: XMLRepair.Fault)] = [
+            ("xmlParseEntityRef", .ampersands), ("EntityRef: expecting", .ampersands),
+            ("StartTag: invalid element name", .ampersands), ("not defined", .entities),
+            ("invalid Char value", .characters), ("invalid xmlChar value", .characters),
+        ]
+        guard [.notWellFormed, .entity].contains(error.code),
+            let fault = found.first(where: { error.message.contains($0.part) })?.fault
+        else { return nil }
+        self = fault
+    }
+}

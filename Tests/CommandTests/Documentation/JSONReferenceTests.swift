@@ -44,6 +44,7 @@ import Testing
         try await untilHeard(fixture)
         try await session.run("status")
         try await session.run("refresh", "rates")
+        try await session.run("pause", "shop")
         try await session.run("resume", "shop")
         try await session.run("accept", "shop", "--dry-run", exits: 2)
         try await session.run("accept", "shop", "--yes")

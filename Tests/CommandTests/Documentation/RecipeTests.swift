@@ -115,24 +115,38 @@ private struct Recipe {
     }
 }
 
-/// The recipes of feeds that are several files: the files that the page shows give the rows that it shows.
-@Suite(.onEachStore) struct FileRecipeTests {
+/// The recipes of feeds that are archives: the files that the page shows give the rows that it shows.
+@Suite(.onEachStore, .enabled(if: Tool.isInstalled("python3"))) struct FileRecipeTests {
     @Test(arguments: RecipePages.ofFiles) func theFilesGiveTheRows(_ path: String) async throws {
         let recipe = try FileRecipe(MarkdownFile(path))
         try await withTemporaryFolder { (folder) async throws in
             try await withTestStore(in: folder) { (store) async throws in
                 for (name, text) in recipe.documents { try folder.write(text, to: name) }
-                let folderOfDocuments = "file://" + URL(fileURLWithPath: folder.path).standardizedFileURL.path
-                let sources = recipe.declaration.replacing(/file:\/\/\/srv\/\w+/, with: folderOfDocuments)
-                try folder.write(store.declaration + sources, to: "sources.toml")
-                let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
-                let check = try await program.run("check")
-                #expect(check.status == 0, "\(check)")
-                let sync = try await program.run("sync")
-                #expect(sync.status == 0, "\(sync)")
-                #expect(try store.rows(recipe.query) == recipe.rows)
+                try await withStubServer { (server) async throws in
+                    try await Self.serve(recipe.documents.map(\.name), in: folder, on: server)
+                    let sources = recipe.declaration.replacing(
+                        /https:\/\/[^"]+\.zip/, with: server.url + "/archive.zip")
+                    try folder.write(store.declaration + sources, to: "sources.toml")
+                    let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+                    let check = try await program.run("check")
+                    #expect(check.status == 0, "\(check)")
+                    let sync = try await program.run("sync")
+                    #expect(sync.status == 0, "\(sync)")
+                    #expect(try store.rows(recipe.query) == recipe.rows)
+                    #expect(server.requests("/archive.zip").count == 1)
+                }
             }
         }
+    }
+
+    /// Serves files of a folder as a ZIP archive.
+    private static func serve(_ names: [String], in folder: TemporaryFolder, on server: StubServer) async throws {
+        let python = BuiltProgram(path: try #require(Tool.path("python3")), environment: [:])
+        let archive = folder.file("archive.zip")
+        let made = try await python.start(["-m", "zipfile", "-c", archive] + names.map(folder.file)).output()
+        #expect(made.status == 0, "\(made)")
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: archive)))
+        server.route("/archive.zip") { _ in StubServer.response(200, bytes, ["Content-Type": "application/zip"]) }
     }
 }
 

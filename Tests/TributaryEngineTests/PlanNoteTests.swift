@@ -1,0 +1,69 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TributaryEngine
+
+/// The notes of a plan, and the advice of errors, on documents that are not what a request expects.
+@Suite struct PlanNoteTests {
+    private static func source(_ options: String = "") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/a"
+        tables = [{ table = "t", element = "i", key = ["id"], columns = { id = "@id" } }]
+        \(options)
+        """
+    }
+
+    private func notes(_ document: String, _ headers: [String: String] = [:], _ options: String = "") async throws
+        -> [String]
+    {
+        var notes: [String] = []
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(200, document, headers) }
+            let service = try fixture.service(Self.source(options), clock: SystemClock())
+            let source = try #require(try fixture.configuration(Self.source(options))[source: "s"])
+            notes = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }.notes
+            try service.store.close()
+        }
+        return notes
+    }
+
+    @Test func aFurtherPageIsNoted() async throws {
+        let document = "<r><i id='1'/><meta><next_cursor>c</next_cursor></meta></r>"
+        #expect(
+            try await notes(document) == [
+                "request '1': the response names a further page, at /r/meta/next_cursor, and only this one is read; "
+                    + "page = { token = \"/r/meta/next_cursor\", parameter = \"…\" } follows the pages"
+            ])
+        #expect(
+            try await notes("<r><i id='1'/></r>", ["Link": "</b>; rel=\"next\""]) == [
+                "request '1': the response names a further page, in its Link header, and only this one is read; "
+                    + "page = { link = true } follows the pages"
+            ])
+        #expect(
+            try await notes(document, [:], "page = { token = \"/r/meta/cursr\", parameter = \"c\" }") == [
+                "request '1': the response has no '/r/meta/cursr' and names a further page at /r/meta/next_cursor; "
+                    + "correct page.token"
+            ])
+        #expect(try await notes("<r><i id='1'/><next_cursor/></r>").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("<r><i id='1'/>a & b</r>", "ampersands"), ("<r><i id='1'/>a < b</r>", "ampersands"),
+        ("<r><i id='1'/>&nbsp;</r>", "entities"), ("<r><i id='1'/>\u{B}</r>", "characters"),
+    ])
+    func anErrorNamesTheRepair(document: String, fault: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(200, document) }
+            let report = try #require(await fixture.sync(Self.source()).first)
+            let advice = "; set repair = [\"\(fault)\"] to accept such documents"
+            #expect(report.error?.hasSuffix(advice) == true, "\(report)")
+            let mended = try #require(await fixture.sync(Self.source("repair = [\"\(fault)\"]")).first)
+            #expect(mended.outcome == .committed, "\(mended)")
+        }
+    }
+}
