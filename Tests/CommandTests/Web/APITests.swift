@@ -126,6 +126,7 @@ import Testing
             _ = try await check("get", "/api/changes", "?source=news")
             _ = try await check("get", "/api/changes", "?after=0")
             _ = try await check("post", "/api/undo", "?source=news&apply=\(undo.digest ?? "")")
+            _ = try await check("post", "/api/pause", "?source=news")
             _ = try await check("post", "/api/resume", "?source=news")
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await page.post("/api/refresh?source=rates")
