@@ -43,16 +43,21 @@ struct LeftOutItems: Sendable {
 }
 
 extension RequestState {
-    /// Returns the state after a 304, which may bring a validator that the stored response lacked (RFC 9111, section 4.3.4).
-    /// A 304 with other validators than the stored ones is not about the version of the rows: these stay, so that a server
-    /// that was wrong once sends the present version the next time.
+    /// Returns the state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4). A 304
+    /// with another entity tag, or another time where that is the only validator, is not about the version of the rows: the
+    /// validators stay, so that a server that was wrong once sends the present version the next time.
     func updated(by validators: Validators) -> RequestState {
         var state = self
         if let etag = validators.etag {
             guard Self.isSame(etag, state.validators.etag ?? etag) else { return self }
             state.validators.etag = etag
         }
-        state.validators.lastModified = state.validators.lastModified ?? validators.lastModified
+        // With an entity tag, the server has compared that, and not the time (RFC 9110, section 13.2.2).
+        if let modified = validators.lastModified,
+            state.validators.etag != nil || state.validators.lastModified == nil
+        {
+            state.validators.lastModified = modified
+        }
         return state
     }
 
