@@ -61,7 +61,7 @@ struct KeyChoice {
             guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
             let choice = Choice(
                 index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier && rank != Self.item,
-                isUniversal: rank < Self.key,
+                isUniversal: rank < KeyName.universal.count,
                 isNamed: rank != Self.unnamed && !KeyName.texts.contains(value.plainName))
             // Texts with spaces are labels or descriptions, unless their name says otherwise.
             let isSpaced = rank >= Self.label && value.profile.hasSpaces
@@ -123,8 +123,6 @@ struct KeyChoice {
     /// Attributes that hold the value of their element.
     private static let carriers: Set = ["href", "value", "val", "resource", "about"]
 
-    /// The rank of the first name after `id`, `identifier`, `guid` and `uuid`.
-    private static let key = 4
     /// The rank of an article's number: of this record, or of the article that it refers to.
     private static let item = KeyName.own.count
     /// The rank of names that end in `id`.

@@ -3,7 +3,9 @@ import Foundation
 /// Recognition of names of identifiers, in English, German, French, Spanish and Dutch.
 enum KeyName {
     /// Names of a record's own identifiers, in order of preference.
-    static let own = ["id", "identifier", "guid", "uuid", "key", "code", "sku"]
+    static let own = universal + ["key", "code", "sku"]
+    /// Those that identify a record in any document.
+    static let universal = ["id", "identifier", "guid", "uuid"]
     /// Numbers that somebody else assigns, and addresses.
     static let assigned = [
         "ean", "gtin", "isbn", "issn", "doi", "recordreference", "loc", "url", "uri", "link", "about", "href",

@@ -1,8 +1,7 @@
 package import XMLStream
 
-/// Finds the place of a document that names a further page of the same list: an address, a continuation token, or a mark
-/// that there is more. It knows the names that common protocols and APIs use, and ignores names that occur more than once,
-/// which are data.
+/// Finds the place of a document that names a further page of the same list: an address, a continuation token, or a flag
+/// that there is more. It knows the names that common protocols and APIs use. A path that occurs more than once is data.
 ///
 /// Used from one thread at a time, as the parser is.
 package final class NextPageWatch: XMLStreamHandler {
@@ -10,8 +9,8 @@ package final class NextPageWatch: XMLStreamHandler {
     package struct Hint: Sendable, Equatable {
         package enum Kind: Sendable {
             case address, token
-            /// True where there is more; how to ask for it is elsewhere.
-            case mark
+            /// True if there is more. It does not show how to request that.
+            case flag
         }
 
         package var kind: Kind
@@ -23,14 +22,14 @@ package final class NextPageWatch: XMLStreamHandler {
             switch kind {
             case .address: "page = { next = \(TOMLText.string(path)) }"
             case .token: "page = { token = \(TOMLText.string(path)), parameter = \"…\" }"
-            case .mark: nil
+            case .flag: nil
             }
         }
     }
 
-    /// The deepest element that is looked at: envelopes of pages are near the root.
+    /// The depths of elements that may name a page, which are near the root.
     private static let depths = 2...5
-    /// The most places. A document with more of them has data of these names.
+    /// The most paths. A document with more of them has data of these names.
     private static let mostPlaces = 20
 
     /// Names in lower case, without `_`, `-`, `.` and `@`.
@@ -41,25 +40,27 @@ package final class NextPageWatch: XMLStreamHandler {
         "resumptiontoken", "nexttoken", "nextpagetoken", "nextcursor", "nextmarker", "nextcontinuationtoken",
         "continuationtoken", "continuation", "endcursor", "nextpage", "nextoffset",
     ]
-    private static let marks: Set<String> = [
+    private static let flags: Set<String> = [
         "hasmore", "hasnext", "hasnextpage", "moreitems", "moreavailable", "istruncated", "moredata", "morerecords",
     ]
 
+    /// The kinds of the names so far, by their numbers in the document; nil for any other name.
+    private var kinds: [Int32: Hint.Kind?] = [:]
     private var counts: [String: Int] = [:]
     private var found: [(hint: Hint, isSet: Bool)] = []
 
     package override init() { super.init() }
 
-    /// The first place that says that there is a further page; nil without one. An address or a token comes before a mark.
+    /// The first place that says that there is a further page; nil without one. An address or a token comes before a flag.
     package var hint: Hint? {
         let once = found.filter { $0.isSet && counts[$0.hint.path] == 1 }.map(\.hint)
         // GraphQL has a cursor on the last page, too.
-        let isLast = found.contains { $0.hint.kind == .mark && !$0.isSet && counts[$0.hint.path] == 1 }
-        return isLast ? nil : once.first { $0.kind != .mark } ?? once.first
+        let isLast = found.contains { $0.hint.kind == .flag && !$0.isSet && counts[$0.hint.path] == 1 }
+        return isLast ? nil : once.first { $0.kind != .flag } ?? once.first
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
-        guard Self.depths.contains(stream.depth), stream.name.local.lowercased() == "link" else { return }
+        guard Self.depths.contains(stream.depth), stream.name.local == "link" else { return }
         let attributes = Dictionary(stream.attributesOfElement.all.map { ($0.0.local, $0.1) }) { first, _ in first }
         guard attributes["rel"]?.lowercased() == "next", let target = attributes["href"] else { return }
         note(.address, path(in: stream) + "[@rel='next']/@href", isSet: !target.isEmpty)
@@ -67,22 +68,25 @@ package final class NextPageWatch: XMLStreamHandler {
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
         guard Self.depths.contains(stream.depth) else { return }
-        let name = Self.plain(stream.name.local)
-        let kind: Hint.Kind
-        if Self.tokens.contains(name) {
-            kind = .token
-        } else if Self.addresses.contains(name) {
-            kind = .address
-        } else if Self.marks.contains(name) {
-            kind = .mark
-        } else if name == "href", Self.plain(stream.name(atDepth: stream.depth - 1).local) == "next" {
-            kind = .address
-        } else {
-            return
-        }
+        let isTarget = stream.name.local == "href" && kind(of: stream.name(atDepth: stream.depth - 1)) == .address
+        guard let kind = isTarget ? .address : kind(ofNumber: stream.nameIndex, stream.name) else { return }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
-        let isSet = kind == .mark ? text == "true" || text == "1" : !["", "0", "null", "false"].contains(text)
+        let isSet = kind == .flag ? text == "true" || text == "1" : !["", "0", "null", "false"].contains(text)
         note(kind, path(in: stream), isSet: isSet)
+    }
+
+    private func kind(ofNumber number: Int32, _ name: XMLName) -> Hint.Kind? {
+        if let known = kinds[number] { return known }
+        let kind = kind(of: name)
+        kinds[number] = .some(kind)
+        return kind
+    }
+
+    private func kind(of name: XMLName) -> Hint.Kind? {
+        let plain = name.local.lowercased().filter { !"_-.@".contains($0) }
+        if Self.tokens.contains(plain) { return .token }
+        if Self.addresses.contains(plain) { return .address }
+        return Self.flags.contains(plain) ? .flag : nil
     }
 
     private func note(_ kind: Hint.Kind, _ path: String, isSet: Bool) {
@@ -96,9 +100,5 @@ package final class NextPageWatch: XMLStreamHandler {
 
     private func path(in stream: XMLStreamParser) -> String {
         (1...stream.depth).reduce(into: "") { $0 += "/" + stream.name(atDepth: $1).qualified }
-    }
-
-    private static func plain(_ name: String) -> String {
-        name.lowercased().filter { !"_-.@".contains($0) }
     }
 }

@@ -93,9 +93,9 @@ package struct ScopeIndex<Claimant: Hashable> {
         guard let table = tables[name] else { return }
         let own = comparison.restricted(to: table.claims.keys.reduce(into: []) { $0.formUnion($1) })
         guard own == table.comparison else {
-            var anew = Table(comparison: own)
-            for (claimant, scope) in table.scopes { anew.add(claimant, scope.declared) }
-            tables[name] = anew
+            var rebuilt = Table(comparison: own)
+            for (claimant, scope) in table.scopes { rebuilt.add(claimant, scope.declared) }
+            tables[name] = rebuilt
             return
         }
         guard !table.unknown.isEmpty else { return }

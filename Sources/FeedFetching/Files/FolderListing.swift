@@ -17,6 +17,8 @@ final class FolderListing: Sendable {
         var path: [UInt8]
         var size: Int
         var modified: timespec
+        /// The file's number. Two files may have one size and time, as the clock of files moves in steps of milliseconds.
+        var inode: ino_t
 
         /// The path as text, for messages and for the pattern.
         var name: String { MemberPattern.name(of: path) }
@@ -24,7 +26,7 @@ final class FolderListing: Sendable {
         /// Returns true if the file is unchanged.
         func isSame(as status: stat) -> Bool {
             let time = status.modification
-            return RegularFile.isRegular(status) && size == Int(status.st_size)
+            return RegularFile.isRegular(status) && size == Int(status.st_size) && inode == status.st_ino
                 && modified.tv_sec == time.tv_sec && modified.tv_nsec == time.tv_nsec
         }
     }
@@ -134,7 +136,9 @@ final class FolderListing: Sendable {
                 try look(into: inner, path: path + [UInt8(ascii: "/")], depth: depth + 1)
             } else if RegularFile.isRegular(status) {
                 if pattern.matches(shown), status.modification.tv_sec >= oldest {
-                    files.append(File(path: path, size: Int(status.st_size), modified: status.modification))
+                    files.append(
+                        File(
+                            path: path, size: Int(status.st_size), modified: status.modification, inode: status.st_ino))
                 } else if others.count < 3 {
                     others.append(shown)
                 }

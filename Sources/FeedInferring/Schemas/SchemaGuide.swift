@@ -80,7 +80,8 @@ final class SchemaGuide {
 
     /// A line on the declared elements and attributes that the document lacks.
     var leftOut: [String] {
-        absent.line("In the schema but not in the document, and left out (infer with --xsd alone has all):")
+        absent.line(
+            "In the schema and not in the document, so left out (`infer --xsd` without a document proposes all):")
     }
 
     private func describe(_ root: ElementProfile, _ element: SchemaNode) throws {

@@ -49,14 +49,14 @@ package final class SchemaSet {
             }
         }
         replacements = []
-        var strays: [String] = []
+        var orphans: [String] = []
         for node in elements.values {
             for head in node.references("substitutionGroup") {
                 members[head, default: []].append(node)
-                if elements[head] == nil { strays.append("<\(node["name"] ?? "")> of <\(head.local)>") }
+                if elements[head] == nil { orphans.append("<\(node["name"] ?? "")> of <\(head.local)>") }
             }
         }
-        noteStrays(strays.sorted())
+        noteOrphans(orphans.sorted())
         for node in types.values {
             let derivation = node.child("complexContent") ?? node.child("simpleContent")
             let base = (derivation?.child("extension") ?? derivation?.child("restriction"))?.reference("base")
@@ -67,13 +67,13 @@ package final class SchemaSet {
         for base in derived.keys { derived[base]?.sort { $0["name"] ?? "" < $1["name"] ?? "" } }
     }
 
-    /// Notes the elements that name an unknown head of their substitution group, and are found nowhere in its place.
-    private func noteStrays(_ strays: [String]) {
+    /// Notes the elements of substitution groups whose head is not declared.
+    private func noteOrphans(_ orphans: [String]) {
         var list = PathList()
-        for stray in strays { list.append(stray) }
+        for orphan in orphans { list.append(orphan) }
         for line in list.line(
-            "Substitution groups whose heads the documents read do not declare, so that their elements stand nowhere unless the "
-                + "schema refers to them:")
+            "Left out unless the schema refers to them elsewhere, because no document declares the head of their "
+                + "substitution group:")
         { note(line) }
     }
 

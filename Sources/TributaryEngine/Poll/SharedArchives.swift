@@ -5,13 +5,13 @@ import FeedModel
 /// The archives that several requests of a stack read, each its own documents. Such an archive is requested once in a run,
 /// so that the rows of all these requests are from one version of it.
 struct SharedArchives: Sendable {
-    /// A 304 to the request for an archive.
+    /// A 304 to a request, or a response from which it follows.
     struct Unchanged: Sendable {
         /// The validators of the request.
         var conditions: Validators
-        /// The validators of the answer.
+        /// The validators of the response.
         var validators: Validators
-        /// The address of permanent redirects; nil without.
+        /// The address of permanent redirects; nil without redirects.
         var movedTo: String?
     }
 
@@ -33,18 +33,24 @@ struct SharedArchives: Sendable {
     /// Returns the key of the archive of a request; nil if no other request reads it.
     func key(of index: Int) -> String? { questions[index] }
 
-    /// Returns the 304 that an equal request received in this run; nil without one.
+    /// Returns the 304 that a request with these validators would receive, as a response to an equal request in this run
+    /// shows; nil if none shows it.
     func unchanged(_ index: Int, _ conditions: Validators) -> Unchanged? {
-        guard let question = questions[index], let answer = unchanged[question], answer.conditions == conditions else {
-            return nil
-        }
+        guard !conditions.isEmpty, let question = questions[index], let answer = unchanged[question],
+            answer.conditions == conditions
+        else { return nil }
         return answer
     }
 
-    /// Notes a 304.
     mutating func note(_ answer: Unchanged, _ index: Int) {
         guard let question = questions[index] else { return }
         unchanged[question] = answer
+    }
+
+    /// Notes a received archive: a request with its validators is unchanged.
+    mutating func note(received exchange: Exchange, _ index: Int) {
+        let validators = exchange.response.validators
+        note(Unchanged(conditions: validators, validators: validators, movedTo: exchange.movedTo), index)
     }
 }
 

@@ -54,7 +54,7 @@ extension Refresh {
                 try await refuseUnlessAccepted(exchange, request)
                 return try await take(
                     exchange, of: request, index, context.progress, known: known,
-                    tries: leavesOut && page == 1)
+                    isFirst: page == 1 && request.forEach == nil, tries: leavesOut && page == 1)
             }
             total.tables.formUnion(body.tables)
             total.records += body.records
@@ -125,10 +125,12 @@ extension Refresh {
         !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
     }
 
-    /// - Parameter tries: true to read the whole body before its first record is staged.
+    /// - Parameters:
+    ///   - isFirst: true for the first page of a request that is sent once.
+    ///   - tries: true to read the whole body before its first record is staged.
     func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
-        known: String?, tries: Bool = false
+        known: String?, isFirst: Bool = false, tries: Bool = false
     ) async throws -> ParsedBody {
         if request.documents != nil, exchange.response.member == nil {
             return try await takeArchive(exchange, of: request, index, progress, known: known)
@@ -167,7 +169,7 @@ extension Refresh {
         if !request.capturedPaths.isEmpty {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
-        let nextPage = notesUnused && !request.allowsEmpty ? NextPageWatch() : nil
+        let nextPage = notesUnused && isFirst ? NextPageWatch() : nil
         if let nextPage { parser = TeeBodyParser(parser, StreamBodyParser(nextPage, response)) }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // The file of a kept body may be larger than the body.
@@ -233,77 +235,6 @@ extension Refresh {
             throw ItemRequests.Missing(reason: error)
         }
         return body
-    }
-
-    /// Receives a body. Resumes an interrupted transfer if possible.
-    ///
-    /// - Parameter take: consumes a piece of the body, and returns the number of bytes received so far.
-    func receive(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
-        _ take: (UnsafeRawBufferPointer) throws -> Int
-    ) async throws {
-        progress?.hasReceived(0)
-        // A kept body is not received from a server.
-        let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
-        var received = 0
-        var part = exchange
-        var size: Int?
-        while true {
-            let before = received
-            do {
-                try await part.forEachPiece { piece in
-                    progress?.hasReceived(received + piece.count)
-                    counter?.increment(by: piece.count)
-                    permits.received(piece.count)
-                    received = try take(piece)
-                    reportProgress(index, exchange, received: received)
-                }
-                guard let size, received != size else { return }
-                throw FetchError(.truncated, "\(request.url): \(received) bytes came, and the server said \(size)")
-            } catch {
-                let failure = FetchError.reading(error, request: request, progress)
-                guard run.kept == nil, let rest = BodyRest(of: exchange, to: request, after: received) else {
-                    throw failure
-                }
-                if received > before { repetitions.noteProgress() }
-                (part, size) = try await resume(rest, of: request, after: failure, progress)
-            }
-        }
-    }
-
-    /// Requests the rest of a body, up to the declared number of repetitions.
-    ///
-    /// - Returns: the response with the rest, and the size of the whole body.
-    /// - Throws: `failure` after the last repetition; ``FetchError``; `CancellationError`.
-    private func resume(
-        _ rest: BodyRest, of request: RequestDeclaration, after failure: any Error, _ progress: ExchangeProgress?
-    ) async throws -> (Exchange, Int) {
-        var failure = failure
-        while try await mayRepeat(after: failure) {
-            let exchange: Exchange
-            do {
-                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, progress))
-            } catch {
-                failure = error
-                continue
-            }
-            noteProvenance(exchange)
-            let status = exchange.response.status
-            if [500, 502, 504].contains(status) {
-                failure = FetchError(.overloaded, "\(request.method) \(request.url): \(StackDecision.refusal(status))")
-                continue
-            }
-            return (exchange, try rest.check(exchange))
-        }
-        throw failure
-    }
-
-    func reportProgress(_ index: Int, _ exchange: Exchange, received: Int) {
-        environment.onProgress(
-            RunProgress(
-                source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,
-                requestCount: run.source.requests.count, bytes: received, totalBytes: exchange.announcedBytes,
-                rows: context?.insertedRows ?? 0))
     }
 
     func workerContext() throws -> WorkerContext {

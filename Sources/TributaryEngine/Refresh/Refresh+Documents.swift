@@ -68,7 +68,10 @@ extension Refresh {
         }
         let archive = ReceivedArchive(exchange: exchange, spool: spool, digest: try spool.finish())
         run.results[index].report.bytes += spool.count
-        if run.kept == nil, let key = run.archives.key(of: index) { archives[key] = archive }
+        if run.kept == nil, let key = run.archives.key(of: index) {
+            archives[key] = archive
+            run.archives.note(received: exchange, index)
+        }
         return archive
     }
 

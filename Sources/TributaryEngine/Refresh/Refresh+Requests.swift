@@ -70,25 +70,6 @@ extension Refresh {
         run.kept == nil ? run.archives.key(of: index).flatMap { archives[$0] } : nil
     }
 
-    /// Notes that the archive of a request is unchanged, if an equal request has shown it.
-    ///
-    /// - Returns: false if it must be read.
-    private func isUnchangedArchive(_ index: Int, _ conditions: RunState.Conditions) -> Bool {
-        let sent = conditions.validators
-        guard !sent.isEmpty else { return false }
-        if let archive = archive(of: index) {
-            let response = archive.exchange.response
-            guard response.validators == sent else { return false }
-            let answer = SharedArchives.Unchanged(
-                conditions: sent, validators: response.validators, movedTo: archive.exchange.movedTo)
-            run.noteUnchanged(answer, index, conditions)
-            return true
-        }
-        guard let answer = run.archives.unchanged(index, sent) else { return false }
-        run.noteUnchanged(answer, index, conditions)
-        return true
-    }
-
     private func conditions(of index: Int, conditionally: Bool) throws -> RunState.Conditions {
         try run.conditions(
             of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
@@ -114,8 +95,11 @@ extension Refresh {
                 let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
                 return try await parkingWhileIdle { try await items.send(on: self) }
             }
-            if begun == nil, isUnchangedArchive(index, try conditions(of: index, conditionally: conditionally)) {
-                return
+            if begun == nil, run.archives.key(of: index) != nil {
+                let conditions = try conditions(of: index, conditionally: conditionally)
+                if let answer = run.archives.unchanged(index, conditions.validators) {
+                    return run.noteUnchanged(answer, index, conditions)
+                }
             }
             let resolved = try resolver().resolve(request)
             let permit: HostPermit? =

@@ -3,7 +3,7 @@ import FeedModel
 import FeedStores
 import TributaryEngine
 
-/// What has come of a run that was blocked.
+/// The state of a run that was blocked.
 enum BlockedRunState {
     /// It waits to be accepted: itself, or a later run that had the same documents and changes.
     case waiting(ChangeReview, run: Int64)
@@ -40,7 +40,7 @@ enum BlockedRunState {
     }
 }
 
-/// What has come of a blocked run that nobody can accept, as the templates show it.
+/// The state of a blocked run that cannot be accepted, as the templates show it.
 struct BlockedRunView {
     var text: String
     var link: Layout.Link?

@@ -16,7 +16,7 @@ struct RunPage {
     /// The tables of its source.
     let tables: [String]
     let neighbours: (previous: Int64?, next: Int64?)
-    /// What has come of a blocked run; nil for others.
+    /// The state of a blocked run; nil for other runs.
     let blocked: BlockedRunState?
     /// True where its source is declared, and switched on.
     let isEnabled: Bool
@@ -134,7 +134,7 @@ extension RunPage {
     }
 
     fileprivate struct ChangesView {
-        /// What has come of a blocked run.
+        /// The state of a blocked run.
         var blocked: BlockedRunView?
         var filters: [ReviewView.Filter]
         var hasFilters: Bool

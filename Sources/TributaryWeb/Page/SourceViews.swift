@@ -29,7 +29,7 @@ extension SourcePage {
         var note: Sentence?
         var since: TimeView?
         var progress: Progress?
-        /// What has come of the last run, for those who listen.
+        /// The outcome of the last run, for screen readers.
         var outcome: String?
 
         init(_ page: SourcePage) {

@@ -148,7 +148,7 @@ struct BarChart {
 
     private func times() -> String {
         let isLong = timeline.seconds * Double(timeline.count) > 3 * 86_400 || timeline.seconds >= 43_200
-        // Hours of more than one day are told apart by it.
+        // Labels of several days need the day.
         let isOneDay =
             (timeline.start.timeIntervalSince1970 / 86_400).rounded(.down)
             == ((timeline.start(of: timeline.count).timeIntervalSince1970 - 1) / 86_400).rounded(.down)
