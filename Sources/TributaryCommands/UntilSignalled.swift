@@ -1,8 +1,28 @@
 import Foundation
+import Locking
 import UnixSignals
 
-/// Runs an operation, and cancels it on SIGINT or SIGTERM. The process ends with status 1 where that does not end it within
-/// five seconds.
+/// The signal that stopped a command.
+enum StopSignal {
+    private static let received = Mutex<UnixSignal?>(nil)
+
+    fileprivate static func record(_ signal: UnixSignal) { received.withLock { $0 = signal } }
+
+    /// Ends the process by the signal that it received, if any: a shell then shows 130 or 143, and stops its own loop.
+    static func endProcess() {
+        guard let signal = received.withLock({ $0 })?.rawValue else { return }
+        Foundation.signal(signal, SIG_DFL)
+        // The threads of Dispatch block all signals.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, signal)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(signal)
+    }
+}
+
+/// Runs an operation, and cancels it on SIGINT or SIGTERM. Where that does not end it within five seconds, the signal
+/// ends the process.
 ///
 /// - Parameter onSignal: called first.
 func untilSignalled<Value: Sendable>(
@@ -18,10 +38,12 @@ func untilSignalled<Value: Sendable>(
             }
         }
         group.addTask {
-            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+            for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                StopSignal.record(signal)
                 onSignal()
-                StopLimit.begin(status: 1) {
+                StopLimit.begin(status: 128 + signal.rawValue) {
                     FileHandle.standardError.show("not all ended within five seconds, and was cut off\n")
+                    StopSignal.endProcess()
                 }
                 running.cancel()
             }

@@ -71,6 +71,6 @@ import Testing
     }
 
     @Test(arguments: Silence.allCases) private func syncEnds(silence: Silence) async throws {
-        try await expectStop(["sync", "--force"], silence, status: 1)
+        try await expectStop(["sync", "--force"], silence, status: -SIGTERM)
     }
 }

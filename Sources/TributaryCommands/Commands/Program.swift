@@ -37,7 +37,9 @@ package struct Program: Sendable {
                 try command.run()
             }
         } catch {
-            exit(Failure.end(error))
+            let status = Failure.end(error)
+            if status != 0 { StopSignal.endProcess() }
+            exit(status)
         }
     }
 
