@@ -267,6 +267,11 @@ let package = Package(
             name: "TestStores",
             dependencies: ["FeedModel", "FeedStaging", "PostgresClient", "PostgresServer", "TestSupport", grdb],
             path: "Tests/TestStores", swiftSettings: swiftSettings),
+        // The engine between a publisher and a store of a test.
+        .target(
+            name: "TestEngine",
+            dependencies: house + ["TestStores", "TestSupport", "CArchive", "CZlib", grdb, logging],
+            path: "Tests/TestEngine", swiftSettings: swiftSettings),
         // Whole daemons, publishers and stores in one thread, from a seed.
         .target(name: "CJobHook", path: "Tests/CJobHook"),
         .target(
@@ -297,19 +302,26 @@ let package = Package(
                 "TestStores", grdb,
             ],
             swiftSettings: swiftSettings),
+        // What both stores decide, over each of them.
         .testTarget(
-            name: "LedgerTests", dependencies: ["FeedModel", "FeedStores", "StoreSQL", "Ledger"],
-            swiftSettings: swiftSettings),
-        .testTarget(
-            name: "StoreTests",
+            name: "LedgerTests",
             dependencies: [
                 "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
-                "Simulator", "TestStores", "TestSupport",
-                grdb,
+                "Simulator", "TestStores", "TestSupport", grdb,
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "MergingTests",
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "Merging", "SQLiteStore", "PostgresStore", "TestStores",
+                "TestSupport", grdb,
             ],
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", coreMetrics, metrics],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryWebTests",
             dependencies: [
@@ -327,19 +339,39 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedParsingTests",
-            dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "FeedParsing",
-                "TestSupport", grdb,
+            name: "FeedConfigurationTests",
+            dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport", grdb, logging],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FeedFetchingTests",
+            dependencies: house + [
+                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging, crypto,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"],
+            name: "FeedParsingTests",
+            dependencies: house + [
+                "TOML", "TestEngine", "TestStores", "TestSupport", grdb,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FeedInferringTests", dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FeedExportingTests", dependencies: house + ["TestEngine", "TestStores", "TestSupport", grdb],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TributaryStoresTests",
+            dependencies: house + ["PostgresClient", "PostgresStore", "TestEngine", "TestStores", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CArchive", "CZlib", "TestSupport", "TestStores",
+                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "TestEngine", "TestSupport", "TestStores",
                 "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

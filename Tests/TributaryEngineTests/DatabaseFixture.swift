@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import PostgresClient
 import PostgresServer
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

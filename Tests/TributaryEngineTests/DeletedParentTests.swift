@@ -1,4 +1,5 @@
 import FeedModel
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

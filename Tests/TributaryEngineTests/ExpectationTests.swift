@@ -3,6 +3,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import TestEngine
 import TestSupport
 import Testing
 

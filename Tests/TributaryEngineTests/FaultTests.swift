@@ -4,6 +4,7 @@ import FeedStores
 import SQLiteStore
 import Foundation
 import GRDB
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

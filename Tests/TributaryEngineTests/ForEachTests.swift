@@ -1,10 +1,10 @@
 import FeedDeclarations
-import FeedDeclarations
 import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing
@@ -86,7 +87,7 @@ import Testing
 
     @Test(arguments: 1...3) func anySequenceOfDocuments(seed: UInt64) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             var model = Model()
             var times: [String] = []
             for run in 0..<15 {

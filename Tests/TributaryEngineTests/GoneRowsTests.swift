@@ -3,6 +3,7 @@ import FeedExporting
 import FeedModel
 import FeedStores
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -8,6 +8,7 @@ import GRDB
 import Logging
 import PostgresStore
 import Synchronization
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import Foundation
+import TestEngine
 import Testing
 
 @testable import TributaryEngine

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import Foundation
+import TestEngine
 import TestSupport
 import Testing
 

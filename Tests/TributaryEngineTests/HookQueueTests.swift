@@ -3,6 +3,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import PostgresClient
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

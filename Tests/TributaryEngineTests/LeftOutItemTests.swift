@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

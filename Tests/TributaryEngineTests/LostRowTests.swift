@@ -1,12 +1,11 @@
 import FeedDeclarations
 import FeedFetching
-import FeedDeclarations
-import FeedFetching
 import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import FeedStores
 import Foundation
 import Metrics
 import PrometheusMetrics
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

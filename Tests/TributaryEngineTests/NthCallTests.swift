@@ -2,6 +2,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Synchronization
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

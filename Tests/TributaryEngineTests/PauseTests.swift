@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

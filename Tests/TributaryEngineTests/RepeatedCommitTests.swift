@@ -1,6 +1,7 @@
 import FeedModel
 import PostgresClient
 import PostgresServer
+import TestEngine
 import Testing
 
 @testable import TributaryEngine

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import Foundation
 import PostgresServer
+import TestEngine
 import TestSupport
 import Testing
 import TributaryStores

@@ -2,6 +2,7 @@ import FeedModel
 import Foundation
 import PostgresClient
 import PostgresServer
+import TestEngine
 import Testing
 
 @testable import TributaryEngine

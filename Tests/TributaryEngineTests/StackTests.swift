@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

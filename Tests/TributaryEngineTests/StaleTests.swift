@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

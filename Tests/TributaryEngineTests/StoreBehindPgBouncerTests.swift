@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import PostgresServer
+import TestEngine
 import TestSupport
 import Testing
 

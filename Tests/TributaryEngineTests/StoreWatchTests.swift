@@ -5,6 +5,7 @@ import SQLiteStore
 import Foundation
 import GRDB
 import Logging
+import TestEngine
 import TestSupport
 import Testing
 @testable import TributaryEngine

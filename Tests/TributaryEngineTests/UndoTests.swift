@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing
@@ -411,7 +412,7 @@ import TributaryStores
     /// Documents by chance, committed and undone by chance, with another source that owns other rows of the table.
     @Test(arguments: 0..<6) func randomRuns(seed: UInt64) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let sync = ["mirror", "upsert", "mirror"].randomElement(using: &random) ?? ""
             let own = Self.mapping("scope = { shop = \"a\" }", columns: Self.typed).replacing(
                 "\"mirror\"", with: "\"\(sync)\"")
@@ -452,7 +453,7 @@ import TributaryStores
         flag = { path = "@flag", type = "boolean" }, raw = { path = "raw", type = "blob" }
         """
 
-    private static func randomItems(_ prefix: String, _ random: inout SeededGenerator) -> String {
+    private static func randomItems(_ prefix: String, _ random: inout SplitMix64) -> String {
         func attribute(_ name: String, _ values: [String]) -> String {
             values.randomElement(using: &random).map { $0.isEmpty ? "" : " \(name)='\($0)'" } ?? ""
         }

@@ -2,6 +2,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
+import TestEngine
 import TestStores
 import TestSupport
 import Testing

@@ -1,0 +1,153 @@
+import FeedModel
+import TestEngine
+import TestStores
+import TestSupport
+import Testing
+
+@testable import TributaryEngine
+
+/// `deleted_when`: a record that says that it is deleted deletes the row that has its key.
+@Suite(.onEachStore) struct DeletedRecordTests {
+    private static let condition = "deleted_when = \"status = 'deleted'\"\n"
+
+    private static func sources(_ options: String = condition, request: String = "", lines: String = "") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/a"
+        \(request)
+        [[sources.s.requests.tables]]
+        table = "article"
+        element = "a"
+        key = ["sku"]
+        \(options)
+        [sources.s.requests.tables.columns]
+        sku = { path = "@sku", type = "integer" }
+        name = { path = "@name", required = true }
+        status = { path = "@status", stored = false }
+        \(lines)
+        """
+    }
+
+    private static let rows = "SELECT sku, name FROM article ORDER BY sku"
+
+    private func sync(_ fixture: EngineFixture, _ document: String, _ sources: String = sources()) async throws
+        -> RunReport
+    {
+        fixture.server.document("/a", "<r>\(document)</r>")
+        return try #require(try await fixture.sync(sources).first)
+    }
+
+    @Test func aDeltaDeletes() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>")
+            // Only the key of a deleted record counts; one that is not there is nothing.
+            let report = try await sync(
+                fixture,
+                "<a sku='2' status='deleted'/><a sku='4' name='D' status='new'/><a sku='9' status='deleted'/>")
+            #expect(report.error == nil)
+            #expect(report.counts.deleted == 1 && report.counts.inserted == 1, "\(report.counts)")
+            #expect(try fixture.rows(Self.rows) == ["1|A", "3|C", "4|D"])
+            // The last record of one key counts.
+            let again = try await sync(
+                fixture,
+                "<a sku='1' status='deleted'/><a sku='1' name='again'/><a sku='3' name='x'/><a sku='3' status='deleted'/>"
+            )
+            #expect(again.error == nil)
+            #expect(try fixture.rows(Self.rows) == ["1|again", "4|D"])
+        }
+    }
+
+    @Test func aMirrorLeavesThemOut() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(request: "sync = \"mirror\"")
+            _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>", sources)
+            let report = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' status='deleted'/>", sources)
+            #expect(report.error == nil && report.counts.deleted == 2, "\(report)")
+            #expect(try fixture.rows(Self.rows) == ["1|A"])
+        }
+    }
+
+    @Test func rowsAreMarkedInstead() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(Self.condition + "deleted = \"gone_at\"\n")
+            _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/>", sources)
+            let report = try await sync(fixture, "<a sku='2' status='deleted'/>", sources)
+            #expect(report.error == nil && report.counts.deleted == 1, "\(report)")
+            let marks =
+                "SELECT sku, name, CASE WHEN gone_at IS NULL THEN 'there' ELSE 'gone' END FROM article ORDER BY sku"
+            #expect(try fixture.rows(marks) == ["1|A|there", "2|B|gone"])
+            #expect(try await sync(fixture, "<a sku='2' status='deleted'/>", sources).counts.deleted == 0)
+            let back = try await sync(fixture, "<a sku='2' name='B'/>", sources)
+            #expect(back.counts.inserted == 1, "\(back)")
+            #expect(try fixture.rows(marks) == ["1|A|there", "2|B|there"])
+        }
+    }
+
+    @Test func whatIsWithinGoesWithIt() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(
+                lines: """
+                    [[sources.s.requests.tables]]
+                    table = "line"
+                    element = "a/l"
+                    key = ["article", "n"]
+                    columns = { article = { parent = "article" }, n = "@n" }
+                    """)
+            _ = try await sync(
+                fixture, "<a sku='1' name='A'><l n='x'/></a><a sku='2' name='B'><l n='y'/><l n='z'/></a>", sources)
+            let report = try await sync(fixture, "<a sku='2' status='deleted'><l n='new'/></a>", sources)
+            #expect(report.error == nil, "\(report)")
+            #expect(try fixture.rows(Self.rows) == ["1|A"])
+            #expect(try fixture.rows("SELECT article, n FROM line") == ["1|x"])
+        }
+    }
+
+    /// The limit is a part of the table's rows, not of those that the delta names.
+    @Test func aSmallDeltaOfALargeTableIsWithinTheLimit() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(Self.condition + "max_deleted = \"10%\"\n")
+            let all = (1...100).map { "<a sku='\($0)' name='A'/>" }.joined()
+            _ = try await sync(fixture, all, sources)
+            func delta(_ numbers: ClosedRange<Int>) -> String {
+                numbers.map { "<a sku='\($0)' status='deleted'/>" }.joined()
+            }
+            let report = try await sync(fixture, delta(1...5), sources)
+            #expect(report.outcome == .committed && report.counts.deleted == 5, "\(report)")
+            let blocked = try await sync(fixture, delta(6...25), sources)
+            #expect(blocked.outcome == .blocked, "\(blocked)")
+            #expect(blocked.error?.contains("would delete 20 of the 95 rows of table 'article'") == true, "\(blocked)")
+        }
+    }
+
+    /// Only the key of a deleted record is read, so a delta of deletions lacks no column.
+    @Test func aDeltaOfDeletionsIsNoDrift() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            _ = try await sync(fixture, "<a sku='1' name='A' status=''/><a sku='2' name='B' status=''/>")
+            let report = try await sync(fixture, "<a sku='2' status='deleted'/>")
+            #expect(report.outcome == .committed && report.note == nil, "\(report)")
+        }
+    }
+
+    @Test func theyCountForTheLimit() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(Self.condition + "max_deleted = 1\n")
+            _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>", sources)
+            let report = try await sync(
+                fixture, "<a sku='1' status='deleted'/><a sku='2' status='deleted'/>", sources)
+            #expect(report.outcome != .committed, "\(report)")
+            #expect(try fixture.rows(Self.rows) == ["1|A", "2|B", "3|C"])
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "deleted_when = \"statu = 'deleted'\"",
+            "deleted_when: 'statu' is not a column of the record; did you mean 'status'?"
+        ),
+        (condition + "sync = \"insert\"", "deleted_when: requires sync = \"upsert\" or \"mirror\""),
+        ("deleted = \"gone_at\"", "or 'deleted_when', or remove 'deleted'"),
+    ])
+    func aMistakeIsNamed(options: String, expected: String) async throws {
+        try await EngineFixture.expectMistake(Self.sources(options), expected)
+    }
+}

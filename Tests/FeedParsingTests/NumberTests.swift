@@ -1,0 +1,107 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import SQLiteStore
+import TestEngine
+import TestStores
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Numbers as feeds write them, and as they compare.
+@Suite(.onEachStore) struct NumberTests {
+    private static func mapping(_ column: String) -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/a"
+        tables = [{ table = "offer", element = "o", key = ["id"], columns = { id = { path = "@id", type = "integer" }, price = \(column) } }]
+        """
+    }
+
+    private static func offers(_ prices: [String]) -> String {
+        "<r>" + prices.enumerated().map { "<o id='\($0)'>\($1)</o>" }.joined() + "</r>"
+    }
+
+    @Test func aDecimalComparesAsANumberAndKeepsItsDigits() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let prices = ["9", "10.5", "8.50", "100", "0.1", "12345678901234567890.123456789", "-3"]
+            fixture.server.document("/a", Self.offers(prices))
+            let mapping = Self.mapping("{ path = \".\", type = \"decimal\" }")
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            #expect(
+                try fixture.rows("SELECT price FROM offer WHERE price > 9 ORDER BY id") == ["10.5", "100", prices[5]])
+            #expect(
+                try fixture.rows("SELECT price FROM offer WHERE price < 8.6 ORDER BY price") == ["-3", "0.1", "8.5"])
+            // Zeros at the end change nothing.
+            fixture.server.document("/a", Self.offers(["9.00", "10.50", "8.5", "1e2", "0.1", prices[5], "-3.0"]))
+            #expect(try await fixture.sync(mapping).first?.error?.contains("\"1e2\"") == true)
+            fixture.server.document("/a", Self.offers(["9.00", "10.50", "8.5", "0100", "0.1", prices[5], "-3.0"]))
+            #expect(try await fixture.sync(mapping).first?.counts.unchanged == 7)
+        }
+    }
+
+    @Test(arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
+    func aColumnOfATableThatIsThereHoldsDecimals(type: String) async throws {
+        // Columns of PostgreSQL's have a type, and integers no fraction.
+        guard StoreKind.current == .sqlite || !["INTEGER", ""].contains(type) else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(type));")
+            fixture.server.document("/a", Self.offers(["9", "10.5"]))
+            let mapping = Self.mapping("{ path = \".\", type = \"decimal\" }")
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            #expect(try fixture.rows("SELECT price FROM offer ORDER BY id") == [type == "REAL" ? "9.0" : "9", "10.5"])
+            #expect(try await fixture.sync(mapping, mode: .full).first?.counts.unchanged == 2)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                "decimal", "decimal_separator = \",\", group_separator = \".\"",
+                ["1.234,50", "-0,5", "12", "1.234.567"], ["1234.5", "-0.5", "12", "1234567"]
+            ),
+            ("real", "decimal_separator = \",\"", ["1,5", "-2", "2,5e3"], ["1.5", "-2.0", "2500.0"]),
+            ("integer", "group_separator = \".\"", ["1.234", "999"], ["1234", "999"]),
+            ("integer", "group_separator = \" \"", ["1 234", "1\u{A0}234\u{202F}567"], ["1234", "1234567"]),
+            ("decimal", "group_separator = \"'\"", ["1&apos;234.5"], ["1234.5"]),
+            ("decimal", "group_separator = \",\"", ["12,34,567.5"], ["1234567.5"]),
+        ] as [(String, String, [String], [String])])
+    func numbersHaveTheSeparatorsOfTheirFeed(type: String, options: String, written: [String], expected: [String])
+        async throws
+    {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.offers(written))
+            let mapping = Self.mapping("{ path = \".\", type = \"\(type)\", \(options), default = 7 }")
+            let report = try await fixture.sync(mapping).first
+            #expect(report?.error == nil)
+            #expect(try fixture.rows("SELECT price FROM offer ORDER BY id") == expected)
+        }
+    }
+
+    @Test(arguments: ["1,234.5", "12.34", "1.2345", ".123", "1.234.", "1,2,3", "1..234", "1.23,4", "0.5"])
+    func numbersWhoseGroupsAreNoneAreRefused(written: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.offers([written]))
+            let separators = "decimal_separator = \",\", group_separator = \".\""
+            let report = try await fixture.sync(Self.mapping("{ path = \".\", type = \"decimal\", \(separators) }"))
+                .first
+            #expect(report?.error?.contains("\"\(written)\"") == true, "\(String(describing: report?.error))")
+        }
+    }
+
+    @Test(arguments: [
+        "type = \"decimal\", decimal_separator = \",\", group_separator = \",\"",
+        "type = \"decimal\", decimal_separator = \"\"", "type = \"decimal\", decimal_separator = \"-\"",
+        "type = \"decimal\", group_separator = \"12\"",
+    ])
+    func separatorsThatCannotBeAreRefused(options: String) async throws {
+        try await EngineFixture.expectMistake(
+            Self.mapping("{ path = \".\", \(options) }"), "a separator is one character")
+    }
+
+    @Test func onlyNumbersHaveSeparators() async throws {
+        try await EngineFixture.expectMistake(
+            Self.mapping("{ path = \".\", type = \"date\", decimal_separator = \",\" }"), "requires type"
+        )
+    }
+}

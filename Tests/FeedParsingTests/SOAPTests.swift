@@ -1,0 +1,115 @@
+import FeedDeclarations
+import FeedModel
+import FeedStaging
+import FeedStores
+import SQLiteStore
+import TOML
+import TestEngine
+import TestSupport
+import Testing
+@testable import FeedConfiguration
+@testable import TributaryEngine
+
+/// Calls of SOAP operations. A server that this project did not write is asked in `Scripts/try-soap`.
+@Suite struct SOAPTests {
+    private func request(_ soap: String) -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/soap"
+        soap = { \(soap) }
+        tables = [{ table = "rate", element = "/GetRatesResponse/rate", key = ["currency"], columns = { currency = "@code", value = "value" } }]
+
+        """
+    }
+
+    private func envelope(_ body: String, _ namespace: String = "http://schemas.xmlsoap.org/soap/envelope/") -> String {
+        "<e:Envelope xmlns:e='\(namespace)'><e:Header><rate code='no'/></e:Header><e:Body>\(body)</e:Body></e:Envelope>"
+    }
+
+    private let rates = "<GetRatesResponse xmlns='urn:r'><rate code='USD'><value>1.1</value></rate></GetRatesResponse>"
+
+    @Test func bothVersionsAsTheirSpecificationsSay() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/soap", envelope(rates))
+            let call = """
+                action = "urn:r#GetRates", namespace = "urn:r", name = "GetRates", \
+                parameters = { to = "a<b&${X}", from = ["USD", "GBP"], at = { "@zone" = "UTC", "." = 5 } }, \
+                header = { Key = { "@xmlns" = "urn:k", id = true } }
+                """
+            let first = try await fixture.sync(request(call), environment: ["X": "\"<"]).first
+            #expect(first?.error == nil && first?.counts.inserted == 1, "\(String(describing: first))")
+            #expect(try fixture.rows("SELECT * FROM rate") == ["USD|1.1"])
+            fixture.server.document("/soap", envelope(rates, "http://www.w3.org/2003/05/soap-envelope"))
+            let second = try await fixture.sync(request("version = \"1.2\", " + call), environment: ["X": "x"]).first
+            #expect(second?.error == nil)
+            let sent = fixture.server.requests("/soap")
+            #expect(sent.map(\.method) == ["POST", "POST"])
+            #expect(
+                sent.map { $0.headers["content-type"] } == [
+                    "text/xml; charset=utf-8", "application/soap+xml; charset=utf-8; action=\"urn:r#GetRates\"",
+                ])
+            #expect(sent.map { $0.headers["soapaction"] } == ["\"urn:r#GetRates\"", nil])
+            #expect(
+                sent.first?.body == """
+                    <?xml version="1.0" encoding="utf-8"?>
+                    <soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Header>\
+                    <Key xmlns="urn:k"><id>true</id></Key></soap:Header><soap:Body><GetRates xmlns="urn:r">\
+                    <to>a&lt;b&amp;&quot;&lt;</to><from>USD</from><from>GBP</from><at zone="UTC">5</at>\
+                    </GetRates></soap:Body></soap:Envelope>
+
+                    """)
+        }
+    }
+
+    @Test func unqualifiedParameters() throws {
+        let document = try TOMLParser.parse(
+            "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
+        let problems = ProblemCollector(document, bytes: []) { [] }
+        let reader = DeclarationReader(
+            document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
+            interpolation: Interpolation(environment: [:], folder: "/"))
+        let soap = try #require(SOAPReader(table: reader).read())
+        #expect(soap.envelope.value.contains("<soap:Body><m:Op xmlns:m=\"urn:o\"><a>1</a></m:Op></soap:Body>"))
+        #expect(problems.found.isEmpty)
+    }
+
+    @Test func faultsAreGivenWithCodeAndReason() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let old =
+                "<e:Fault><faultcode>e:Client</faultcode><faultstring>no such rate</faultstring><detail/></e:Fault>"
+            let new = """
+                <e:Fault><e:Code><e:Value>e:Sender</e:Value><e:Subcode><e:Value>m:Late</e:Value></e:Subcode></e:Code>\
+                <e:Reason><e:Text xml:lang='en'>too late</e:Text><e:Text xml:lang='de'>zu spät</e:Text></e:Reason></e:Fault>
+                """
+            let call = "namespace = \"urn:r\", name = \"GetRates\""
+            for status in [200, 500] {
+                fixture.server.route("/soap") { [self] _ in StubServer.response(status, envelope(old)) }
+                let error = try await fixture.sync(request(call)).first?.error
+                #expect(error?.contains("SOAP fault, e:Client: no such rate") == true, "\(error ?? "none")")
+            }
+            fixture.server.route("/soap") { [self] _ in
+                StubServer.response(400, envelope(new, "http://www.w3.org/2003/05/soap-envelope"))
+            }
+            let error = try await fixture.sync(request("version = \"1.2\", " + call)).first?.error
+            #expect(error?.contains("SOAP fault, e:Sender / m:Late: too late") == true, "\(error ?? "none")")
+            fixture.server.route("/soap") { _ in StubServer.response(500, "<html>oops</html>") }
+            #expect(try await fixture.sync(request(call)).first?.error?.contains("answered 500") == true)
+            fixture.server.document("/soap", rates)
+            #expect(try await fixture.sync(request(call)).first?.error?.contains("not a SOAP message") == true)
+            fixture.server.document("/soap", envelope(""))
+            #expect(try await fixture.sync(request(call)).first?.error?.contains("it has none at all") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("soap = {}", "no 'name'"), ("soap = { name = \"a b\" }", "is not the name of an element"),
+        ("soap = { name = \"A\", version = \"1.3\" }", "'1.3' is none of"),
+        ("soap = { name = \"A\", parameters = { \"b c\" = 1 } }", "'b c' is not the name"),
+        ("soap = { name = \"A\" }\nbody = \"x\"", "not both"), ("soap = { name = \"A\" }\nmethod = \"GET\"", "by POST"),
+        ("body = { xml = {} }", "one element at its root"), ("body = {}", "give a string"),
+        ("body = { file = \"nowhere\" }", "there is no file"), ("body = { xml = { a = 2020-01-01 } }", "found a date"),
+    ])
+    func wrongDeclarations(options: String, expected: String) async throws {
+        try await EngineFixture.expectMistake(EngineFixture.request("/a", options), expected)
+    }
+}

@@ -1,0 +1,329 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestEngine
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// Tables whose declared types or keys have changed: `migrate`.
+@Suite(.onEachStore) struct MigrateTests {
+    private static func orders(_ types: [String: String] = [:]) -> String {
+        let columns = ["number", "price", "day", "open"].map { name in
+            "\(name) = { path = \"@\(name)\", type = \"\(types[name] ?? "text")\" }"
+        }
+        return """
+            [[sources.s.requests]]
+            url = "URL/a"
+            sync = "mirror"
+            [[sources.s.requests.tables]]
+            table = "purchase"
+            element = "order"
+            key = ["number"]
+            columns = { \(columns.joined(separator: ", ")) }
+            [[sources.s.requests.tables]]
+            table = "line"
+            element = "line"
+            key = ["purchase", "position"]
+            columns = { purchase = { parent = "purchase" }, position = { ordinal = true }, sku = "@sku" }
+
+            """
+    }
+
+    private static func migrate(_ fixture: EngineFixture, _ sources: String) throws -> [TableMigration] {
+        let configuration = try fixture.configuration(sources)
+        let store = try #require(try configuration.openExistingStore(isWritten: true))
+        defer { try? store.close() }
+        let source = try #require(configuration[source: "s"])
+        let shown = try store.migrations(to: source.schemas(file: "f"))
+        let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry)
+        #expect(shown == done)
+        #expect(try store.migrations(to: source.schemas(file: "f")).isEmpty)
+        return done
+    }
+
+    @Test func typesChangeAndRowsStay() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let document = """
+                <orders><order number='1' price='10.50' day='2027-01-02' open='true'><line sku='a'/><line sku='b'/></order>
+                <order number='22' price='3' day='2027-02-03' open='false'><line sku='c'/></order></orders>
+                """
+            fixture.server.document("/a", document)
+            #expect(try await fixture.sync(Self.orders()).first?.counts.inserted == 5)
+            try fixture.store.execute("CREATE INDEX purchase_day ON purchase (day)")
+            // PostgreSQL takes a text for a boolean, and leaves the column as it is.
+            let typed = Self.orders(
+                [
+                    "number": "integer", "price": "real", "day": "date",
+                    "open": StoreKind.by(sqlite: "boolean", postgres: "text"),
+                ])
+            let refused = try await fixture.sync(typed).first
+            #expect(refused?.error?.contains("`tributary migrate SOURCE`") == true)
+            let done = try Self.migrate(fixture, typed)
+            #expect(done.map(\.table) == ["purchase"])
+            // The rows are as the mapping makes them.
+            let report = try await fixture.sync(typed).first
+            #expect(report?.error == nil)
+            #expect(report?.counts == MergeCounts(unchanged: 5))
+            #expect(
+                try fixture.rows("SELECT number + 1, price + 1, open FROM purchase ORDER BY 1")
+                    == StoreKind.by(sqlite: ["2|11.5|1", "23|4.0|0"], postgres: ["2|11.5|true", "23|4.0|false"]))
+            #expect(throws: (any Error).self) { try fixture.store.execute("DELETE FROM purchase WHERE number = 1") }
+            fixture.server.document("/a", document.replacing("number='22'", with: "number='23'"))
+            #expect(try await fixture.sync(typed).first?.counts == MergeCounts(inserted: 2, deleted: 2, unchanged: 3))
+        }
+    }
+
+    @Test func aValueThatDoesNotConvertIsNamed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document(
+                "/a", "<orders><order number='1' price='1'/><order number='2' price='cheap'/></orders>")
+            _ = try await fixture.sync(Self.orders())
+            let before = try fixture.dump()
+            let takenByTexts = ["decimal", "date", "datetime"]
+            for type in ["integer", "real", "decimal", "boolean", "date", "datetime"] {
+                do {
+                    _ = try Self.migrate(fixture, Self.orders(["price": type]))
+                    // A text takes these as they are written.
+                    #expect(StoreKind.by(sqlite: takenByTexts, postgres: takenByTexts + ["boolean"]).contains(type))
+                } catch let error as StoreError {
+                    #expect(error.message.contains("'cheap' in column 'price' is no"), "\(error.message)")
+                    #expect(error.message.contains("number") && error.message.contains("2"))
+                }
+                #expect(try fixture.dump() == before)
+            }
+        }
+    }
+
+    @Test func keysChange() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let things = { (key: String) in
+                """
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "item"
+                key = [\(key)]
+                columns = { id = "@id", shop = "@shop", name = { path = "@name" } }
+
+                """
+            }
+            fixture.server.document("/a", "<all><item id='1' shop='a'/><item id='2' shop='a'/></all>")
+            _ = try await fixture.sync(things("\"id\""))
+            let wide = things("\"id\", \"shop\"")
+            #expect(try await fixture.sync(wide).first?.error?.contains("which no unique index covers") == true)
+            #expect(try Self.migrate(fixture, wide).map(\.key) == [["id", "shop"]])
+            fixture.server.document(
+                "/a", "<all><item id='1' shop='a'/><item id='2' shop='a'/><item id='2' shop='b'/></all>")
+            #expect(try await fixture.sync(wide).first?.counts == MergeCounts(inserted: 1, unchanged: 2))
+            // And back, which two rows are in the way of.
+            let before = try fixture.dump()
+            do {
+                _ = try Self.migrate(fixture, things("\"id\""))
+                Issue.record("rows with one key were taken")
+            } catch let error as StoreError {
+                #expect(error.message.contains("2 rows have the same key (id"), "\(error.message)")
+            }
+            #expect(try fixture.dump() == before)
+            try fixture.store.execute("DELETE FROM thing WHERE shop = 'b'")
+            #expect(try Self.migrate(fixture, things("\"id\"")).map(\.key) == [["id"]])
+        }
+    }
+
+    /// Runs from before the table got another key are undone as long as each row has the same values in it.
+    @Test func undoBeforeAnotherKey() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let things = { (key: String) in
+                """
+                [sources.s]
+                keep_history = true
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                max_deleted = "100%"
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "item"
+                key = [\(key)]
+                columns = { id = "@id", shop = "@shop", name = { path = "@name" } }
+
+                """
+            }
+            let (narrow, wide) = (things("\"id\""), things("\"id\", \"shop\""))
+            var states: [[String]] = [[]]
+            for document in [
+                "<item id='1' shop='a' name='n'/><item id='2' shop='a' name='n'/>",
+                "<item id='2' shop='a' name='m'/><item id='3' shop='a' name='n'/>",
+            ] {
+                fixture.server.document("/a", "<all>\(document)</all>")
+                #expect(try await fixture.sync(narrow).first?.error == nil)
+                states.append(try fixture.dump().sorted())
+            }
+            #expect(try Self.migrate(fixture, wide).map(\.key) == [["id", "shop"]])
+            fixture.server.document(
+                "/a", "<all><item id='2' shop='a' name='m'/><item id='2' shop='b' name='n'/></all>")
+            #expect(try await fixture.sync(wide).first?.counts == MergeCounts(inserted: 1, deleted: 1, unchanged: 1))
+            states.append(try fixture.dump().sorted())
+            for run in [2, 1, 3, 0, 3, 1] {
+                let configuration = try fixture.configuration(wide)
+                let store = try #require(try configuration.openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                _ = try await UndoRun(
+                    "s", to: .run(Int64(run)), in: store, declaration: configuration[source: "s"],
+                    parsers: EngineFixture.registry
+                ).run()
+                #expect(try fixture.dump().sorted() == states[run], "run \(run)")
+            }
+        }
+    }
+
+    /// What uses a column is named before anything is changed.
+    @Test func viewsOverAColumn() async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<orders><order number='1' price='1'><line sku='a'/></order></orders>")
+            _ = try await fixture.sync(Self.orders())
+            try fixture.store.execute(
+                """
+                CREATE VIEW cheap AS SELECT number, price FROM purchase WHERE price < '5';
+                CREATE MATERIALIZED VIEW kept AS SELECT price FROM purchase;
+                CREATE VIEW lines AS SELECT purchase, sku FROM line;
+                CREATE VIEW others AS SELECT number, day FROM purchase
+                """)
+            for (types, expected) in [
+                (
+                    ["price": "real"],
+                    "the materialized view kept and the view cheap use column 'price' of table 'purchase'"
+                ),
+                (["number": "integer"], "the view cheap, the view lines and the view others use column 'number'"),
+            ] {
+                let configuration = try fixture.configuration(Self.orders(types))
+                let store = try #require(try configuration.openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                let source = try #require(configuration[source: "s"])
+                for change in [
+                    { _ = try store.migrations(to: source.schemas(file: "f")) },
+                    { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry) },
+                ] {
+                    #expect {
+                        try change()
+                    } throws: { error in
+                        let message = "\(error)"
+                        return message.contains(expected) && message.contains("nothing was changed")
+                    }
+                }
+            }
+            try fixture.store.execute(
+                "DROP VIEW cheap; DROP MATERIALIZED VIEW kept; DROP VIEW others")
+            #expect(try Self.migrate(fixture, Self.orders(["price": "real"])).count == 1)
+            #expect(try fixture.rows("SELECT price FROM purchase") == ["1.0"])
+        }
+    }
+
+    @Test func aRunIsWaitedFor() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<orders><order number='1'/></orders>")
+            _ = try await fixture.sync(Self.orders())
+            let other = try #require(try fixture.configuration(Self.orders()).openExistingStore(isWritten: true))
+            let claim = try #require(try other.claim("s"))
+            do {
+                _ = try Self.migrate(fixture, Self.orders(["number": "integer"]))
+                Issue.record("a table was changed during a run")
+            } catch let error as StoreError {
+                #expect(error.message.contains("'s' is running"))
+            }
+            claim.unlock()
+            #expect(try Self.migrate(fixture, Self.orders(["number": "integer"])).count == 1)
+            try other.close()
+        }
+    }
+
+    /// What a statement says besides stays as it was written.
+    @Test func oddTables() async throws {
+        guard StoreKind.current == .sqlite else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(
+                schema: #"""
+                    CREATE TABLE IF NOT EXISTS "odd table" (-- a comment, with (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT, /* ) */
+                        "the ""key""" VARCHAR(10) COLLATE NOCASE NOT NULL DEFAULT ',)' CHECK (length("the ""key""") < 9),
+                        [n] TEXT DEFAULT '1', twice AS (n || n), CONSTRAINT u UNIQUE ("the ""key"""));
+                    CREATE TABLE IF NOT EXISTS child (id INTEGER PRIMARY KEY, odd INTEGER REFERENCES "odd table" ON DELETE CASCADE);
+                    CREATE VIEW IF NOT EXISTS seen AS SELECT n FROM "odd table";
+                    CREATE TRIGGER IF NOT EXISTS after_child AFTER INSERT ON child BEGIN
+                        UPDATE "odd table" SET n = n + 1 WHERE id = new.odd; END;
+                    CREATE TRIGGER IF NOT EXISTS after_odd AFTER UPDATE ON "odd table" BEGIN SELECT 1; END;
+                    CREATE INDEX IF NOT EXISTS odd_n ON "odd table" (n DESC) WHERE n > '';
+                    """#)
+            let store = try fixture.configuration(Self.orders()).openStore(
+                schema: String(contentsOfFile: fixture.folder.file("schema.sql"), encoding: .utf8))
+            try fixture.store.execute(
+                #"""
+                INSERT INTO "odd table" (id, "the ""key""", n) VALUES (5, 'a', '41'), (9, 'b', NULL);
+                DELETE FROM "odd table" WHERE id = 9; INSERT INTO child VALUES (1, NULL)
+                """#)
+            let schema = TableSchema(
+                name: "odd table", columns: [.init(name: "n", type: "INTEGER")], key: [], place: "f")
+            #expect(try store.migrate(to: [schema]).map(\.changes) == [["n: TEXT becomes INTEGER"]])
+            try fixture.store.execute("INSERT INTO child VALUES (2, 5); INSERT INTO \"odd table\" DEFAULT VALUES")
+            #expect(
+                try fixture.rows("SELECT id, n, typeof(n), twice FROM \"odd table\" ORDER BY 1") == [
+                    "5|42|integer|4242", "10|1|integer|11",
+                ])
+            #expect(try fixture.rows("SELECT n FROM seen ORDER BY 1") == ["1", "42"])
+            let sql = try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'odd table'").joined()
+            for part in [
+                "-- a comment, with (", "COLLATE NOCASE NOT NULL DEFAULT ',)' CHECK", "CONSTRAINT u UNIQUE",
+                "[n] INTEGER",
+            ] {
+                #expect(sql.contains(part))
+            }
+            #expect(
+                try fixture.rows(
+                    "SELECT name FROM sqlite_schema WHERE tbl_name = 'odd table' AND sql NOT NULL ORDER BY 1") == [
+                        "after_odd", "odd table", "odd_n",
+                    ])
+            #expect(throws: (any Error).self) {
+                try fixture.store.execute("INSERT INTO \"odd table\" (\"the \"\"key\"\"\") VALUES ('A')")
+            }
+            try fixture.store.execute("DELETE FROM \"odd table\" WHERE id = 5")
+            #expect(try fixture.rows("SELECT id FROM child") == ["1"])
+            try store.close()
+        }
+    }
+
+    @Test func numbersKeepTheirDigitsAsTexts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let numbers = ["9007199254740991", "0.1234567890123456", "123456789.12345678", "0.1", "-2.5", "1e300"]
+            let orders = numbers.enumerated().map { "<order number='\($0)' price='\($1)'/>" }.joined()
+            fixture.server.document("/a", "<orders>\(orders)</orders>")
+            #expect(try await fixture.sync(Self.orders(["price": "real"])).first?.error == nil)
+            #expect(try Self.migrate(fixture, Self.orders()).map(\.table) == ["purchase"])
+            let texts = try fixture.rows("SELECT price FROM purchase ORDER BY number")
+            #expect(texts.map { Double($0) } == numbers.map { Double($0) }, "\(texts)")
+        }
+    }
+
+    /// The column would lose the time of the day, or refuse the values.
+    @Test(arguments: [
+        ("date", "datetime", "2026-01-04T05:06:07Z"), ("datetime", "text", "tomorrow"), ("integer", "decimal", "1.5"),
+    ])
+    func aTypeThatKeepsLess(old: String, new: String, value: String) async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<orders><order number='1'/></orders>")
+            #expect(try await fixture.sync(Self.orders(["price": old])).first?.error == nil)
+            fixture.server.document("/a", "<orders><order number='1' price='\(value)'/></orders>")
+            let error = try await fixture.sync(Self.orders(["price": new])).first?.error
+            #expect(error?.contains("the mapping gives column 'price' of table 'purchase' the type") == true)
+            #expect(try Self.migrate(fixture, Self.orders(["price": new])).map(\.table) == ["purchase"])
+            #expect(try await fixture.sync(Self.orders(["price": new])).first?.counts.updated == 1)
+        }
+    }
+}
