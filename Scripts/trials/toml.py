@@ -161,7 +161,7 @@ def excuse(document, theirs, error):
             return "integer"
         if "nested" in error and "deep" in error or "more than 100 names" in error:
             return "depth"
-        if "is already defined" in error or "a key is given once" in error or "and cannot also be a table" in error:
+        if "is already defined" in error or "remove one of the two" in error or "and cannot also be a table" in error:
             if unicodedata.normalize("NFC", text) != text:
                 return "same key"
         return None

@@ -35,6 +35,7 @@ extension ConfigurationReader {
                 "path",
                 "this is an address, but 'path' names a file; for a store on a server, use 'url'")
         }
+        if path?.isEmpty ?? false { store.report("path", "the path is empty; name a file") }
         return .file(absolute(path ?? keys.path.standard))
     }
 }

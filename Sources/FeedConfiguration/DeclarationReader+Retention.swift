@@ -15,8 +15,7 @@ extension DeclarationReader {
         let column = table[ExpiryKeys.all.column]
         let after = table[ExpiryKeys.all.after]
         if !table.has(ExpiryKeys.all.column) || !table.has(ExpiryKeys.all.after) {
-            report(
-                "expire", "needs the column with a row's date, and a time: { column = \"stop\", after = \"7d\" }")
+            report("expire", "'column' or 'after' is missing; write { column = \"stop\", after = \"7d\" }")
         }
         table.finish()
         guard let column, let after else { return nil }
@@ -36,7 +35,7 @@ extension DeclarationReader {
         }
         guard let found else { return nil }
         guard let limit = ChangeLimit(found) else {
-            report(key, "expected a number of rows, or a part from \"0%\" to \"100%\", found '\(found)'")
+            report(key, "expected a number of rows, or a percentage from \"0%\" to \"100%\", found '\(found)'")
             return nil
         }
         return limit

@@ -32,7 +32,7 @@ extension DeclarationReader {
         }
         guard let address = address(written, "listen") else { return nil }
         if !address.isLoopback, token == nil {
-            report("listen", "other machines can connect to \(address); declare a 'token'")
+            report("listen", "\(address) is not a loopback address; declare a 'token'")
         }
         return WebDeclaration(
             address: address, token: token, readToken: readToken, showsRows: showsRows)

@@ -99,7 +99,7 @@ struct HookReader {
             let nearest = nearestName(to: word, among: names)
             table.problems.report(
                 table.path.appending("on").appending(index),
-                "'\(word)' is none of \(names.joined(separator: ", "))"
+                "expected one of \(names.joined(separator: ", ")), found '\(word)'"
                     + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
         }
         return events

@@ -24,7 +24,7 @@ extension MappingReader {
                 }
             case .blob:
                 if !["hex", "base64"].contains(format) {
-                    reader.report("format", "'\(format)' is none of hex, base64")
+                    reader.report("format", "expected one of hex, base64, found '\(format)'")
                 }
             default:
                 reader.report("format", "requires type = \"date\", \"datetime\" or \"blob\"")
@@ -72,6 +72,8 @@ extension MappingReader {
         for key in ["key", "order"] where !table.matchesNames {
             for name in key == "key" ? table.key : table.order where !names.contains(name.lowercased()) {
                 if key == "key", scope.contains(name.lowercased()) { continue }
+                // A column with a mistake of its own is no other mistake.
+                if reader.keys(of: "columns").contains(where: { $0.lowercased() == name.lowercased() }) { continue }
                 reader.report(key, Self.unknown(column: name, of: table))
             }
         }

@@ -61,7 +61,7 @@ extension MappingReader {
         for problem in parsers.expressionProblems(of: table) {
             let hint = problem.unknown.map { unknown in
                 nearestName(to: unknown.name, among: unknown.known).map { "; did you mean '\($0)'?" }
-                    ?? (unknown.known.count > 40 ? "" : "; there are \(unknown.known.joined(separator: ", "))")
+                    ?? (unknown.known.count > 40 ? "" : "; its columns: \(unknown.known.joined(separator: ", "))")
             }
             let message = problem.message + (hint ?? "")
             guard let column = problem.column, column != TableMapping.deletionColumn else {

@@ -275,8 +275,9 @@ struct MappingReader {
         case .text("parent"): return .ordinal(.parent)
         case .text("document"): return .ordinal(.document)
         case nil: return nil
-        default:
-            reader.report("ordinal", "can only be true, \"parent\" or \"document\"")
+        case let other?:
+            let found = other.isText ? "'\(other.text)'" : other.text
+            reader.report("ordinal", "expected true, \"parent\" or \"document\", found \(found)")
             return nil
         }
     }

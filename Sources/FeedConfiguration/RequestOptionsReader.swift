@@ -43,7 +43,9 @@ struct RequestOptionsReader {
             for key in page.present(keys.parameter, keys.keep) { page.report(key, "requires 'token'") }
         }
         if let next {
-            return path(next, "page").map { PagingDeclaration(next: .path($0, written: next), maxPages: most) }
+            return path(next, "page", example: "/json/next").map {
+                PagingDeclaration(next: .path($0, written: next), maxPages: most)
+            }
         }
         if let counter {
             return PagingDeclaration(next: .counter(parameter: counter, start: start, step: step), maxPages: most)
@@ -54,7 +56,7 @@ struct RequestOptionsReader {
             return nil
         }
         let continuation = ContinuationParameter(name: parameter, kept: kept.map { Set($0) })
-        return path(token, "page").map {
+        return path(token, "page", example: "/json/next").map {
             PagingDeclaration(next: .token($0, written: token, continuation), maxPages: most)
         }
     }
@@ -123,7 +125,7 @@ struct RequestOptionsReader {
                 faults.insert(fault)
             } else {
                 let hint = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-                table.report("repair", "'\(name)' is none of \(known.joined(separator: ", "))\(hint)")
+                table.report("repair", "expected one of \(known.joined(separator: ", ")), found '\(name)'\(hint)")
             }
         }
     }
@@ -157,7 +159,7 @@ struct RequestOptionsReader {
         if text.isEmpty || text.hasPrefix("/") {
             table.report(
                 "documents",
-                "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/', as no name does"); "
+                "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/'; names in an archive do not"); "
                     + "write \"*.xml\", or \"**/*.xml\" for files in any folder")
         } else if let remote, remote.isFolder, text.contains("/") {
             table.report(
@@ -189,7 +191,7 @@ struct RequestOptionsReader {
             if dialect.quote == nil, !text.isEmpty {
                 reader.report("quote", "'\(text)' is neither one ASCII character nor empty (no quotes)")
             } else if dialect.quote == dialect.delimiter ?? UInt8(ascii: ",") {
-                reader.report("quote", "is the delimiter")
+                reader.report("quote", "the quote is also the delimiter")
             }
         }
         switch reader[keys.header] {
@@ -219,11 +221,11 @@ struct RequestOptionsReader {
         return byte
     }
 
-    private func path(_ written: String, _ key: String) -> XMLPath? {
+    private func path(_ written: String, _ key: String, example: String = "/login/token") -> XMLPath? {
         do {
             let path = try XMLPathParser.parse(written)
             guard path.isAbsolute, !path.steps.isEmpty else {
-                table.report(key, "'\(written)' must begin at the root, as in \"/login/token\"")
+                table.report(key, "'\(written)' must begin at the root, as in \"\(example)\"")
                 return nil
             }
             return path

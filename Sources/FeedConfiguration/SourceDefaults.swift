@@ -35,10 +35,13 @@ struct SourceDefaults {
         freshWithin = table[keys.freshWithin] ?? outer.freshWithin
         let rest = cache ?? .zero
         if let freshWithin, freshWithin <= rest, table.has(keys.freshWithin) || table.has(keys.cache) {
+            let key = table.has(keys.freshWithin) ? keys.freshWithin : keys.cache
             table.report(
-                table.has(keys.freshWithin) ? keys.freshWithin : keys.cache,
-                "the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', "
-                    + "\(rest.configured)")
+                key,
+                cache == nil
+                    ? "must be above 0"
+                    : "the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', "
+                        + "\(rest.configured)")
         }
     }
 }

@@ -17,7 +17,10 @@ struct TransportReader {
         let oauth2 = auth.table(keys.oauth2)
         let ssh = auth.table(keys.ssh)
         guard kinds.count == 1 else {
-            auth.problems.report(auth.path, "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
+            let given = kinds.map { "'\($0.entry.name)'" }.sorted().joined(separator: " and ")
+            auth.problems.report(
+                auth.path,
+                kinds.isEmpty ? "give one of 'basic', 'bearer', 'oauth2' and 'ssh'" : "found \(given); give only one")
             return nil
         }
         if let basic {

@@ -62,6 +62,6 @@ extension TributaryConfiguration {
         } catch {
             why = error.message
         }
-        throw ConfigurationError(problems: [.init(file: file, keyPath: keyPath, message: "the file \(path) \(why)")])
+        throw ConfigurationError(problems: located(["\(file): \(keyPath): the file \(path) \(why)"]))
     }
 }

@@ -52,6 +52,14 @@ public struct TributaryConfiguration: Sendable, Equatable {
         }
     }
 
+    /// The error of a command that needs a store.
+    package var noStore: String {
+        switch store {
+        case .file(let path): "there is no store \(path) yet; run `tributary sync` first"
+        case .server: "there is no store in the database yet; run `tributary sync` first"
+        }
+    }
+
     /// The sources with `keep_bodies`.
     package var keepingBodies: Set<String> { Set(sources.filter(\.keepsBodies).map(\.name)) }
 

@@ -65,7 +65,7 @@ package final class BodyDecoder {
             try start.withUnsafeBytes { try decode($0, body) }
             try finish(body)
         case .compressed(let inflater) where !inflater.isAtEnd:
-            throw FetchError(.truncated, "the compressed body ended before its last byte")
+            throw FetchError(.truncated, "the compressed body is truncated; the request is repeated later")
         case .archive(let archive):
             try archive.finish()
         case .identity, .compressed:
@@ -106,6 +106,6 @@ package final class BodyDecoder {
     }
 
     private var tooLarge: FetchError {
-        FetchError(.tooLarge, "the body is larger than max_body, \(ByteSize.text(limit))")
+        FetchError(.tooLarge, "the body is larger than max_body, \(ByteSize.text(limit)); raise max_body")
     }
 }

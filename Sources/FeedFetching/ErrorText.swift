@@ -26,6 +26,20 @@ package enum ErrorText {
         }
     }
 
+    /// The text for a refused connection.
+    static let connectionRefused =
+        "connection refused; check that the server runs and listens at this address and port"
+
+    /// Returns true if an address refused the connection, and no other address failed in another way.
+    static func isRefused(_ error: any Error) -> Bool {
+        switch error {
+        case let error as IOError: error.errnoCode == ECONNREFUSED
+        case let error as NIOConnectionError:
+            !error.connectionErrors.isEmpty && error.connectionErrors.allSatisfy { isRefused($0.error) }
+        default: false
+        }
+    }
+
     private static func connecting(_ error: NIOConnectionError) -> String {
         let place = "cannot connect to \(error.host):\(error.port): "
         // An error of a found address says more than a failed lookup.
@@ -55,6 +69,16 @@ package enum ErrorText {
     }
 
     // MARK: - TLS
+
+    /// Returns the reason why a handshake failed, with what to do.
+    static func handshake(_ reason: String) -> String {
+        if reason.contains("wrong version number") {
+            return "the server does not speak TLS on this port; use http:, or another port"
+        }
+        let isUntrusted = reason.contains("certificate verify failed")
+        return "\(reason); check the server's certificate, or "
+            + (isUntrusted ? "add its issuer with tls.ca" : "the request's 'tls'")
+    }
 
     private static func tls(_ error: any Error) -> String {
         switch error {

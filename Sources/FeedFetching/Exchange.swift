@@ -60,6 +60,14 @@ package struct Exchange: Sendable {
         origin.isFile ? nil : AddressProvenance(namer: namer, origin: origin, from: from)
     }
 
+    /// Returns the address that answered after redirects, for the subject of a message; empty without redirects.
+    ///
+    /// - Parameter address: the address without secrets.
+    package func redirection(of request: PreparedRequest, shown address: String?) -> String {
+        guard let address, response.url != request.address.absoluteString else { return "" }
+        return ", redirected to \(address)"
+    }
+
     /// Passes the body's pieces to `consume`, on the caller's actor. The next pieces of a large body are received
     /// meanwhile.
     ///

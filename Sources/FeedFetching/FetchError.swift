@@ -42,13 +42,13 @@ extension FetchError {
         self.init(
             client: error, subject: "\(request.method) \(request.url)",
             connectTimeout: request.transport.connectTimeout,
-            timeout: request.timeout, progress: progress)
+            timeout: request.timeout, proxy: request.transport.proxy, progress: progress)
     }
 
     /// - Parameter subject: the method and the address, for the message.
     init(
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
-        progress: ExchangeProgress? = nil
+        proxy: Transport.Proxy? = nil, progress: ExchangeProgress? = nil
     ) {
         switch error {
         case let error as FetchError:
@@ -57,9 +57,9 @@ extension FetchError {
             self.init(.redirect, "\(subject): \(error)")
         case let error as HTTPClientError where Self.connecting.contains(error):
             self.init(
-                .timeout, "\(subject): no connection within \(connectTimeout) (connect_timeout)")
+                .timeout, "\(subject): no connection within \(connectTimeout.secondsText) (connect_timeout)")
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            let timeoutDetail = progress?.timeoutDetail(after: timeout) ?? "no response within \(timeout)"
+            let timeoutDetail = progress?.timeoutDetail(after: timeout) ?? "no response within \(timeout.secondsText)"
             self.init(.timeout, "\(subject): \(timeoutDetail)")
         case let error as AnswerError:
             let code: Code =
@@ -79,10 +79,12 @@ extension FetchError {
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
                 .connection,
-                "\(subject): no TLS connection: \(ErrorText.words(error)); check the server's certificate, or the "
-                    + "request's 'tls'")
-        case let error as IOError where error.errnoCode == ECONNREFUSED:
-            self.init(.connection, "\(subject): nothing listens there (connection refused); is the server running?")
+                "\(subject): no TLS connection: \(ErrorText.handshake(ErrorText.words(error)))")
+        case let error where ErrorText.isRefused(error):
+            let advice =
+                proxy.map { "the proxy \($0.host):\($0.port) refuses the connection; check 'proxy'" }
+                ?? ErrorText.connectionRefused
+            self.init(.connection, "\(subject): \(advice)")
         case let error as IOError:
             self.init(.connection, "\(subject): the connection broke: \(ErrorText.words(error))")
         default:

@@ -81,7 +81,9 @@ struct HTTPExchange {
     /// - Parameter from: the address that sent it; nil if unknown.
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
-        guard let redirect = try target.redirected(by: status, to: location, request: request.url.template) else {
+        let redirected = try target.redirected(
+            by: status, to: location, request: "\(request.method) \(request.url)")
+        guard let redirect = redirected else {
             // After a redirect to another origin, the message has no token.
             if status == 401, headers.contains(name: "Authorization"), let token, !token.isNew,
                 case .oauth2(let client) = request.authentication

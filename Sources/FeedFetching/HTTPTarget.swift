@@ -16,19 +16,20 @@ struct HTTPTarget {
     }
 
     /// Returns the target of a response's redirect (RFC 9110, section 15.4); nil if it is not one.
-    func redirected(by status: Int, to location: String?, request: String) throws -> HTTPTarget? {
+    func redirected(by status: Int, to location: String?, request: @autoclosure () -> String) throws -> HTTPTarget? {
         guard [301, 302, 303, 307, 308].contains(status) else { return nil }
         guard let location, !location.isEmpty else {
-            throw FetchError(.redirect, "\(request) answers \(status) without a Location")
+            throw FetchError(.redirect, "\(request()): the server answered \(status) without a Location")
         }
         let address: WebAddress
         do {
             address = try WebAddress(location, relativeTo: url)
         } catch {
-            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be used: \(error)")
+            throw FetchError(
+                .redirect, "\(request()): the server answered \(status) with a Location that cannot be used: \(error)")
         }
         if url.scheme?.lowercased() == "https", address.url.scheme?.lowercased() == "http" {
-            throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")
+            throw FetchError(.redirect, "\(request()): the server redirects from https to http, which is refused")
         }
         var target = self
         target.url = address.url

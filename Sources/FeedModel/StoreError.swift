@@ -35,4 +35,9 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    /// Returns the text for a column without a value that its table requires.
+    package static func unfilled(_ column: some StringProtocol) -> String {
+        "column '\(column)' must not be NULL, and the run gives it no value; map it, or give it a DEFAULT"
+    }
 }

@@ -100,7 +100,11 @@ package final class PostgresConnection {
     }
 
     private func connectingError() -> PostgresError {
-        let message = connection.map { string.redacted(trimmed(text(PQerrorMessage($0)))) }
+        // libpq's question says less than the advice.
+        let message = connection.map {
+            string.redacted(trimmed(text(PQerrorMessage($0))))
+                .replacing(#/\s*Is the server running [^?]*\?/#, with: "")
+        }
         return .connecting(
             message ?? "memory is short", string.isRead ? .connecting : .configuration, advice: string.advice,
             server: string.address)

@@ -34,7 +34,7 @@ extension OpenTable {
         case .table(let table):
             throw source.error(
                 table.origin == .header
-                    ? "the table '\(key.shown)' is already defined, on line \(former); put its keys together"
+                    ? "the table '\(key.shown)' is already defined, on line \(former); rename one, or put the keys of both under one header"
                     : "the keys of the table '\(key.shown)' are given already, from line \(former) on; put them together",
                 at: key.position)
         case .elements:
@@ -100,7 +100,7 @@ extension OpenTable {
     ) throws(TOMLError) {
         if let position = position(of: key.name) {
             throw source.error(
-                "the key '\(key.shown)' is already defined, on line \(children[position].place.line); a key is given once",
+                "the key '\(key.shown)' is already defined, on line \(children[position].place.line); remove one of the two",
                 at: key.position)
         }
         append(key, line: line, .value(value), value: range)

@@ -36,7 +36,10 @@ package enum TOMLParser {
         let (path, last) = try scanner.readKey()
         let end = isElement ? "]]" : "]"
         guard scanner.skip("]"), !isElement || scanner.skip("]") else {
-            throw scanner.error("\(scanner.found) in a header; write \(end) at its end")
+            throw scanner.error(
+                scanner.isAtLineEnd
+                    ? "the table header has no '\(end)'; write it at the end"
+                    : "\(scanner.found) in a header; write \(end) at its end")
         }
         try scanner.expectLineEnd(after: "the header")
         return try root.opened(byHeader: path, last, isElement: isElement, line: line, in: scanner.source)

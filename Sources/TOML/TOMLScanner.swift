@@ -75,6 +75,9 @@ struct TOMLScanner {
         return "'\(source.text(position..<end))'"
     }
 
+    /// True at the end of a line, and of the text.
+    var isAtLineEnd: Bool { peek.map { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) } ?? true }
+
     func error(_ message: String) -> TOMLError { source.error(message, at: position) }
 
     func error(_ message: String, at position: Int) -> TOMLError { source.error(message, at: position) }

@@ -16,19 +16,20 @@ struct ConfirmationOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - json: true where programs read the output.
-    ///   - shown: what the command would do, for the message.
-    /// - Throws: ``Failure`` with status 64.
+    ///   - shown: what the command would do, which is printed without a person, too.
+    /// - Throws: ``Failure`` with status 64; ``OutputError``.
     func requireAnswer(json: Bool, shown: [String] = []) throws {
         guard yes || dryRun || (!json && Terminal.isPersonThere) else {
-            let refusal =
-                "nothing was changed: without a terminal, --yes confirms it, and --dry-run shows what it would do"
-            throw Failure.usage((shown + [refusal]).joined(separator: "\n"))
+            if !json { for line in shown { try Terminal.printWrapped(line) } }
+            throw Failure.usage(
+                "nothing was changed: without a terminal, nobody can confirm it; use --yes or --dry-run")
         }
     }
 
     /// Asks a question that is answered by yes or no.
     static func isAnswerYes(_ question: TerminalLine) throws -> Bool {
-        let answer = try Terminal.ask(question + " [y/N]")?.lowercased()
+        let lines = Terminal().wrapped(question.text + " [y/N]", after: "", indent: 4)
+        let answer = try Terminal.ask(lines.dropFirst().reduce(lines[0]) { $0 + "\n" + $1 })?.lowercased()
         return answer == "y" || answer == "yes"
     }
 

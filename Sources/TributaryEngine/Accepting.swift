@@ -39,8 +39,8 @@ extension MainStore {
             let blocked = try blockedRun(of: source)?.number
             if let run, run != blocked {
                 throw AcceptanceRefusal(
-                    "run \(run) of source '\(source)' no longer waits to be accepted"
-                        + (blocked.map { "; run \($0) does" } ?? ""), waiting: blocked)
+                    "run \(run) of source '\(source)' is not blocked" + (blocked.map { "; run \($0) is" } ?? ""),
+                    waiting: blocked)
             }
             switch (blocked, inAdvance) {
             case (nil, false):

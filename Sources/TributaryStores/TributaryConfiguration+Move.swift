@@ -40,7 +40,7 @@ extension TributaryConfiguration {
         registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }, interruption: Interruption = Interruption()
     ) throws -> StoreMoveReport {
         guard let old = try openExistingStore() else {
-            throw StoreError(.unavailable, "there is no store yet: \(localPath)")
+            throw StoreError(.unavailable, noStore)
         }
         defer { try? old.close() }
         let claims = try StoreMove.claim(old, declared: Set(sources.map(\.name)))

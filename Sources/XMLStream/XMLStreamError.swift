@@ -35,6 +35,8 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 
     public var description: String {
+        // An empty body has no place to show.
+        guard code != .empty else { return message }
         var text = "line \(line)"
         if column > 0 { text += ", column \(column)" }
         if let element { text += ", in <\(element)>" }

@@ -114,7 +114,9 @@ extension XMLStreamParser {
         }
         if names.count != known { checkNames(from: known) }
         if frames.count == 1, names[name].local.lowercased() == "html" {
-            refuse(.html, "the body is an HTML page, not the feed")
+            refuse(
+                .html,
+                "the body is an HTML page, not the feed; open the URL in a browser: it may need a login, or have moved")
         } else if frames.count > limits.depth {
             refuse(.limit, "elements are nested more than \(limits.depth) deep")
         }

@@ -100,7 +100,7 @@ public final class XMLStreamParser {
         if reportedLine != nil { return }
         if let start = preamble {
             guard !start.isEmpty else {
-                throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1))
+                throw fail(XMLStreamError(code: .empty, message: "the body is empty (0 bytes)", line: 1))
             }
             try begin(start)
         }

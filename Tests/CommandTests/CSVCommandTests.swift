@@ -93,10 +93,10 @@ import Testing
             try declare(items(column: "\"Price__EUR_\""))
             try fixture.folder.write("id,Price_EUR,note\n1,2,3\n", to: "items.txt")
             try await fixture.sync(
-                "the header has no column 'Price__EUR_', which column 'price' of table 'item' takes (did you mean 'Price_EUR'?)"
+                "column 'price' of table 'item': the header has no 'Price__EUR_'; did you mean 'Price_EUR'?"
             )
             try fixture.folder.write("id;Price (EUR)\n1;2\n", to: "items.txt")
-            try await fixture.sync("is csv = { delimiter = \";\" } meant?")
+            try await fixture.sync("': set csv = { delimiter = \";\" }")
             try fixture.folder.write("id,Price__EUR_\n1,x\n", to: "items.txt")
             try await fixture.sync("line 2, <row>: column 'price' of table 'item': \"x\" is not a decimal number")
             try fixture.folder.write("id,Price__EUR_\n", to: "items.txt")

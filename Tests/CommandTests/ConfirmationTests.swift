@@ -42,11 +42,13 @@ import Testing
         }
 
         /// Runs a command on a terminal of its own, on which this is typed.
-        func onTerminal(_ command: String, typing text: String) async throws -> BuiltProgram.Output {
+        ///
+        /// - Parameter text: nil for the end of the input.
+        func onTerminal(_ command: String, typing text: String?) async throws -> BuiltProgram.Output {
             let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "dumb"])
             let line = "'\(program.path)' \(command) --config '\(folder.file("sources.toml"))'"
-            return try await shell.run(
-                "-c", "printf '\(text)\\n' | \(ConfirmationTests.script) -qec \"\(line)\" /dev/null")
+            let script = "\(ConfirmationTests.script) -qec \"\(line)\" /dev/null"
+            return try await shell.run("-c", text.map { "printf '\($0)\\n' | \(script)" } ?? "\(script) < /dev/null")
         }
     }
 
@@ -76,7 +78,7 @@ import Testing
                 for options in [[], ["--json"]] {
                     let output = try await fixture.program.start(command + options).output()
                     #expect(output.status == 64, "\(command): \(output)")
-                    let isSaid = output.standardError.contains("without a terminal, --yes confirms it")
+                    let isSaid = output.standardError.contains("nothing was changed: without a terminal")
                     #expect(isSaid && output.standardError.hasPrefix("tributary: "), "\(command): \(output)")
                 }
             }
@@ -84,6 +86,20 @@ import Testing
             #expect(both.status == 64, "\(both)")
             #expect(try fixture.rows() == before)
             #expect(!FileManager.default.fileExists(atPath: fixture.folder.file("new.sqlite")))
+        }
+    }
+
+    @Test func wrongUsageIsNamed() async throws {
+        try await withFixture { (fixture) async throws in
+            let table = try await fixture.program.run("changes", "s", "--table", "itm")
+            let expected = "source 's' has written no table 'itm'; did you mean 'item'?"
+            #expect(table.status == 64 && table.standardError.contains(expected), "\(table)")
+            let same = try await fixture.program.run("move-store", "--to", fixture.folder.file("store.sqlite"), "--yes")
+            #expect(same.status == 64 && same.standardError.contains("is the store that is declared"), "\(same)")
+            #expect(try await fixture.program.run("pause", "s").status == 0)
+            let refresh = try await fixture.program.run("refresh", "s")
+            let isSaid = refresh.standardError.contains("s is paused; `tributary resume s` runs it again")
+            #expect(refresh.status == 1 && isSaid, "\(refresh)")
         }
     }
 
@@ -99,7 +115,7 @@ import Testing
             let json = try await fixture.program.run("purge", "s", "--dry-run", "--json")
             #expect(json.status == 2 && json.standardOutput.contains("\"deleted\":3"), "\(json)")
             let restore = try await fixture.program.run("restore", copy, "--dry-run")
-            #expect(restore.status == 2 && restore.standardOutput.contains("by the copy \(copy)"), "\(restore)")
+            #expect(restore.status == 2 && restore.standardOutput.contains(" with \(copy) ("), "\(restore)")
             let move = try await fixture.program.run(
                 "move-store", "--dry-run", "--to", fixture.folder.file("new.sqlite"))
             #expect(move.status == 2 && move.standardOutput.contains("new.sqlite"), "\(move)")
@@ -127,11 +143,17 @@ import Testing
             let blocked = try await fixture.program.run("sync", "--force")
             #expect(blocked.status == 1, "\(blocked)")
             let shown = try await fixture.program.run("accept", "s", "--dry-run")
-            #expect(shown.status == 2 && shown.standardOutput.contains("the documents of run 3"), "\(shown)")
+            #expect(shown.status == 2 && shown.standardOutput.contains("s: accept commits run 3:\n"), "\(shown)")
             #expect(
                 shown.standardOutput.contains("will insert ") && shown.standardOutput.contains("  - id = "), "\(shown)")
             let other = try await fixture.program.run("accept", "s", "--run", "2", "--yes")
-            #expect(other.status == 1 && other.standardError.contains("; run 3 does"), "\(other)")
+            let isSaid = other.standardError.contains("run 2 of source 's' is not blocked; run 3 is")
+            #expect(other.status == 1 && isSaid, "\(other)")
+            for limit in ["undo", "history"] {
+                let negative = try await fixture.program.run(limit, "s", "--limit", "-1")
+                let isNamed = negative.standardError.contains("--limit: expected 0 or more, found -1")
+                #expect(negative.status == 64 && isNamed, "\(negative)")
+            }
             let named = try await fixture.program.run("accept", "s", "--run", "3", "--dry-run")
             #expect(named.status == 2, "\(named)")
             #expect(try fixture.rows().count == 3)
@@ -150,6 +172,8 @@ import Testing
                 #expect(no.standardOutput.contains("title \"3\" → \"1\""), "\(no)")
                 #expect(try fixture.rows() == before)
             }
+            let end = try await fixture.onTerminal("undo s", typing: nil)
+            #expect(end.status == 1 && end.standardOutput.contains("\ntributary: nothing was changed"), "\(end)")
             let yes = try await fixture.onTerminal("undo s", typing: "y")
             #expect(yes.status == 0 && yes.standardOutput.contains("[y/N]"), "\(yes)")
             #expect(try fixture.rows() != before)

@@ -116,6 +116,8 @@ import Testing
             #expect(proposal.standardError.contains("--format csv"), "\(proposal)")
             try fixture.declare("url = \"\(address)\"")
             #expect(try await fixture.sync().contains(expected))
+            fixture.serve("/a", "BZh91AY&SY", type: nil)
+            #expect(try await fixture.sync().contains("the body is compressed by bzip2; set documents"))
             fixture.serve("/a", "\u{1}\u{2}abc", type: nil)
             #expect(try await fixture.sync().contains("begins with the bytes 1 2 61"))
             fixture.serve("/a", "{\"sku\": \"a\"}\n{\"sku\": \"b\"}\n", type: nil)

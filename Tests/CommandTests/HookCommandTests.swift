@@ -51,6 +51,8 @@ import Testing
             #expect(bad.status == 1 && bad.standardOutput.contains("answered 404"))
             let unknown = try await fixture.program.run("hook", "test", "char")
             #expect(unknown.status == 64 && unknown.standardError.contains("there are 'chat'"))
+            let bare = try await fixture.program.run("hook")
+            #expect(bare.status == 64 && bare.standardError.contains("'hook' needs a subcommand"), "\(bare)")
         }
     }
 

@@ -75,8 +75,8 @@ import Testing
             #expect(status.standardOutput.contains("\"declared\":false"))
             let asked = try await fixture.program.run("purge", "s")
             #expect(asked.status == 64, "\(asked)")
-            #expect(asked.standardError.contains("table 's': 1 row to delete"))
-            #expect(asked.standardError.contains("nothing was changed: without a terminal, --yes"))
+            #expect(asked.standardOutput.contains("table 's': 1 row to delete"))
+            #expect(asked.standardError.contains("tributary: nothing was changed: without a terminal"))
             #expect(try fixture.store.rows("SELECT count(*) FROM s") == ["1"])
             let purge = try await fixture.program.run("purge", "s", "--yes")
             #expect(purge.status == 0 && purge.standardOutput.contains("s is purged"), "\(purge)")
@@ -244,7 +244,7 @@ import Testing
             try Data("no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: copy))
             try await refuse("it is not an SQLite database")
             try FileManager.default.removeItem(atPath: copy)
-            try await refuse("there is no file", status: 64)
+            try await refuse("does not exist", status: 64)
         }
     }
 }

@@ -101,9 +101,9 @@ import Testing
             let discarded = try await program.run("plan", "s")
             #expect(discarded.status == 1 && discarded.standardError.contains("will be discarded"), "\(discarded)")
             let infer = try await program.run("infer", folder.file("nothing.xml"))
-            #expect(infer.status == 64 && infer.standardError.contains("there is no file"), "\(infer)")
+            #expect(infer.status == 64 && infer.standardError.contains("does not exist"), "\(infer)")
             let schema = try await program.run("infer", "--xsd", "file://\(folder.file("nothing.xsd"))")
-            #expect(schema.status == 64 && schema.standardError.contains("there is no file"), "\(schema)")
+            #expect(schema.status == 64 && schema.standardError.contains("does not exist"), "\(schema)")
         }
     }
 
@@ -168,6 +168,70 @@ import Testing
             #expect(twice.status == 78 && twice.standardError.contains("already exists"), "\(twice)")
             let broken = try await check(view + "CREATE VIEW IF NOT EXISTS v AS SELECT x FROM firm")
             #expect(broken.status == 78 && broken.standardError.contains("the view 'v' cannot be read"), "\(broken)")
+        }
+    }
+
+    /// What only a store shows has the key and the line of what is wrong.
+    @Test func checkShowsTheLineOfWhatTheStoreRefuses() async throws {
+        try await withProgram { (folder, program) async throws in
+            func check(
+                _ store: String, _ url: String = "http://example.org/", _ more: String = ""
+            ) async throws -> String {
+                try folder.write(
+                    """
+                    [store]
+                    \(store)
+                    [[sources.s.requests]]
+                    url = "\(url)"
+                    tables = [{ table = "firm", element = "firm", key = ["id"], columns = { id = "@id" } }]
+                    \(more)
+                    """, to: "sources.toml")
+                let output = try await program.run("check")
+                #expect(output.status == 78, "\(output)")
+                return output.standardError
+            }
+            try folder.write("CREATE TABLE x (a INTEGER;", to: "schema.sql")
+            try folder.write("CREATE VIEW v AS SELECT id FROM firm", to: "after.sql")
+            let missing = try await check("schema = \"none.sql\"")
+            #expect(missing.contains("sources.toml:2:10: error: store.schema: the file "), "\(missing)")
+            let broken = try await check("schema = \"schema.sql\"")
+            #expect(
+                broken.contains("error: store.schema: \(folder.file("schema.sql")): near \";\": syntax error"),
+                "\(broken)")
+            #expect(!broken.contains("tributary-check"), "\(broken)")
+            let twice = try await check("schema_after = \"after.sql\"")
+            #expect(twice.contains("sources.toml:2:16: error: store.schema_after: "), "\(twice)")
+            #expect(twice.contains("= help: write DROP VIEW IF EXISTS v before it, "), "\(twice)")
+            let isFolder = try await check("path = \".\"")
+            #expect(isFolder.contains("is a folder\n") && isFolder.contains("= help: name a file"), "\(isFolder)")
+            let empty = try await check("path = \"\"")
+            #expect(empty.contains("error: store.path: the path is empty\n"), "\(empty)")
+
+            let path = "path = \"store.sqlite\""
+            let last = try await check(path, "http://example.org/${last:max(updatd)}")
+            #expect(
+                last.contains(":3:")
+                    && last.contains(
+                        "error: sources.s.requests[1]: ${last:max(updatd)} of table 'firm': no such column: updatd"),
+                "\(last)")
+            let rows = """
+                [[sources.s.requests]]
+                url = "http://example.org/${row:id}"
+                for_each = "SELECT id FROM main.nothing"
+                tables = [{ table = "site", element = "site", key = ["id"], columns = { id = "@id" } }]
+                """
+            let each = try await check(path, "http://example.org/", rows)
+            #expect(
+                each.contains(
+                    "sources.toml:8:12: error: sources.s.requests[2].for_each: \"SELECT id FROM main.nothing\" cannot be run"
+                ), "\(each)")
+            let bare = """
+                [[sources.s.requests]]
+                url = "http://example.org/sites"
+                tables = [{ table = "site", element = "site" }]
+                """
+            let table = try await check(path, "http://example.org/", bare)
+            #expect(table.contains("error: sources.s.requests[2]: table 'site' does not exist\n"), "\(table)")
         }
     }
 
@@ -243,10 +307,10 @@ import Testing
             #expect(unknown.status == 78, "\(unknown)")
             #expect(
                 unknown.standardError.contains(
-                    "request '1': expect[1].sql cannot be evaluated: no such column: name; the schema 'staged' has the "
+                    "requests[1].expect[1].sql: cannot be evaluated: no such column: name; the schema 'staged' has the "
                         + "tables of the store: SELECT name = 'a' FROM staged.firm"), "\(unknown)")
             let writing = try await check("DELETE FROM staged.firm")
-            #expect(writing.status == 78 && writing.standardError.contains("expect[1].sql "), "\(writing)")
+            #expect(writing.status == 78 && writing.standardError.contains("expect[1].sql: "), "\(writing)")
         }
     }
 

@@ -80,6 +80,18 @@ import Testing
         }
     }
 
+    /// The name of a column with a mistake is known to the table's key.
+    @Test func aColumnWithAMistakeIsStillAColumn() throws {
+        let lines = try mistakes(
+            "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\n"
+                + "tables = [{ table = \"t\", element = \"e\", key = [\"id\"], columns = { id = \"//id\", n = \"@n\" } }]\n"
+        )
+        let errors = lines.filter { $0.contains(": error: ") }
+        let finding = "'//id' is not a path: '//' is not supported, at character 1"
+        #expect(errors.count == 1 && errors[0].hasSuffix(finding), "\(lines)")
+        #expect(lines.last == "   = help: write 'id'", "\(lines)")
+    }
+
     @Test func textThatIsNotTOMLIsMarkedWhereItEnds() throws {
         #expect(
             try mistakes("[store]\npath = \"a\" \"b\"\n").prefix(3) == [

@@ -75,6 +75,8 @@ import Testing
             let second = try await fixture.program.run("sync", "--force")
             let changes = try await fixture.program.run("changes", "s")
             #expect(changes.standardOutput.contains("title \"\(Self.escaped)\" → \"c\""), "\(changes)")
+            let run = try await fixture.program.run("changes", "s", "--run", "999")
+            #expect(run.status == 64 && run.standardError.contains("there is no run 999 of source 's'"), "\(run)")
             let undo = try await fixture.program.run("undo", "s", "--plan")
             #expect(undo.standardOutput.contains(Self.escaped), "\(undo)")
             let others = [

@@ -18,7 +18,7 @@ import Testing
     /// The lines of a frame without what controls the terminal.
     private func shown(_ screen: WatchScreen, height: Int) -> [String] {
         var screen = screen
-        return screen.frame(height: height).replacing(#/\u{1B}\[[A-Z]/#, with: "").components(separatedBy: "\r\n")
+        return screen.frame(height: height).replacing(#/\u{1B}\[[0-9]*[A-Z]/#, with: "").components(separatedBy: "\r\n")
     }
 
     @Test func aFrameHasAsManyLinesAsTheWindow() {
@@ -31,6 +31,14 @@ import Testing
         #expect(
             lines.prefix(4) == ["head", "line 0", "line 1", "line 2"] && lines[4].hasSuffix("0 above, 97 below"),
             "\(lines)")
+    }
+
+    /// A line may be as wide as the window: nothing is erased behind it.
+    @Test func aFrameErasesNothingBehindALine() {
+        var screen = screen(3)
+        let frame = screen.frame(height: 5)
+        #expect(frame.contains("\u{1B}[2Kline 0\r\n\u{1B}[2Kline 1\r\n"), "\(frame)")
+        #expect(!frame.contains("\u{1B}[K") && !frame.contains("\u{1B}[J"), "\(frame)")
     }
 
     @Test func keysScrollToTheEndAndNoFurther() {
@@ -123,12 +131,12 @@ import Testing
 
     // MARK: - The width of a terminal
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")), arguments: [60, 80, 100])
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")), arguments: [50, 60, 80, 100])
     func statusAndHistoryKeepWithinTheWindow(columns: Int) async throws {
         try await withStore { (folder) async throws in
             let program = BuiltProgram("tributary", config: "").path
             let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "dumb"])
-            for command in ["status", "history"] {
+            for command in columns < 60 ? ["history"] : ["status", "history"] {
                 let line = "stty rows 24 cols \(columns); '\(program)' \(command) -c '\(folder.file("sources.toml"))'"
                 let output = try await shell.run("-c", "/usr/bin/script -qec \"\(line)\" /dev/null < /dev/null")
                 let lines = output.standardOutput.components(separatedBy: "\r\n")

@@ -47,6 +47,9 @@ struct DeclarationLinesTests {
     @Test(arguments: [
         ("auth = { bearer = \"abc\" }", "auth = { bearer = \"[secret]\" }"),
         ("\"X-Api-Key\" = 'abc'", "\"X-Api-Key\" = '[secret]'"), ("password = \"${P}\"", "password = \"${P}\""),
+        ("encryption_key = \"abc\"", "encryption_key = \"[secret]\""),
+        ("page = { token = \"/json/next\" }", "page = { token = \"/json/next\" }"),
+        ("page.token = \"/json/next\"", "page.token = \"/json/next\""),
         ("key = [\"id\"]", "key = [\"id\"]"), ("author = \"dc:creator\"", "author = \"dc:creator\""),
         ("product_key = \"@id\"", "product_key = \"@id\""),
         ("url = \"https://a:b@c.example/?key=d&a=b\"", "url = \"https://[secret]@c.example/?key=[secret]&a=b\""),

@@ -164,6 +164,15 @@ import Testing
             "[defaults]\nfresh_within = \"2h\"\n[sources.s]\ncache = \"6h\"\n" + request,
             "sources.s.cache: the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', 6h"
         )
+        try await EngineFixture.expectMistake(
+            "[sources.s]\nfresh_within = \"0s\"\n" + request, "sources.s.fresh_within: must be above 0")
+    }
+
+    @Test(arguments: ["timeout", "connect_timeout"])
+    func aTimeLimitIsAboveZero(key: String) async throws {
+        try await EngineFixture.expectMistake(
+            "[sources.s]\n\(key) = \"0s\"\n" + EngineFixture.request("/a"),
+            "sources.s.\(key): expected a duration above 0, found '0s'")
     }
 
     @Test(arguments: ["postgres://u:secret@db/x", "https://example.org/store", "file:///tmp/x.sqlite"])

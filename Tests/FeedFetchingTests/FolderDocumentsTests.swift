@@ -142,7 +142,7 @@ import Testing
             #expect(try await sync(fixture, sources).outcome == .committed)
             try Self.write(fixture, ["a.xml": "not any more"])
             let renamed = sources.replacingOccurrences(of: "name = \"@name\"", with: "name = \"@sku\"")
-            let report = try await KeptBodyTests.replay(fixture, renamed)
+            let report = try await fixture.replay(renamed)
             #expect(report.outcome == .committed, "\(String(describing: report.error))")
             #expect(try fixture.rows(DocumentsTests.rows) == ["1|1|a.xml", "2|2|b.xml"])
         }

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import TestEngine
 import Testing
 @testable import FeedDeclarations
 @testable import FeedFetching

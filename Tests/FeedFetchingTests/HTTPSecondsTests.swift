@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestEngine
 import Testing
 import XMLStream
 @testable import FeedDeclarations

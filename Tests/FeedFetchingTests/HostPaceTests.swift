@@ -122,7 +122,7 @@ import Testing
             try await wait { arrivals.paths == ["/a", "/b"] && fixture.clock.wakes.contains(arrivals.start + 80) }
             fixture.clock.advance(by: 20)
             let report = try #require(try await syncing.value.first)
-            #expect(report.error?.contains("within 20.0 seconds") == true, "\(String(describing: report.error))")
+            #expect(report.error?.contains("within 20 s") == true, "\(String(describing: report.error))")
             try service.store.close()
         }
     }

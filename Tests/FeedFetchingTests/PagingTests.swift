@@ -146,12 +146,3 @@ import Testing
         func add(_ body: String) { bodies.withLock { $0.append(body) } }
     }
 }
-
-extension FeedResponse {
-    /// An answer without headers.
-    static func at(_ url: String) -> FeedResponse {
-        FeedResponse(
-            requestedURL: url, url: url, status: 200, headers: [], fetchedAt: Date(timeIntervalSince1970: 0),
-            validators: Validators())
-    }
-}

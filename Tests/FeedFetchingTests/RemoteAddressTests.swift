@@ -83,7 +83,7 @@ import Testing
         ("ftp://h/in/", "documents = \"**/*.xml\"", "a server's listing is of one folder"),
         ("ftp://h/in/*/a", "", "only the last part of its path"),
         ("ftp://h/a", "newer_than = \"1d\"", "newer_than: requires a folder's address"),
-        ("sftp://h/a", "auth = { ssh = { user = \"u\", private_key = \"none\" } }", "there is no file"),
+        ("sftp://h/a", "auth = { ssh = { user = \"u\", private_key = \"none\" } }", "does not exist"),
         ("ftp://h/a", "auth = { ssh = { user = \"u\" } }", "'private_key' is missing"),
     ])
     func mistakesAreReported(_ url: String, _ options: String, _ expected: String) async throws {

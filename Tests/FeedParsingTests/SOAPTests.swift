@@ -103,11 +103,11 @@ import Testing
 
     @Test(arguments: [
         ("soap = {}", "no 'name'"), ("soap = { name = \"a b\" }", "is not the name of an element"),
-        ("soap = { name = \"A\", version = \"1.3\" }", "'1.3' is none of"),
+        ("soap = { name = \"A\", version = \"1.3\" }", ", found '1.3'"),
         ("soap = { name = \"A\", parameters = { \"b c\" = 1 } }", "'b c' is not the name"),
         ("soap = { name = \"A\" }\nbody = \"x\"", "not both"), ("soap = { name = \"A\" }\nmethod = \"GET\"", "by POST"),
         ("body = { xml = {} }", "one element at its root"), ("body = {}", "give a string"),
-        ("body = { file = \"nowhere\" }", "there is no file"), ("body = { xml = { a = 2020-01-01 } }", "found a date"),
+        ("body = { file = \"nowhere\" }", "does not exist"), ("body = { xml = { a = 2020-01-01 } }", "found a date"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {
         try await EngineFixture.expectMistake(EngineFixture.request("/a", options), expected)

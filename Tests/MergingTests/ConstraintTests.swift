@@ -59,7 +59,7 @@ import Testing
     @Test func notNull() async throws {
         try await with { fixture in
             let message = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless", "name": nil]) }
-            #expect(message.contains("company.name") && message.contains("nameless"))
+            #expect(message.contains("column 'name' must not be NULL") && message.contains("nameless"))
             let lacking = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless"]) }
             #expect(lacking.contains("'company'") && lacking.contains("name"))
         }

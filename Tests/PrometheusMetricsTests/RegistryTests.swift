@@ -132,3 +132,8 @@ import Testing
         #expect((0..<86_400).contains(age))
     }
 }
+
+extension Exposition {
+    /// All pieces.
+    var text: String { String(decoding: Array(joined()), as: UTF8.self) }
+}

@@ -45,7 +45,7 @@ import Testing
     @Test func notNullInAColumnThatTheFeedLacks() async throws {
         try await with { fixture in
             let error = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless"]) }
-            #expect(error?.code == .constraint && error?.message.contains("company.name") == true)
+            #expect(error?.code == .constraint && error?.message.contains("column 'name' must not be NULL") == true)
         }
     }
 

@@ -78,9 +78,11 @@ import Testing
         #expect(
             error("[a]\nb = 1\n\n[a]")
                 == TOMLError(
-                    line: 4, column: 2, message: "the table 'a' is already defined, on line 1; put its keys together"))
+                    line: 4, column: 2,
+                    message: "the table 'a' is already defined, on line 1; rename one, or put the keys of both under "
+                        + "one header"))
         #expect(
-            error("a = 1\nb = 2\na = 3")?.message == "the key 'a' is already defined, on line 1; a key is given once")
+            error("a = 1\nb = 2\na = 3")?.message == "the key 'a' is already defined, on line 1; remove one of the two")
     }
 
     @Test(arguments: [

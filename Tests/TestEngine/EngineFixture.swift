@@ -1,5 +1,6 @@
 package import FeedDeclarations
 package import FeedExporting
+@testable package import FeedFetching
 package import FeedModel
 package import FeedParsing
 import FeedStaging
@@ -82,6 +83,15 @@ package struct EngineFixture {
         return reports.sorted { $0.source < $1.source }
     }
 
+    /// Replays the kept bodies of the source `s`.
+    package func replay(_ sources: String, all: Bool = false) async throws -> RunReport {
+        let service = try service(sources, clock: SystemClock())
+        let source = try #require(try configuration(sources)[source: "s"])
+        let report = try await service.replay(source, all: all)
+        try service.store.close()
+        return report
+    }
+
     /// Expects that a file with these sources is refused, with this in the message.
     package static func expectMistake(
         _ sources: String, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -142,6 +152,15 @@ package struct EngineFixture {
 
     package static func request(_ path: String, _ options: String = "", of source: String = "s") -> String {
         "[[sources.\(source).requests]]\nurl = \"URL\(path)\"\nparser = \"ItemsParser\"\n\(options)\n"
+    }
+}
+
+extension FeedResponse {
+    /// An answer without headers.
+    package static func at(_ url: String) -> FeedResponse {
+        FeedResponse(
+            requestedURL: url, url: url, status: 200, headers: [], fetchedAt: Date(timeIntervalSince1970: 0),
+            validators: Validators())
     }
 }
 

@@ -49,14 +49,14 @@ import TributaryStores
             try await fixture.sync(KeptBodyTests.mapping())
             let before = try fixture.dump()
             let narrowed = KeptBodyTests.mapping().replacing("\"item\"", with: "\"item[@id='7']\"")
-            var report = try await KeptBodyTests.replay(fixture, narrowed)
+            var report = try await fixture.replay(narrowed)
             #expect(report.error?.contains("would delete 199 of the 200 rows") == true)
             #expect(report.error?.contains("`tributary accept --in-advance s`, and replay again") == true)
             #expect(try fixture.dump() == before)
             // No run of the source itself is blocked by that.
             #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, narrowed) }
             try Self.accept(fixture, narrowed, inAdvance: true)
-            report = try await KeptBodyTests.replay(fixture, narrowed)
+            report = try await fixture.replay(narrowed)
             #expect(report.error == nil && report.counts.deleted == 199)
             #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
         }
@@ -209,7 +209,7 @@ import TributaryStores
             #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
             #expect(note.contains("an earlier run is blocked, and waits for `tributary accept s`"), "\(note)")
-            #expect(note.contains("failed; no commit in 2 runs; next attempt"), "\(note)")
+            #expect(note.contains("2 failed runs in a row; next attempt"), "\(note)")
             try Self.accept(fixture)
             #expect(try await fixture.sync(mapping).first?.counts.deleted == 150)
             try Self.expectNoFiles(fixture)

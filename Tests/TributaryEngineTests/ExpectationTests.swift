@@ -123,7 +123,7 @@ import TributaryStores
         try await EngineFixture.with { (fixture) async throws in
             let report = try await sync(Self.expecting("1 = 2"), Self.items(["10"]), fixture)
             #expect(
-                report.error?.contains("not as expected: it gave 0, where 1 = 2 is expected") == true,
+                report.error?.contains("not as expected: the expectation 1 = 2 is false: it gave 0") == true,
                 "\(report.error ?? "")")
         }
     }
@@ -269,7 +269,7 @@ import TributaryStores
 
     @Test(arguments: [
         ("expect = [{ message = \"m\" }]", "the expectation has no 'sql'"),
-        ("expect = [{ sql = \"1\", on_failure = \"hold\" }]", "'hold' is none of discard, block, warn"),
+        ("expect = [{ sql = \"1\", on_failure = \"hold\" }]", "expected one of discard, block, warn, found 'hold'"),
         ("expect = \"1\"", "expected an array of tables, found a string"), ("min_rows = -1", "expected 0 or more"),
     ])
     func mistakesInTheFile(_ options: String, expected: String) async throws {

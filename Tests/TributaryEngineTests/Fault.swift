@@ -40,13 +40,13 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 ]
             }),
         Fault(
-            name: "headers that never come", options: "timeout = \"300ms\"", says: "within 0.3 seconds",
+            name: "headers that never come", options: "timeout = \"300ms\"", says: "within 0.3 s",
             answer: { _ in [.hang] }),
         Fault(
-            name: "half a head", options: "timeout = \"300ms\"", says: "within 0.3 seconds",
+            name: "half a head", options: "timeout = \"300ms\"", says: "within 0.3 s",
             answer: { _ in [.send(Array("HTTP/1.1 200 OK\r\nConte".utf8)), .hang] }),
         Fault(
-            name: "a body that drips", options: "timeout = \"400ms\"", says: "within 0.4 seconds",
+            name: "a body that drips", options: "timeout = \"400ms\"", says: "within 0.4 s",
             answer: { _ in
                 [StubServer.head(200, [:]), .send(start), .drip(Array("<!-- drip -->".utf8), every: 0.05)]
             }),
@@ -62,7 +62,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
                 StubServer.response(200, Gzip.bomb, ["Content-Encoding": "gzip"])
             }),
         Fault(
-            name: "gzip cut short", says: "compressed body ended",
+            name: "gzip cut short", says: "compressed body is truncated",
             answer: { _ in
                 StubServer.response(
                     200, Array(Gzip.compressed("<items><item id='g'/></items>").dropLast(9)),
@@ -91,7 +91,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             name: "JSON cut short", says: "the document ends within its value",
             answer: body("{\"items\": [{\"item\": 1}")),
-        Fault(name: "mismatched tags", says: "mismatch", answer: body("<items><item id='x'></items></item>")),
+        Fault(
+            name: "mismatched tags", says: "</items> closes <item> of line 1",
+            answer: body("<items><item id='x'></items></item>")),
         Fault(
             name: "billion laughs", says: "entity reference loop",
             answer: body(
@@ -143,7 +145,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             saysInPostgres: "Key (company)=(nobody) is not present in table \"company\"",
             answer: body("<items><item id='x' company='nobody'/></items>")),
         Fault(
-            name: "a NOT NULL violation", parser: "CompaniesParser", says: "NOT NULL constraint failed: company.name",
+            name: "a NOT NULL violation", parser: "CompaniesParser", says: "column 'name' must not be NULL",
             answer: body("<c><company id='x'/></c>")),
         Fault(
             name: "a key without a value", says: "key column 'id' has no value", answer: body("<items><item/></items>")),

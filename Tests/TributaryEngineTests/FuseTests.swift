@@ -147,7 +147,7 @@ import TributaryStores
 
     @Test func mistakesInLimitsAreReported() async throws {
         for (value, expected) in [
-            ("\"half\"", "expected a number of rows, or a part from \"0%\" to \"100%\", found 'half'"),
+            ("\"half\"", "expected a number of rows, or a percentage from \"0%\" to \"100%\", found 'half'"),
             ("\"101%\"", "found '101%'"), ("-1", "found '-1'"), ("true", "a number of rows, or a part such as \"50%\""),
         ] {
             try await EngineFixture.expectMistake(Self.mapping("max_deleted = \(value)"), expected)

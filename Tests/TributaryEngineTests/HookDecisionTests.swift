@@ -135,9 +135,9 @@ import Testing
                 "post = \"https://a.example/\"",
                 "'on' is missing; name the events that the hook receives: changed, failing"
             ),
-            ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[1]: 'change' is none of"),
+            ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[1]: expected one of changed, "),
             ("on = [\"change\"]\nrun = [\"true\"]", "did you mean 'changed'?"),
-            ("on = [\"test\"]\nrun = [\"true\"]", "'test' is none of"),
+            ("on = [\"test\"]\nrun = [\"true\"]", ", found 'test'"),
             ("on = []\nrun = [\"true\"]", "never receive an event"),
             ("on = [\"blocked\"]", "the hook has no receiver"),
             ("on = [\"blocked\"]\nrun = []", "the program is missing"),
@@ -152,6 +152,7 @@ import Testing
             ("on = [\"blocked\"]\nrun = [\"true\"]\nrows = 100000", "at most 10000"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\ntimeout = \"11m\"", "from \"1ms\" to \"10m\""),
             ("on = [\"blocked\"]\nrun = [\"${NOT_SET_ANYWHERE}\"]", "'NOT_SET_ANYWHERE' is not set"),
+            ("on = [\"blocked\"]\nrun = [\"${env:X}\"]", "'env:' is unknown; write ${NAME}"),
         ] {
             try await EngineFixture.expectMistake(source + "[hooks.h]\n" + hook + "\n", expected)
         }

@@ -197,7 +197,7 @@ import Testing
 
     @Test func runsKnowWhatTheyWere() async throws {
         try await with("keep_bodies = 1") { (fixture, store, mapping) async throws in
-            _ = try await KeptBodyTests.replay(fixture, mapping)
+            _ = try await fixture.replay(mapping)
             try await waitUntilTold(fixture, store)
             #expect(try store.runs(after: .start, limit: 9).map(\.report.kind) == [nil, .replay])
         }

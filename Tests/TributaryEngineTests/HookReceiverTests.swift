@@ -86,7 +86,7 @@ import Testing
                 let errors = try fixture.rows(
                     "SELECT name, error FROM tributary_hook WHERE error IS NOT NULL ORDER BY name")
                 for (name, expected) in [
-                    ("hang", "no response within 0.3 seconds"), ("redirect", "307: redirects are not followed"),
+                    ("hang", "no response within 0.3 s"), ("redirect", "307: redirects are not followed"),
                     ("busy", "answered 503"), ("gone", "410"), ("reset", "POST"),
                 ] {
                     let isTold = errors.contains { $0.hasPrefix(name) && $0.contains(expected) }

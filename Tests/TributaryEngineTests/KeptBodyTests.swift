@@ -38,14 +38,6 @@ import TributaryStores
         }
     }
 
-    static func replay(_ fixture: EngineFixture, _ sources: String, all: Bool = false) async throws -> RunReport {
-        let service = try fixture.service(sources, clock: SystemClock())
-        let source = try #require(try fixture.configuration(sources)[source: "s"])
-        let report = try await service.replay(source, all: all)
-        try service.store.close()
-        return report
-    }
-
     /// Each letter is nine bytes of a file's name, which has 255.
     @Test func sourcesMayHaveLongNames() async throws {
         let names = ["一", "二"].map { String(repeating: "源", count: 60) + $0 }
@@ -109,10 +101,10 @@ import TributaryStores
             fixture.server.document("/a", body, etag: "\"1\"")
             try await fixture.sync(Self.mapping())
             let due = try fixture.rows("SELECT next_due FROM tributary_source")
-            let same = try await Self.replay(fixture, Self.mapping())
+            let same = try await fixture.replay(Self.mapping())
             #expect(same.outcome == .committed && same.kind == .replay && same.counts.unchanged == 2)
             let mended = Self.mapping(name: "{ path = \"title\", default = \"b\" }")
-            let report = try await Self.replay(fixture, mended)
+            let report = try await fixture.replay(mended)
             #expect(report.error == nil && report.counts.updated == 1 && report.counts.unchanged == 1)
             #expect(try fixture.rows("SELECT name FROM thing ORDER BY id") == ["A", "b"])
             #expect(try fixture.rows("SELECT count(*) FROM tributary_run WHERE kind = 'replay'") == ["2"])
@@ -125,7 +117,7 @@ import TributaryStores
             // Asked for another document, it has not.
             fixture.server.document("/b", body, etag: "\"1\"")
             let other = mended.replacing("URL/a", with: "URL/b")
-            #expect(try await Self.replay(fixture, other).outcome == .committed)
+            #expect(try await fixture.replay(other).outcome == .committed)
             #expect(try await fixture.sync(other).first?.outcome == .committed)
         }
     }
@@ -134,23 +126,23 @@ import TributaryStores
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(Self.mapping(""))
-            var report = try await Self.replay(fixture, Self.mapping(""))
+            var report = try await fixture.replay(Self.mapping(""))
             #expect(report.outcome == .discarded)
             #expect(report.error?.contains("no body of request 'a' is kept in ") == true)
             #expect(report.error?.contains("set keep_bodies = 1 for the source") == true)
             #expect(try fixture.rows("SELECT count(*) FROM tributary_run") == ["1"])
             // Switched on, the next request is unconditional, so that a body is there.
             #expect(try await fixture.sync(Self.mapping()).first?.outcome == .committed)
-            report = try await Self.replay(fixture, Self.mapping())
+            report = try await fixture.replay(Self.mapping())
             #expect(report.outcome == .committed)
             // So it is where the file is gone.
             let folder = try fixture.configuration(Self.mapping()).bodyFolder
             try FileManager.default.removeItem(atPath: folder)
-            report = try await Self.replay(fixture, Self.mapping())
+            report = try await fixture.replay(Self.mapping())
             #expect(report.error?.contains("`tributary sync s --full` fetches and keeps them") == true)
             #expect(try await fixture.sync(Self.mapping()).first?.outcome == .committed)
             #expect(try await fixture.sync(Self.mapping()).first?.outcome == .unchanged)
-            report = try await Self.replay(fixture, Self.mapping().replacing("mirror", with: "append"))
+            report = try await fixture.replay(Self.mapping().replacing("mirror", with: "append"))
             #expect(report.error?.contains("would insert them again") == true)
         }
     }
@@ -165,7 +157,7 @@ import TributaryStores
             let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             for damaged in [bytes.dropLast(), bytes.prefix(30), Data("<x/>".utf8) + bytes] {
                 try Data(damaged).write(to: URL(fileURLWithPath: path))
-                let report = try await Self.replay(fixture, Self.mapping())
+                let report = try await fixture.replay(Self.mapping())
                 #expect(report.outcome == .discarded && report.error?.contains("damaged") == true, "\(report)")
                 #expect(try fixture.dump() == before)
             }
@@ -182,16 +174,16 @@ import TributaryStores
             let names = "SELECT id, name FROM thing ORDER BY id"
             let before = try fixture.rows(names)
             #expect(before == ["1|n0", "2|n1", "3|n2", "4|n2"])
-            let same = try await Self.replay(fixture, mapping, all: true)
+            let same = try await fixture.replay(mapping, all: true)
             #expect(same.error == nil && same.counts.updated == 0 && same.counts.inserted == 0)
             let mended = mapping.replacing(
                 "\"name\" }", with: "{ path = \"name\", values = { n0 = \"a\", n1 = \"b\", n2 = \"c\" } } }")
-            #expect(try await Self.replay(fixture, mended).counts.updated == 2)
-            #expect(try await Self.replay(fixture, mended, all: true).counts.updated == 1)
+            #expect(try await fixture.replay(mended).counts.updated == 2)
+            #expect(try await fixture.replay(mended, all: true).counts.updated == 1)
             // Two are kept.
             #expect(try fixture.rows(names) == ["1|n0", "2|b", "3|c", "4|c"])
             let mirror = mended.replacing("upsert", with: "mirror")
-            #expect(try await Self.replay(fixture, mirror, all: true).counts.deleted == 2)
+            #expect(try await fixture.replay(mirror, all: true).counts.deleted == 2)
         }
     }
 
@@ -233,10 +225,10 @@ import TributaryStores
             let before = try fixture.dump()
             let requests = fixture.server.requests().count
             #expect(requests == 8)
-            let same = try await Self.replay(fixture, sources("n"))
+            let same = try await fixture.replay(sources("n"))
             #expect(same.error == nil && same.counts.inserted + same.counts.updated + same.counts.deleted == 0)
             #expect(try fixture.dump() == before)
-            let other = try await Self.replay(fixture, sources("m"))
+            let other = try await fixture.replay(sources("m"))
             #expect(other.error == nil)
             #expect(try fixture.rows("SELECT m FROM line WHERE m IS NOT NULL ORDER BY m") == ["1", "2", "3"])
             #expect(fixture.server.requests().count == requests)
@@ -280,7 +272,7 @@ import TributaryStores
                 """
             try await fixture.sync(sources)
             #expect(try fixture.rows("SELECT id, modified FROM fact") == ["\u{E4}|2026-11-21T08:30:00Z"])
-            let report = try await Self.replay(fixture, sources)
+            let report = try await fixture.replay(sources)
             #expect(report.error == nil && report.counts.unchanged == 1, "\(report)")
         }
     }

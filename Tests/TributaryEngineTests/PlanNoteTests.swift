@@ -51,6 +51,37 @@ import Testing
                     + "correct page.token"
             ])
         #expect(try await notes("<r><i id='1'/><next_cursor/></r>").isEmpty)
+        #expect(
+            try await notes("<r><i id='1'/><next>/b</next></r>", [:], "page = { next = \"/r/nxt\" }") == [
+                "request '1': the response has no '/r/nxt' and names a further page at /r/next; correct page.next"
+            ])
+    }
+
+    @Test(arguments: [
+        (203, "", "203 Non-Authoritative Information; accept_status is [200]"),
+        (401, "", "401 Unauthorized; set 'auth' for this request"),
+        (403, "auth = { bearer = \"token\" }", "403 Forbidden; check 'auth'"),
+        (405, "", "405 Method Not Allowed; check the request's url, method and headers"),
+        (500, "", "500 Internal Server Error; the request is repeated later"),
+    ])
+    func anErrorAdvisesAboutAStatus(status: Int, options: String, expected: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(status, "<r/>") }
+            let report = try #require(await fixture.sync(Self.source(options)).first)
+            #expect(report.error?.contains("the server answered \(expected)") == true, "\(report)")
+        }
+    }
+
+    @Test func anErrorNamesTheAddressOfARedirect() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in
+                [StubServer.head(302, ["Location": "/gone", "Content-Length": "0"])]
+            }
+            fixture.server.route("/gone") { _ in StubServer.response(404, "") }
+            let report = try #require(await fixture.sync(Self.source()).first)
+            let expected = "/a, redirected to \(fixture.server.url)/gone: the server answered 404 Not Found"
+            #expect(report.error?.contains(expected) == true, "\(report)")
+        }
     }
 
     @Test(arguments: [

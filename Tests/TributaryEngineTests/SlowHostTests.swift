@@ -4,6 +4,7 @@ import Foundation
 import FeedConfiguration
 import FeedDeclarations
 import FeedParsing
+import TestEngine
 import TestSupport
 import Testing
 

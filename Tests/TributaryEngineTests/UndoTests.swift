@@ -172,7 +172,7 @@ import TributaryStores
                 let error = await message { try await undo(fixture, mapping) }
                 #expect(
                     error.contains("another program has changed a row of table 'thing' that the source 's' wrote")
-                        && error.contains(": \(key);"),
+                        && error.contains(": key \(key);"),
                     "\(error)")
                 #expect(try rows(fixture) == before)
                 try fixture.store.execute(back)
@@ -250,6 +250,16 @@ import TributaryStores
         }
     }
 
+    @Test func aSourceWithoutHistoryIsNotUndone() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let bare = Self.mapping().replacing("keep_history = true", with: "")
+            fixture.server.document("/a", Self.items(["a": "1"]))
+            try await fixture.sync(bare)
+            let error = await message { try await undo(fixture, bare) }
+            #expect(error.contains("run 1 of source 's' cannot be undone: it kept no history."), "\(error)")
+        }
+    }
+
     @Test func whatCannotBeUndoneChangesNothing() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping()
@@ -258,10 +268,10 @@ import TributaryStores
                 try await fixture.sync(mapping)
             }
             let before = try rows(fixture)
-            for target in [2, 99] {
-                let error = await message { try await undo(fixture, mapping, to: .run(Int64(target))) }
-                #expect(error.contains("no run of source 's' after run \(target) has changed rows"), "\(error)")
-            }
+            let last = await message { try await undo(fixture, mapping, to: .run(2)) }
+            #expect(last.contains("no run of source 's' after run 2 has changed rows"), "\(last)")
+            let unknown = await message { try await undo(fixture, mapping, to: .run(99)) }
+            #expect(unknown.contains("there is no run 99 of source 's'; `tributary history s`"), "\(unknown)")
             try fixture.store.execute("ALTER TABLE thing RENAME TO other")
             let gone = await message { try await undo(fixture, mapping) }
             #expect(gone.contains("the table 'thing', which the source 's' has written, no longer exists"), "\(gone)")

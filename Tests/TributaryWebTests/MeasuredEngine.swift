@@ -45,7 +45,7 @@ struct MeasuredEngine: Sendable {
     }
 
     func text(_ format: ExpositionFormat = .text) -> String {
-        registry.exposition(format).text
+        String(decoding: Array(registry.exposition(format).joined()), as: UTF8.self)
     }
 
     /// The samples of a metric, as they are written.

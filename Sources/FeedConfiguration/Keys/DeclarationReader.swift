@@ -142,13 +142,18 @@ final class DeclarationReader {
         array(key, of: "integers", "an integer") { if case .integer(let number) = $0 { number } else { nil } }
     }
 
-    func duration(_ key: String) -> Duration? {
+    /// - Parameter isPositive: true where the duration must be above 0.
+    func duration(_ key: String, isPositive: Bool = false) -> Duration? {
         guard let text = text(key, "a duration such as \"30s\"")?.value else { return nil }
         guard let duration = Duration(configuration: text) else {
             report(
                 key,
                 "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
                     + "\"\(Duration.longestConfigured)\" is the longest")
+            return nil
+        }
+        if isPositive, duration <= .zero {
+            report(key, "expected a duration above 0, found '\(text)'")
             return nil
         }
         return duration
@@ -174,7 +179,8 @@ final class DeclarationReader {
         let nearest = nearestName(to: text, among: names)
         report(
             key,
-            "'\(text)' is none of \(names.joined(separator: ", "))" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            "expected one of \(names.joined(separator: ", ")), found '\(text)'"
+                + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
         return nil
     }
 

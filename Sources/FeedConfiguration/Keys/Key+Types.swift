@@ -78,9 +78,11 @@ extension Key where Value == Int {
 extension Key where Value == Duration {
     static func duration(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
-        _ meaning: String
+        isPositive: Bool = false, _ meaning: String
     ) -> Self {
-        Self(name, .duration, missing, inherited, meaning, show: { "\"\($0.configured)\"" }) { $0.duration($1) }
+        Self(name, .duration, missing, inherited, meaning, show: { "\"\($0.configured)\"" }) {
+            $0.duration($1, isPositive: isPositive)
+        }
     }
 }
 

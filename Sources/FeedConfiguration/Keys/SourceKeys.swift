@@ -71,10 +71,11 @@ struct RequestKeys: KeyGroup {
         "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
     let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
     let timeout = Key.duration(
-        "timeout", default: .value(.seconds(30)), inherited: .nearest,
+        "timeout", default: .value(.seconds(30)), inherited: .nearest, isPositive: true,
         "The time limit for the whole exchange, from connecting to the last byte, including retries.")
     let connectTimeout = Key.duration(
-        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, "The time limit for connecting.")
+        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, isPositive: true,
+        "The time limit for connecting.")
     let maxBody = Key.size(
         "max_body", default: 256 << 20, inherited: .nearest,
         "The largest body; a larger one discards the run.")

@@ -35,9 +35,9 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
 
         /// The words with which a message begins to say what to do.
         private static let beginnings: Set<Substring> = [
-            "add", "declare", "delete", "did", "drop", "end", "give", "install", "known", "leave", "make", "map",
-            "name", "only", "put",
-            "save", "store", "take", "there", "use", "write",
+            "add", "declare", "delete", "did", "drop", "end", "give", "install", "its", "known", "leave", "make",
+            "map", "name", "only", "put", "remove", "rename", "restore", "save", "store", "take", "there", "use",
+            "write",
         ]
 
         /// The first semicolon with such a word behind it, but not in quotes, where a text of the file may have one.

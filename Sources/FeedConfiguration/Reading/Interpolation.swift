@@ -81,6 +81,10 @@ final class Interpolation {
             value = try read(String(reference.dropFirst("file:".count)))
         } else if let variable = environment[reference] {
             value = variable
+        } else if let colon = reference.firstIndex(of: ":") {
+            throw Failure(
+                message: "'\(reference[...colon])' is unknown; write ${NAME} for a variable, or ${file:…}, "
+                    + "${capture:…}, ${row:…}, ${last:…} or ${now:…}")
         } else {
             throw Failure(message: "the environment variable '\(reference)' is not set")
         }
@@ -111,6 +115,6 @@ final class Interpolation {
             candidates.insert(credentials + "/" + path, at: 0)
         }
         for candidate in candidates where FileManager.default.fileExists(atPath: candidate) { return candidate }
-        throw Failure(message: "there is no file \(candidates.joined(separator: " or "))")
+        throw Failure(message: "the file \(candidates.joined(separator: " or ")) does not exist")
     }
 }

@@ -53,8 +53,13 @@ package enum LiteralSecrets {
         if name.firstMatch(of: secretName) != nil { return true }
         let words = Set(name.split { !$0.isLetter }.map(String.init))
         return !words.isDisjoint(with: ["pass", "bearer", "sig", "signature", "session"])
-            || words.contains("key") && !words.isDisjoint(with: ["api", "access", "private", "subscription", "x"])
+            || words.contains("key") && !words.isDisjoint(with: secretKeys)
     }
+
+    /// The words that make a key a secret one.
+    private static let secretKeys: Set = [
+        "access", "api", "encryption", "private", "signing", "subscription", "x",
+    ]
 
     /// The names of headers whose values everybody may see.
     fileprivate static let plainHeaders: Set = [
@@ -75,7 +80,7 @@ package enum LiteralSecrets {
         while let separator = line[position...].firstIndex(where: { $0 == "=" || $0 == ":" }) {
             let name = key(atEndOf: line[position..<separator])
             position = line.index(after: separator)
-            guard !name.isEmpty, isSecret(name) else { continue }
+            guard !name.isEmpty, isSecret(name), !isOfPage(name, in: line) else { continue }
             let rest = line[position...].drop { $0 == " " || $0 == "\t" }
             guard let value = value(in: rest, isAssigned: line[separator] == "=") else { continue }
             position = value.endIndex
@@ -107,6 +112,12 @@ package enum LiteralSecrets {
         while let last = text.last, last == "\"" || last == "'" { text.removeLast() }
         guard let other = text.lastIndex(where: { !isOfKey($0) }) else { return text }
         return text[text.index(after: other)...]
+    }
+
+    /// Returns true for a key of `page`, whose token is a path in the document: `page.token`, `page = { token`.
+    private static func isOfPage(_ key: Substring, in line: String) -> Bool {
+        // Few characters, so that the time stays in proportion to the text.
+        line[..<key.startIndex].suffix(100).firstMatch(of: pagePrefix) != nil
     }
 
     private static func isOfKey(_ character: Character) -> Bool {
@@ -151,6 +162,7 @@ package enum LiteralSecrets {
     nonisolated(unsafe) private static let bareUserInfo =
         #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]+)@/#
     nonisolated(unsafe) private static let parameter = #/[?&;]([^=&;\s"'?]+)=([^&\s"'\#]+)/#
+    nonisolated(unsafe) private static let pagePrefix = #/\bpage(?:\s*\.\s*|\s*=\s*\{[^{}]*)$/#
     /// A setting of a connection string of keywords: `password=…`, with or without quotes.
     nonisolated(unsafe) private static let setting =
         #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()

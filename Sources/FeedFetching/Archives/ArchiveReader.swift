@@ -205,6 +205,6 @@ package final class ArchiveReader {
     }
 
     package static func tooLarge(_ limit: Int) -> FetchError {
-        FetchError(.tooLarge, "the archive, unpacked, is larger than max_body, \(ByteSize.text(limit))")
+        FetchError(.tooLarge, "the archive, unpacked, is larger than max_body, \(ByteSize.text(limit)); raise max_body")
     }
 }

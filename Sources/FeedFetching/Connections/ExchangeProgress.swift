@@ -58,12 +58,22 @@ package final class ExchangeProgress: Sendable {
 
     /// Returns a text that names the late step.
     package func timeoutDetail(after limit: Duration) -> String {
-        switch stage.withLock({ $0 }) {
+        let limit = limit.secondsText
+        return switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"
-        case .sent: "no response head within \(limit)"
-        case .receiving(let bytes): "the body was not complete within \(limit), \(bytes) bytes came"
+        case .sent: "no response within \(limit); raise 'timeout'"
+        case .receiving(let bytes):
+            "the body was not complete within \(limit); \(bytes) bytes were received; raise 'timeout'"
         case .reading(let bytes):
             "the documents in the body of \(bytes) bytes were not read within \(limit); raise 'timeout'"
         }
+    }
+}
+
+extension Duration {
+    /// The seconds as messages show them: `3 s`, `0.3 s`.
+    package var secondsText: String {
+        let seconds = self / .seconds(1)
+        return seconds == seconds.rounded() ? "\(components.seconds) s" : "\(seconds) s"
     }
 }

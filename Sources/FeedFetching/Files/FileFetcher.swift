@@ -32,7 +32,7 @@ package struct FileFetcher: Fetcher {
                 ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
-            throw FetchError(.file, "the file \(request.url) \(error)\(advice)")
+            throw FetchError(.file, "\(request.url) \(error)\(advice)")
         }
     }
 

@@ -82,11 +82,11 @@ extension CurlFailure {
         let reply = reply > 0 && address.scheme != .sftp ? " (it answered \(reply))" : ""
         switch code {
         case CURLE_COULDNT_CONNECT where systemError == ECONNREFUSED:
-            return (.connection, "nothing listens there (connection refused); is the server running?")
+            return (.connection, ErrorText.connectionRefused)
         case CURLE_COULDNT_CONNECT where systemError != 0:
             return (.connection, "no connection: \(String(cString: strerror(systemError)))")
         case CURLE_OPERATION_TIMEDOUT:
-            return (.timeout, "no connection within \(request.transport.connectTimeout) (connect_timeout)")
+            return (.timeout, "no connection within \(request.transport.connectTimeout.secondsText) (connect_timeout)")
         case CURLE_LOGIN_DENIED:
             let what =
                 if case .ssh = request.authentication {

@@ -38,10 +38,19 @@ enum BodyStart {
         guard let first = text.first, !beginnings.contains(first), !text.starts(with: [0x4C, 0x6F, 0xA7, 0x94]) else {
             return
         }
+        if let compression = compressions.first(where: { start.starts(with: $0.magic) })?.name {
+            throw DocumentError("the body is compressed by \(compression); set documents = \"**\" for such a body")
+        }
         throw DocumentError(
             "the body begins with \(shown(text.prefix(40))), which is neither XML nor JSON; if it is CSV, set "
                 + "format = \"csv\" (for `infer` and `init`: --format csv)")
     }
+
+    /// The compressions that only `documents` reads, with their first bytes.
+    private static let compressions: [(name: String, magic: [UInt8])] = [
+        ("bzip2", [0x42, 0x5A, 0x68]), ("xz", [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]),
+        ("Zstandard", [0x28, 0xB5, 0x2F, 0xFD]),
+    ]
 
     /// The first bytes of XML: `<`, and in UTF-16 and UTF-32 a mark or a zero. In EBCDIC, `<?xm` is 4C 6F A7 94.
     private static let beginnings: Set<UInt8> = [UInt8(ascii: "<"), 0, 0xFE, 0xFF]

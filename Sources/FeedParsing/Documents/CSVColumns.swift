@@ -45,23 +45,24 @@ extension MappingHandler {
                     slot.column.fallback == nil, slot.column.onError != .null,
                     !names.contains(where: path.steps[0].test.matches)
                 else { continue }
+                let name = path.steps[0].test.writtenName
                 missing.append(
-                    "no column '\(path.steps[0].test.writtenName)', which column '\(slot.column.name)' of table "
-                        + "'\(layout.mapping.table)' takes" + hint(path.steps[0].test.writtenName, columns))
+                    "column '\(slot.column.name)' of table '\(layout.mapping.table)': the header has no '\(name)'"
+                        + hint(name, columns))
             }
         }
         guard !missing.isEmpty else { return }
-        throw MappingError("the header has " + missing.joined(separator: "; it has "))
+        throw MappingError(missing.joined(separator: "; "))
     }
 
     private func hint(_ name: String, _ columns: [String]) -> String {
-        if let nearest = nearestName(to: name, among: columns) { return " (did you mean '\(nearest)'?)" }
+        if let nearest = nearestName(to: name, among: columns) { return "; did you mean '\(nearest)'?" }
         let delimiters: [Character] = [";", "\t", "|", ","]
         if columns.count == 1, let other = delimiters.first(where: columns[0].contains) {
             let written = other == "\t" ? "\\t" : String(other)
-            return " (it is one column, '\(columns[0].prefix(100))'; is csv = { delimiter = \"\(written)\" } meant?)"
+            return "; it has one column, '\(columns[0].prefix(100))': set csv = { delimiter = \"\(written)\" }"
         }
-        return columns.count > 40 ? "" : " (it has \(columns.joined(separator: ", ")))"
+        return columns.count > 40 ? "" : "; it has \(columns.joined(separator: ", "))"
     }
 }
 

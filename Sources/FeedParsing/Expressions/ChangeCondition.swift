@@ -114,7 +114,7 @@ package final class ChangeCondition {
         }
         guard case .column(let name)? = fault.culprit else {
             let isAmbiguous = fault.message.contains("ambiguous column name")
-            throw Failure(description: fault.message + (isAmbiguous ? "; write new. or old. before it" : ""))
+            throw Failure(description: fault.message(on: sql) + (isAmbiguous ? "; write new. or old. before it" : ""))
         }
         let parts = name.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let image = [Self.before, Self.after].first(where: { $0 == parts[0].lowercased() })

@@ -69,7 +69,9 @@ struct ExpressionCompiler {
             let (reads, faults) = database.check(expressions[index].sql, among: names)
             expressions[index].reads = reads
             problems += faults.map {
-                ExpressionProblem(column: expressions[index].column?.name, message: $0.message, unknown: $0.unknown)
+                ExpressionProblem(
+                    column: expressions[index].column?.name, message: $0.message(on: expressions[index].sql),
+                    unknown: $0.unknown)
             }
         }
         return (expressions, problems)

@@ -40,8 +40,17 @@ struct ExpressionFault: Error {
                 "is not an expression over the record's own columns: no subquery, aggregate, window function or parameter "
                     + "is allowed")
         } else {
-            self.init("is not an SQL expression: " + text.replacing(" in generated columns", with: ""))
+            self.init("\(Self.syntax): " + text.replacing(" in generated columns", with: ""))
         }
+    }
+
+    private static let syntax = "is not an SQL expression"
+
+    /// Returns the message on an expression. SQLite also names the parenthesis that is added behind it.
+    func message(on expression: String) -> String {
+        guard message.hasPrefix(Self.syntax) else { return message }
+        let endsEarly = message.contains("near \")\": syntax error") && !expression.contains(")")
+        return "'\(expression.shortened(to: 100))' " + (endsEarly ? "\(Self.syntax): it ends too early" : message)
     }
 
     private static let prohibited = [

@@ -212,8 +212,8 @@ package final class MappingHandler: XMLStreamHandler {
             let wanted = layouts.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
             let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
             throw MappingError(
-                "no element of the document is \(wanted); it has \(found). "
-                    + "Correct 'element', or set allow_empty = true if a feed without records is valid")
+                "no element of the document is \(wanted); it has \(found); "
+                    + "correct 'element', or set allow_empty = true if a feed without records is valid")
         }
         for layout in layouts where layout.mapping.matchesNames && layout.records > 0 { try layout.ignoreUnfound() }
         if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }

@@ -184,7 +184,7 @@ extension RecordLayout {
                     ? converter.expectation
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
                         + (column.isDerived ? ", its expression gives NULL" : "")
-                        + (path.isEmpty ? "" : ", nothing is found at '\(path)'"))
+                        + (path.isEmpty ? "" : ": the record has no '\(path)'; set 'default' or 'on_error'"))
         }
     }
 

@@ -38,6 +38,12 @@ package struct Undo: Sendable {
                     + "history of [store] says how long it is kept")
         }
         guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }
+        guard runs.contains(where: { $0.number > bare.number && $0.changedRows }) else {
+            throw StoreError(
+                .history,
+                "run \(bare.number) of source '\(source)' cannot be undone: it kept no history. Set keep_history = true; "
+                    + "later runs can then be undone")
+        }
         throw StoreError(
             .history,
             "run \(bare.number) of source '\(source)' kept no complete history; the source can be "
@@ -124,6 +130,7 @@ package struct Undo: Sendable {
     package static let namedRows = 5
 
     private static func list(_ keys: [String], of count: Int) -> String {
-        keys.joined(separator: ", ") + (count > keys.count ? " and \(count - keys.count) more" : "")
+        (count == 1 ? "key " : "keys ") + keys.joined(separator: ", ")
+            + (count > keys.count ? " and \(count - keys.count) more" : "")
     }
 }

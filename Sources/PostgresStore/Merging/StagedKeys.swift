@@ -98,7 +98,7 @@ extension PostgresMergeDriver {
         }.joined(separator: ", ")
         let what =
             isKey
-            ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
+            ? "its key column '\(column)' has no value" : "column '\(column)' must not be NULL"
         throw StoreError(
             .constraint,
             "table '\(table.table.name)': \(what), in the row "

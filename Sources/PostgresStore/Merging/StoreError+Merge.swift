@@ -23,6 +23,7 @@ extension StoreError {
     ///   - hint: what to do about it.
     init(refused error: PostgresError, in table: String?, isCircle: Bool = false, hint: String = "") {
         var message = error.message
+        if error.state == .notNullViolation, let column = error.column { message = Self.unfilled(column) }
         if let detail = error.detail { message += "; " + detail }
         if isCircle, let constraint = error.constraint {
             message +=

@@ -15,7 +15,7 @@ extension SQLiteStore {
 
     /// Returns true for the store's file and for files that SQLite or Tributary keeps beside it, which are named after
     /// it.
-    private func isOwn(_ path: String) throws -> Bool {
+    package func isOwn(_ path: String) -> Bool {
         func resolved(_ path: String) -> URL {
             let url = URL(fileURLWithPath: path).standardizedFileURL
             let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
@@ -37,7 +37,7 @@ extension SQLiteStore {
     /// - Returns: the size of the copy in bytes.
     /// - Throws: ``StoreError`` naming the file.
     package func backUp(to path: String, replacing: Bool) throws -> Int {
-        guard try !isOwn(path) else {
+        guard !isOwn(path) else {
             throw StoreError(.unavailable, "\(path) is the store's own file; a copy needs a name of its own")
         }
         let failure = { (why: String) in StoreError(.unavailable, "\(path): the copy cannot be written: \(why)") }

@@ -1,6 +1,7 @@
 package import FeedModel
 import FeedStaging
 import FeedStores
+import Foundation
 import GRDB
 package import Ledger
 import Locking
@@ -77,9 +78,29 @@ extension StoreError {
     init(_ error: DatabaseError, in table: String) {
         let message = error.message ?? error.description
         switch error.resultCode {
+        case .SQLITE_CONSTRAINT where message.hasPrefix("NOT NULL constraint failed: \(table)."):
+            let column = message.dropFirst("NOT NULL constraint failed: \(table).".count)
+            self.init(.constraint, "table '\(table)': \(Self.unfilled(column))")
         case .SQLITE_CONSTRAINT: self.init(.constraint, "table '\(table)': \(message)")
         default: self.init(.database, "table '\(table)': \(message)")
         }
+    }
+
+    /// Creates the error of a store that SQLite does not open.
+    init(opening path: String, _ error: DatabaseError) {
+        var isFolder: ObjCBool = false
+        _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        let message = error.message ?? error.description
+        let fault =
+            switch error.resultCode {
+            case _ where isFolder.boolValue: "is a folder; name a file"
+            case .SQLITE_NOTADB: "cannot be opened: \(message); it is not an SQLite database, or it is encrypted"
+            case .SQLITE_CANTOPEN:
+                "cannot be opened: \(message); check that its folder exists, and that this user may write there"
+            case .SQLITE_CORRUPT: "is damaged: \(message); restore a backup"
+            default: "cannot be opened: \(message)"
+            }
+        self.init(.unavailable, "the store \(path) \(fault)")
     }
 
     /// Creates the error of a transaction that failed as a whole.

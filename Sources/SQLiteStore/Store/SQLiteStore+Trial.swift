@@ -84,7 +84,7 @@ extension SQLiteStore {
             defer { try? queue.close() }
             return try queue.read { try $0.tableExists("tributary_source") }
         } catch let error as DatabaseError {
-            throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+            throw StoreError(opening: path, error)
         }
     }
 

@@ -84,18 +84,23 @@ package final class SQLiteStore: MainStore {
                 let lock = try RunLock(schemaOf: self.path)
                 defer { lock?.unlock() }
                 try migrator.migrate(pool)
-                if let schema { try pool.writeWithoutTransaction { try $0.run(schema: schema) } }
+                if let schema { try Self.run(schema: schema, in: pool, self.path) }
             }
         } catch let error as DatabaseError {
-            let advice =
-                switch error.resultCode {
-                case .SQLITE_NOTADB: "; it is not an SQLite database, or it is encrypted"
-                case .SQLITE_CANTOPEN: "; check that its folder exists, and that this user may write there"
-                default: error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""
-                }
-            throw StoreError(
-                .unavailable,
-                "the store \(self.path) cannot be opened: \(error.message ?? error.description)\(advice)")
+            throw StoreError(opening: self.path, error)
+        }
+    }
+
+    /// What the error of a schema begins with.
+    package static func schemaError(_ path: String) -> String { "the schema of the store \(path) cannot be run: " }
+
+    /// - Throws: ``StoreError`` with SQLite's message and the statement.
+    private static func run(schema: String, in pool: DatabasePool, _ path: String) throws {
+        do {
+            try pool.writeWithoutTransaction { try $0.run(schema: schema) }
+        } catch let error as DatabaseError {
+            let statement = error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""
+            throw StoreError(.unavailable, schemaError(path) + (error.message ?? error.description) + statement)
         }
     }
 
@@ -164,7 +169,7 @@ package final class SQLiteStore: MainStore {
                         + "once, which brings them up to date")
             }
         } catch let error as DatabaseError {
-            throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+            throw StoreError(opening: path, error)
         }
     }
 

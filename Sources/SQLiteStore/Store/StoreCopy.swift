@@ -16,6 +16,10 @@ package struct StoreCopy: Sendable {
         OwnTables.register(in: &migrator)
         registerMigrations(&migrator)
         let failure = { (why: String) in StoreError(.unavailable, "\(path) cannot be restored: \(why)") }
+        var isFolder: ObjCBool = false
+        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+            throw failure("it is a folder")
+        }
         do {
             var configuration = Configuration()
             configuration.readonly = true

@@ -12,8 +12,10 @@ struct AcceptCommand: ProgramCommand {
             A run is blocked if it would delete or change more rows than 'max_deleted' and 'max_changed' allow, or if \
             it misses an expectation. Its documents are kept. A running daemon commits accepted documents at once; \
             otherwise, the next 'sync' does. Nothing is fetched.
-            Before it asks, it shows the changes, the largest differences first. The commit makes exactly these \
+
+            accept shows the changes before it asks, the largest differences first. The commit makes exactly these \
             changes; if the store has changed since, the run is blocked again.
+
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of \
             rows.
 
@@ -37,7 +39,7 @@ struct AcceptCommand: ProgramCommand {
     @Flag(name: .long, help: "Permit any changes in the next commits of sources that are not blocked.")
     var inAdvance = false
 
-    @Option(name: .long, help: "Changes to show per table and kind before it asks; 0 for all kept changes.")
+    @Option(name: .long, help: "Changes to show per table and kind before the question; 0 for all kept changes.")
     var limit = 20
 
     @Flag(name: .long, help: "Print a JSON object.")
@@ -84,6 +86,11 @@ struct AcceptCommand: ProgramCommand {
         }
     }
 
+    /// Returns the error of a blocked run without what to do.
+    private static func reason(_ error: String) -> String {
+        error.range(of: "; if the documents are right, ").map { String(error[..<$0.lowerBound]) } ?? error
+    }
+
     /// Shows what would be committed, with the blocked runs' own figures, and asks.
     private func ask(_ acceptances: [Acceptance], _ configuration: TributaryConfiguration) throws {
         try confirmation.requireAnswer(json: json)
@@ -103,15 +110,14 @@ struct AcceptCommand: ProgramCommand {
                     }))
         } else {
             for acceptance in acceptances where acceptance.run == nil {
-                try Terminal.print(
+                try Terminal.printWrapped(
                     "\(acceptance.source): its next commit within a day may delete and change any number of rows")
             }
             for (run, review) in zip(blocked, reviews) {
-                try Terminal.print(
-                    "\(run.source): commits the documents of run \(run.number ?? 0), and no others\(run.error.map { ": \($0)" } ?? "")"
-                )
+                try Terminal.printWrapped("\(run.source): accept commits run \(run.number ?? 0):")
+                if let error = run.error { try Terminal.printWrapped(Self.reason(error)) }
                 guard let review else {
-                    try Terminal.print("its changes are not known here")
+                    try Terminal.print("the changes of this run were not kept")
                     continue
                 }
                 for line in PlanReport(review, limit: limit).changes(on: Terminal()) { try Terminal.print(line) }

@@ -40,13 +40,16 @@ struct BackupCommand: ProgramCommand {
                     + "URL is the connection string of 'url' in [store]; pg_restore puts it back")
         }
         guard FileManager.default.fileExists(atPath: path) else {
-            throw Failure.usage("there is no store yet: \(path)")
+            throw Failure.usage(configuration.noStore)
         }
         guard replace || !FileManager.default.fileExists(atPath: file) else {
-            throw Failure.usage("\(file) is there already; give another name, or --replace")
+            throw Failure.usage("the file \(file) exists; give another name, or --replace")
         }
         let store = try SQLiteStore(readingAt: path)
         defer { try? store.close() }
+        guard !store.isOwn(file) else {
+            throw Failure.usage("\(file) is the store's own file; a copy needs a name of its own")
+        }
         let bytes = try store.backUp(to: file, replacing: replace)
         if json {
             let result = Result(store: path, file: file, bytes: bytes)

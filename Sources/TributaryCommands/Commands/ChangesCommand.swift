@@ -36,19 +36,43 @@ struct ChangesCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         let since = try since.map { try TimeArgument.time($0, option: "--since") }
-        guard let store = try configuration.openExistingStore() else { throw Failure.failed("there is no store yet") }
+        guard let store = try configuration.openExistingStore() else { throw Failure.failed(configuration.noStore) }
         defer { try? store.close() }
+        if let run { try check(run: run, in: store) }
         var query = ChangeQuery(source: source, run: run, since: since, table: table)
         if run == nil, since == nil {
             guard let last = try store.lastRunWithHistory(of: source) else {
                 throw Failure.failed(
-                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); set keep_history = true in sources.toml"
+                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); set keep_history = true in "
+                        + configuration.file
                 )
             }
             query.run = last
         }
         var output = ChangeOutput(json: json, terminal: Terminal())
         try store.changes(query) { try output.add($0) }
+        if let table, output.isEmpty { try check(table: table, in: store) }
         try output.end()
+    }
+
+    /// - Throws: ``Failure`` if no such run is recorded.
+    private func check(run: Int64, in store: any MainStore) throws {
+        let recorded = try store.recordedRun(run)?.source
+        guard recorded == nil || source != nil && recorded != source else { return }
+        guard let source else {
+            throw Failure.usage("there is no run \(run); `tributary history` lists the runs")
+        }
+        throw Failure.usage(
+            "there is no run \(run) of source '\(source)'; `tributary history \(source)` lists its runs")
+    }
+
+    /// - Throws: ``Failure`` if no source has written such a table.
+    private func check(table: String, in store: any MainStore) throws {
+        let sources = try source.map { [$0] } ?? store.sourceStates().keys.sorted()
+        let tables = try sources.flatMap { try store.states(of: $0).requests.values.flatMap(\.tables) }
+        guard !tables.contains(where: { $0.lowercased() == table.lowercased() }) else { return }
+        let hint = nearestName(to: table, among: tables).map { "; did you mean '\($0)'?" } ?? ""
+        let subject = source.map { "source '\($0)' has written no table" } ?? "no source has written a table"
+        throw Failure.usage("\(subject) '\(table)'\(hint)")
     }
 }

@@ -50,6 +50,22 @@ extension ConfigurationCheck {
         }
     }
 
+    /// Returns the key of a request.
+    static func place(of request: RequestDeclaration, in source: SourceDeclaration) -> String {
+        "sources.\(source.name).requests[\((source.requests.firstIndex { $0.key == request.key } ?? 0) + 1)]"
+    }
+
+    /// Returns the message on a request's `for_each` or `expect`, with its key.
+    static func message(
+        _ error: StoreError, of request: RequestDeclaration, in source: SourceDeclaration, file: String
+    ) -> String {
+        let place = "\(file): \(Self.place(of: request, in: source))"
+        if let found = error.message.prefixMatch(of: #/(expect\[\d+\]\.sql) /#) {
+            return "\(place).\(found.1): \(error.message[found.range.upperBound...])"
+        }
+        return "\(place).for_each: \(error.message.trimmingPrefix("for_each: "))"
+    }
+
     static func dotted(_ schema: TableSchema) -> String {
         "\(schema.place): table = \"\(schema.name)\" names a schema, and a store in a file has none; write "
             + "\"\(schema.name.replacing(".", with: "_"))\""

@@ -22,9 +22,10 @@ extension ConfigurationCheck {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("store.sqlite").path
         do {
             let store = try SQLiteStore(
-                path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
+                path: path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
             // Tables that neither a mapping nor the schema makes may be there already.
@@ -66,7 +67,12 @@ extension ConfigurationCheck {
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {
-            return (["\(configuration.file): store.schema: \(error)"], [])
+            let schemaError = SQLiteStore.schemaError(path)
+            let text = "\(error)"
+            let shown =
+                text.hasPrefix(schemaError)
+                ? "\(configuration.schemaPath ?? ""): \(text.dropFirst(schemaError.count))" : text
+            return (["\(configuration.file): store.schema: \(shown)"], [])
         }
     }
 
@@ -79,7 +85,7 @@ extension ConfigurationCheck {
                     try request.checkExpectations(store, source: source.name)
                     return nil
                 } catch let error as StoreError {
-                    return "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"
+                    return Self.message(error, of: request, in: source, file: configuration.file)
                 }
             }
         }
@@ -115,7 +121,11 @@ extension ConfigurationCheck {
             do {
                 try request.checkForEach(store, source: source.name)
             } catch let error as StoreError {
-                return ["\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"]
+                return [Self.message(error, of: request, in: source, file: configuration.file)]
+            }
+            let stores = [store, existing].compactMap(\.self)
+            if let problem = try lastValueProblem(request, of: source, in: stores, program) {
+                return ["\(configuration.file): \(problem)"]
             }
         } catch let error as StoreError {
             return [error.message]
@@ -128,8 +138,38 @@ extension ConfigurationCheck {
         }
         if !dotted.isEmpty { return dotted.map(Self.dotted) }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
-            "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
+            if case .mapping = request.content {
+                return
+                    "\(configuration.file): \(Self.place(of: request, in: source)): table '\(table)' does not exist; "
+                    + "declare 'columns', or create it in the schema"
+            }
+            return
+                "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
                 + "'\(table)', which neither the schema nor a migration creates"
         }
+    }
+
+    /// Returns what is wrong with an expression of `${last:…}`, which some of the stores must be able to evaluate; nil for
+    /// nothing.
+    private static func lastValueProblem(
+        _ request: RequestDeclaration, of source: SourceDeclaration, in stores: [any MainStore], _ program: Program
+    ) throws -> String? {
+        guard let table = program.parsers.tables(of: request.content).first else { return nil }
+        let stores = try stores.filter { try $0.missingTables(among: [table]).isEmpty }
+        for reference in request.references {
+            guard case .last(let expression) = reference else { continue }
+            var problem: String?
+            for store in stores {
+                do {
+                    _ = try store.value(of: expression, in: table, scope: [:])
+                    problem = nil
+                    break
+                } catch let error as StoreError {
+                    problem = problem ?? error.message
+                }
+            }
+            if let problem { return "\(place(of: request, in: source)): \(problem)" }
+        }
+        return nil
     }
 }

@@ -37,15 +37,19 @@ struct ConfigurationCheck {
                 let tables = Set(source.requests.flatMap { program.parsers.tables(of: $0.content) }).sorted()
                 let written = tables.isEmpty ? "" : " into \(tables.joined(separator: ", "))"
                 return "\(source.name): \(Figures.count(source.requests.count, "request"))\(written)"
-                    + (source.isEnabled ? "" : ", switched off")
+                    + (source.isEnabled ? "" : ", disabled")
             }
             let (problems, notes) = try storeProblems(configuration)
             let searchPath = ProcessInfo.processInfo.environment["PATH"]
             let hooks = configuration.hooks.compactMap {
                 $0.programProblem(file: configuration.file, searchPath: searchPath)
             }
-            result.mistakes = configuration.located(
+            let mistakes = configuration.located(
                 (problems + hooks + Self.folders(configuration)).map(configuration.redactor.redact))
+            // In the order of the file; those of one line as they were found.
+            result.mistakes = mistakes.enumerated().sorted {
+                ($0.element.line ?? Int.max, $0.offset) < ($1.element.line ?? Int.max, $1.offset)
+            }.map(\.element)
             result.notes = notes
         } catch let error as ConfigurationError {
             result.mistakes = error.problems
@@ -56,11 +60,11 @@ struct ConfigurationCheck {
     /// Prints that there are no mistakes, and the notes; nothing where there are any.
     func show(_ result: Result) throws {
         guard result.mistakes.isEmpty else { return }
-        try Terminal.print(
+        try Terminal.printWrapped(
             "\(result.file): \(Figures.count(result.sources, "source")), \(Figures.count(result.requests, "request")), no mistakes"
         )
-        if Terminal.isVerbose { for line in result.details { try Terminal.print("  \(line)") } }
-        for note in result.notes { try Terminal.print("note: \(note)") }
+        if Terminal.isVerbose { for line in result.details { try Terminal.printWrapped(line, after: "  ") } }
+        for note in result.notes { try Terminal.printWrapped(note, after: "note: ", indent: 6) }
     }
 
     /// Returns the mistakes that only a store with the schema shows, and the notes.
@@ -123,8 +127,7 @@ struct ConfigurationCheck {
                     try request.checkForEach(store, source: source.name)
                     try request.checkExpectations(store, source: source.name)
                 } catch let error as StoreError {
-                    problems.append(
-                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)")
+                    problems.append(Self.message(error, of: request, in: source, file: configuration.file))
                 }
             }
         }

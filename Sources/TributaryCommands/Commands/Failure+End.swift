@@ -53,10 +53,24 @@ extension Failure {
             }
         }
         if !failure.description.isEmpty {
-            let text = prefix + failure.description.trimmingPrefix("Error: ")
-            FileHandle.standardError.show(text.escapedForTerminal(keepsLines: true) + "\n")
+            let text = prefix + sentence(failure.description)
+            let terminal = Terminal(descriptor: STDERR_FILENO)
+            let escaped = text.escapedForTerminal(keepsLines: true)
+            let lines = escaped.split(separator: "\n", omittingEmptySubsequences: false)
+            // A line of the usage is indented.
+            let shown = lines.flatMap { line in
+                line.hasPrefix(" ") ? [String(line)] : terminal.wrapped("\(line)", after: "", indent: 4).map(\.text)
+            }
+            FileHandle.standardError.show(shown.joined(separator: "\n") + "\n")
         }
         return failure.status.rawValue
+    }
+
+    /// Returns the message of an error as what follows the program's name: ArgumentParser's begin with a capital.
+    private static func sentence(_ message: String) -> String {
+        let text = message.trimmingPrefix("Error: ")
+        guard text.count < message.count else { return message }
+        return text.prefix(1).lowercased() + text.dropFirst()
     }
 
     /// Returns the arguments of a line of usage: an option with its value, what is in brackets.

@@ -27,8 +27,8 @@ struct HealthcheckCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         guard let address = configuration.health ?? configuration.web?.address, address.port != 0 else {
             throw Failure.configuration(
-                "\(configuration.file): daemon.listen: the daemon can only be asked at a port that is declared, "
-                    + "such as listen = \"127.0.0.1:8090\", or health where there is to be no page")
+                "\(configuration.file): no address is declared for health checks; add health = \"127.0.0.1:8091\" to "
+                    + "[daemon], or listen")
         }
         let url = "http://\(Self.reachable(address))/healthz"
         var settings = HTTPClient.Configuration()

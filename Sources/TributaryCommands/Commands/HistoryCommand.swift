@@ -52,7 +52,7 @@ struct HistoryCommand: ProgramCommand {
             [
                 ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INS", .right),
                 ("UPD", .right), ("DEL", .right), ("SAME", .right), ("BYTES", .right), ("TIME", .right),
-            ], flexible: 1, dispensable: 8)
+            ], flexible: 1, dispensable: [8, 7, 9])
         for run in runs {
             table.add([
                 .init(run.number.map(String.init) ?? ""), .init(run.source),

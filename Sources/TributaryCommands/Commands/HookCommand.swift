@@ -8,9 +8,11 @@ import TributaryEngine
 /// What is done with hooks.
 struct HookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hook", abstract: "Test hooks.", subcommands: [HookTestCommand.self])
+        commandName: "hook", abstract: "Send test events to hooks.", subcommands: [HookTestCommand.self])
 
     @OptionGroup var options: GlobalOptions
+
+    func run() throws { throw Failure.usage("'hook' needs a subcommand: `tributary hook test HOOK`") }
 }
 
 struct HookTestCommand: ProgramCommand {
@@ -23,7 +25,7 @@ struct HookTestCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
-    @Argument(help: "The hook.", completion: DeclaredNames.hooks)
+    @Argument(help: "The hook's name.", completion: DeclaredNames.hooks)
     var name: String
 
     @Flag(name: .long, help: "Print a JSON object.")

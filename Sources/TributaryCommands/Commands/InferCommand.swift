@@ -7,15 +7,15 @@ struct InferCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer", abstract: "Propose a mapping for a document in XML, JSON or CSV, or for an XML Schema.",
         discussion: """
-            Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
-            record: the element that becomes a row, its key, its columns and their types, and the tables within it. For RSS, \
-            Atom, a sitemap and the ECB's rates, proposes the built-in parser; for an OPML document, a source for each of its \
-            feeds. Add the block to your sources.toml, correct it, and try it with `check` and `plan`.
+            Reads the document as a stream, and prints a block of sources.toml that loads every repeated record: the element \
+            that becomes a row, its key, its columns and their types, and the tables within it. For RSS, Atom, a sitemap and \
+            the ECB's rates, proposes the built-in parser; for an OPML document, a source for each of its feeds. Add the \
+            block to your sources.toml, correct it, and try it with `check` and `plan`.
 
             With --xsd, the types, repeated elements, keys and references come from the schema. With a document too, the \
             proposal omits elements that do not occur in it.
 
-            Example:
+            Examples:
               tributary infer https://www.example.com/feed.xml >> sources.toml
               tributary infer --xsd Invoice.xsd invoice.xml >> sources.toml
             """)
@@ -30,7 +30,9 @@ struct InferCommand: ProgramCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The XML Schema of the document: a file or a URL, as above.", valueName: "file|url"))
+        help: ArgumentHelp(
+            "The XML Schema of the document: a file, or an http:, https:, ftp:, ftps: or file: URL.",
+            valueName: "file|url"))
     var xsd: String?
 
     @Option(name: .long, help: "With --xsd alone: the root element, if the schema has several.")

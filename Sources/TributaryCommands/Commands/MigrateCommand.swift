@@ -22,7 +22,7 @@ struct MigrateCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The source whose tables to change.", completion: DeclaredNames.sources)
+    @Argument(help: "The source whose tables are changed.", completion: DeclaredNames.sources)
     var source: String
 
     @Flag(name: .long, help: "Print a JSON object.")
@@ -62,7 +62,7 @@ struct MigrateCommand: ProgramCommand {
         of declaration: SourceDeclaration, in configuration: TributaryConfiguration, _ program: Program, isDone: Bool
     ) async throws -> [TableMigration] {
         guard let store = try configuration.openExistingStore(isWritten: isDone) else {
-            throw Failure.failed("there is no store yet, and so no table to change")
+            throw Failure.failed(configuration.noStore)
         }
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -96,7 +96,8 @@ struct MigrateCommand: ProgramCommand {
         lines.append(
             isDone
                 ? "done; all rows are kept, and the next run fetches the source's documents in full"
-                : "-- nothing is changed yet: `tributary migrate \(source) --yes` does it, all or nothing")
+                : "-- nothing is changed yet: `tributary migrate \(source) --yes` runs these statements in one transaction"
+        )
         return lines
     }
 }

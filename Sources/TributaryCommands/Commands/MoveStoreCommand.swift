@@ -41,6 +41,12 @@ struct MoveStoreCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let old = try program.configuration(options)
         let new = try old.moved(to: StoreLocation(argument: to), schema: schema)
+        if case .file(let path) = old.store, case .file(let target) = new.store,
+            URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+                == URL(fileURLWithPath: target).resolvingSymlinksInPath().path
+        {
+            throw Failure.usage("\(to) is the store that is declared; move to another one")
+        }
         for configuration in [old, new] {
             guard DaemonFolder(configuration)?.isDaemonRunning != true else {
                 throw Failure.failed("a daemon runs on \(configuration.localPath); stop it first")
@@ -54,7 +60,7 @@ struct MoveStoreCommand: ProgramCommand {
 
     /// Shows from where to where everything would be copied, and asks.
     private func ask(_ old: TributaryConfiguration, to new: TributaryConfiguration) throws {
-        guard try old.hasStore() else { throw Failure.failed("there is no store yet: \(old.localPath)") }
+        guard try old.hasStore() else { throw Failure.failed(old.noStore) }
         func place(_ configuration: TributaryConfiguration) -> String {
             switch configuration.store {
             case .file(let path): path

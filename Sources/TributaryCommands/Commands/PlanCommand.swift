@@ -43,6 +43,7 @@ struct PlanCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         let enabled = configuration.sources.filter(\.isEnabled).map(\.name)
         guard let source = source ?? (enabled.count == 1 ? enabled[0] : nil) else {
+            guard !enabled.isEmpty else { throw Failure.usage("\(configuration.file) declares no enabled source") }
             throw Failure.usage("name a source of \(configuration.file); it has: \(SyncCommand.some(enabled))")
         }
         try SyncCommand.check([source], in: configuration)
@@ -73,12 +74,18 @@ struct PlanCommand: ProgramCommand {
         for option in body {
             let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
             let keys = source.requests.map(\.key)
-            guard parts.count == 2, keys.contains(parts[0]) else {
+            let known = keys.joined(separator: ", ")
+            guard parts.count == 2 else {
                 throw Failure.usage(
-                    "--body \(option): write KEY=FILE, KEY being a request of '\(source.name)': \(keys.joined(separator: ", "))"
-                )
+                    "--body \(option): write KEY=FILE, KEY being a request of '\(source.name)': \(known)")
+            }
+            guard keys.contains(parts[0]) else {
+                throw Failure.usage("--body \(option): '\(source.name)' has no request '\(parts[0])'; it has \(known)")
             }
             let path = parts[1] == StandardInput.name ? input ?? parts[1] : parts[1]
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw Failure.usage("--body \(option): the file \(path) does not exist")
+            }
             guard FileManager.default.isReadableFile(atPath: path) else {
                 throw Failure.usage("--body \(option): the file \(path) cannot be read")
             }

@@ -52,7 +52,7 @@ struct PlanRun {
             try Terminal.printJSON(PlanOutput(source: source.name, plan: made, report: finished))
         } else {
             for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
-            if showsNext, let next = try next(made) { try Terminal.print(TerminalLine(next)) }
+            if showsNext, let next = try next(made) { try Terminal.printWrapped(next) }
         }
         return made.differs || made.blocked != nil
     }
@@ -64,8 +64,9 @@ struct PlanRun {
         let state = try StoreReader(configuration).state(of: name) ?? SourceState(source: name)
         if state.isPaused { return "Next: `tributary resume \(name)` ends the pause; a run then commits this." }
         if plan.blocked != nil {
+            let blocked = try state.isBlocked ? StoreReader(configuration).blockedRun(of: name) : nil
             return state.isBlocked
-                ? "Next: `tributary accept \(name)` commits the run that is blocked."
+                ? "Next: `tributary accept \(name)` commits \(blocked.map { "run \($0)" } ?? "the blocked run")."
                 : "Next: `tributary sync \(name) --force` keeps this as a blocked run, which `tributary accept \(name)` commits."
         }
         let isDue = state.nextDue.map { $0 <= Date() } ?? true

@@ -30,7 +30,7 @@ struct PurgeCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         guard let store = try configuration.openExistingStore(isWritten: true) else {
-            throw Failure.failed("there is no store yet, so that there is nothing to purge")
+            throw Failure.failed(configuration.noStore)
         }
         defer { try? store.close() }
         let stored = try store.sourceStates()
@@ -46,9 +46,10 @@ struct PurgeCommand: ProgramCommand {
         defer { claim.unlock() }
         var purge = try SourcePurge(source: source, configuration: configuration, store: store)
             .purge(parsers: program.parsers, now: Date())
+        let isDeclared = configuration[source: source]?.isEnabled == true
         if !confirmation.yes {
             let trial = try store.purge(purge, isTrial: true)
-            try ask(trial, configuration)
+            try ask(trial, isDeclared: isDeclared)
             purge.shown = trial.digest
         }
         let report = try store.purge(purge, isTrial: false)
@@ -57,7 +58,8 @@ struct PurgeCommand: ProgramCommand {
             try Terminal.printJSON(PurgeOutput(source: source, report: report))
         } else {
             for line in PurgeOutput.lines(report, isDone: true) { try Terminal.print(TerminalLine(line)) }
-            try Terminal.print("\(source) is purged\(hint(configuration))")
+            let next = isDeclared ? "; it \(Self.next)" : ""
+            try Terminal.print("\(source) is purged\(next)")
         }
         guard left.isEmpty else {
             throw Failure.failed("these files could not be removed: \(left.joined(separator: ", "))")
@@ -65,19 +67,18 @@ struct PurgeCommand: ProgramCommand {
     }
 
     /// Shows what would be deleted, and asks whether that is meant.
-    private func ask(_ report: PurgeReport, _ configuration: TributaryConfiguration) throws {
+    private func ask(_ report: PurgeReport, isDeclared: Bool) throws {
         let lines = PurgeOutput.lines(report, isDone: false)
         try confirmation.requireAnswer(json: json, shown: lines)
         if json {
             try Terminal.printJSON(PurgeOutput(source: source, report: report))
         } else {
-            for line in lines { try Terminal.print(TerminalLine(line)) }
+            for line in lines { try Terminal.printWrapped(line) }
         }
-        try confirmation.ask("Purge \(source)\(hint(configuration))?")
+        let next = isDeclared ? " It \(Self.next)." : ""
+        try confirmation.ask("Purge \(source)?\(next)")
     }
 
-    private func hint(_ configuration: TributaryConfiguration) -> String {
-        configuration[source: source]?.isEnabled == true
-            ? ", which is still declared, and will be fetched in full when it runs" : ""
-    }
+    /// What follows for a source that runs again.
+    private static let next = "is still declared, so its next run fetches it in full"
 }

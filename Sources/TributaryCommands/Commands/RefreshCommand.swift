@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
+import FeedModel
 import Foundation
 import TributaryEngine
 
@@ -30,6 +31,12 @@ struct RefreshCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
+        for source in sources {
+            let state = try StoreReader(configuration).state(of: source)
+            guard state?.isStopped != true else {
+                throw Failure.failed("\(source) is paused; `tributary resume \(source)` runs it again")
+            }
+        }
         let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         if json {

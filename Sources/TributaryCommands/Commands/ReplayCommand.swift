@@ -10,9 +10,9 @@ struct ReplayCommand: ProgramCommand {
         commandName: "replay", abstract: "Read a source's kept bodies again, without the network.",
         discussion: """
             With the current declaration, parses the bodies that 'keep_bodies' has kept, and commits the differences. \
-            Nothing is fetched; the due time and the validators do not change. With --all, reads the older bodies \
-            first, except for mirrors, and so also corrects rows that have left the feed since. Exit status: 0 done; 1 \
-            discarded; 2 with --plan or --dry-run, a difference.
+            Nothing is fetched, and the due time does not change. The next request is conditional, unless its declaration \
+            has changed. With --all, reads the older bodies first, except for mirrors, and so also corrects rows that have \
+            left the feed since. Exit status: 0 done; 1 discarded; 2 with --plan or --dry-run, a difference.
 
             Example:
               tributary replay shop --plan

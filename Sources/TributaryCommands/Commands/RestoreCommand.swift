@@ -12,7 +12,7 @@ struct RestoreCommand: ProgramCommand {
         commandName: "restore", abstract: "Replace the store with a copy made by 'backup'.",
         discussion: """
             First checks that the copy is complete, and of this version or an earlier one. Stop daemons and runs \
-            first. The old store is kept under the name that is printed, and can also be restored.
+            first. The old store is kept in the same folder; the command prints its name. It can also be restored.
 
             Example:
               tributary restore monday.sqlite
@@ -21,7 +21,7 @@ struct RestoreCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
     @OptionGroup var confirmation: ConfirmationOptions
 
-    @Argument(help: "The copy.", completion: .file())
+    @Argument(help: "The file that 'backup' wrote.", completion: .file())
     var file: String
 
     @Flag(name: .long, help: "Print a JSON object.")
@@ -40,7 +40,9 @@ struct RestoreCommand: ProgramCommand {
             throw Failure.usage("the store is on a server; its own tools put a copy back, as pg_restore and psql do")
         }
         let copy = URL(fileURLWithPath: file).standardizedFileURL.path
-        guard FileManager.default.fileExists(atPath: copy) else { throw Failure.usage("there is no file \(file)") }
+        guard FileManager.default.fileExists(atPath: copy) else {
+            throw Failure.usage("the file \(file) does not exist")
+        }
         // Links to the store stay, and what SQLite keeps beside it is beside the file itself.
         let store = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard URL(fileURLWithPath: copy).resolvingSymlinksInPath().path != store else {
@@ -49,8 +51,8 @@ struct RestoreCommand: ProgramCommand {
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
         let presence = try daemon.claim()
         defer { presence.release() }
-        if !confirmation.yes { try ask(copy, store: store) }
         let aside = FileManager.default.fileExists(atPath: store) ? store + ".before-" + Self.time() : nil
+        if !confirmation.yes { try ask(copy, store: store, aside: aside) }
         try whileUnused(path, file: store, configuration) {
             try checked.replace(store: store, aside: aside ?? store + ".aside")
         }
@@ -59,7 +61,9 @@ struct RestoreCommand: ProgramCommand {
     }
 
     /// Shows which file would take the store's place, and asks.
-    private func ask(_ copy: String, store: String) throws {
+    ///
+    /// - Parameter aside: where the old store would be; nil where there is none.
+    private func ask(_ copy: String, store: String, aside: String?) throws {
         let manager = FileManager.default
         func facts(_ path: String) -> String {
             let attributes = try? manager.attributesOfItem(atPath: path)
@@ -67,13 +71,16 @@ struct RestoreCommand: ProgramCommand {
             let date = (attributes?[.modificationDate] as? Date)?.formatted(.iso8601) ?? "an unknown time"
             return "\(path) (\(size), of \(date))"
         }
-        let former = manager.fileExists(atPath: store) ? "; the former store is kept: \(facts(store))" : ""
-        let line = "replaces \(store) by the copy \(facts(copy))\(former)"
+        let line =
+            aside.map { aside in
+                "restore will replace \(facts(store)) with \(facts(copy)); the old store is kept beside it as "
+                    + URL(fileURLWithPath: aside).lastPathComponent
+            } ?? "restore will create \(store) from \(facts(copy))"
         try confirmation.requireAnswer(json: json, shown: [line])
         if json {
             try Terminal.printJSON(Result(store: store, file: file))
         } else {
-            try Terminal.print(TerminalLine(line))
+            try Terminal.printWrapped(line)
         }
         try confirmation.ask("Replace the store?")
     }

@@ -11,7 +11,8 @@ struct RootCommand: ParsableCommand {
             abstract: "Keeps one relational store in step with many remote feeds.",
             discussion: """
                 Exit status: 0 done; 1 a run was discarded or blocked; 2 a preview found a difference; 64 wrong usage; 74 the \
-                output cannot be written, or the daemon's store was replaced while it ran; 78 wrong configuration.
+                output cannot be written, or the daemon's store was replaced while it ran; 78 wrong configuration; 130, 143 \
+                SIGINT or SIGTERM stopped the command.
                 """,
             version: "tributary \(TributaryVersion.full)",
             groupedSubcommands: [
@@ -51,7 +52,7 @@ struct RootCommand: ParsableCommand {
         do {
             return try parseAsRoot(Array(arguments))
         } catch  where exitCode(for: error) == .validationFailure {
-            throw unknownCommand(arguments) ?? error
+            throw unknownCommand(arguments) ?? negativeValue(arguments) ?? error
         }
     }
 
@@ -66,6 +67,13 @@ struct RootCommand: ParsableCommand {
         let program = configuration.commandName ?? "tributary"
         let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
         return .usage("there is no command '\(name)'; \(hint ?? "`\(program) --help` lists them")")
+    }
+
+    /// - Returns: the error of an option with a negative number, which the parser takes for another option; nil without one.
+    private static func negativeValue(_ arguments: ArraySlice<String>) -> Failure? {
+        let pairs = zip(arguments, arguments.dropFirst())
+        let pair = pairs.first { $0.hasPrefix("--") && $1.hasPrefix("-") && Int($1) != nil }
+        return pair.map { Failure.usage("\($0.0): expected 0 or more, found \($0.1)") }
     }
 
     @OptionGroup var options: GlobalOptions

@@ -36,12 +36,22 @@ struct SourceProposal {
         }
         do {
             guard document == StandardInput.name else { return try await proposal(of: document, beside: declared) }
-            return try await StandardInput.asFile { try await proposal(of: $0, beside: declared) }
+            return try await StandardInput.asFile { path in
+                let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+                guard size != 0 else { throw Failure.failed("standard input is empty") }
+                return try await proposal(of: path, beside: declared)
+            }
+        } catch let failure as Failure {
+            throw failure
         } catch {
             let name = document ?? schema ?? ""
+            let shown = name == StandardInput.name ? "standard input" : name
             let isArchive = Self.archives.contains { name.lowercased().hasSuffix($0) }
+            // An error of a response names its address.
+            let words = ErrorText.words(error)
+            let place = words.hasPrefix("GET \(name)") ? "" : "\(shown): "
             throw Failure.failed(
-                "\(name): \(ErrorText.words(error))".withoutUserInfo
+                (place + words).withoutUserInfo
                     + (isArchive ? "; infer reads no archives: unpack one of its documents, and give it that" : ""))
         }
     }
@@ -65,7 +75,7 @@ struct SourceProposal {
         guard location != StandardInput.name, isFile || !location.contains("://") else { return }
         let path = isFile ? URL(string: location)?.path ?? location : location
         guard !FileManager.default.fileExists(atPath: path) else { return }
-        throw Failure.usage("there is no file \(path)")
+        throw Failure.usage("the file \(path) does not exist")
     }
 
     private func proposal(of location: String?, beside declared: DeclaredTables) async throws -> MappingProposal {
@@ -96,7 +106,9 @@ struct SourceProposal {
 /// The option `--format` of `infer` and `init`.
 extension BodyFormat {
     static let help: ArgumentHelp =
-        "What the document is: xml, json, jsonl or csv; by default what its media type, its suffix or its first lines say."
+        """
+        The document's format: xml, json, jsonl or csv; by default derived from its media type, suffix or first lines.
+        """
 
     static let argument: @Sendable (String) throws -> BodyFormat = { text in
         guard let format = BodyFormat(rawValue: text) else { throw ValidationError("write xml, json, jsonl or csv") }

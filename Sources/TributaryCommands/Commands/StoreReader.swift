@@ -16,6 +16,11 @@ struct StoreReader {
         try configuration.withExistingStore { try $0?.runs(of: source, failed: failed, limit: limit) ?? [] }
     }
 
+    /// Returns the number of a source's last blocked run; nil without one.
+    func blockedRun(of source: String) throws -> Int64? {
+        try runs(of: source, failed: true, limit: 100).first { $0.outcome == .blocked }?.number
+    }
+
     func run(_ number: Int64) throws -> RunReport? {
         try configuration.withExistingStore { try $0?.recordedRun(number) }
     }
@@ -39,7 +44,7 @@ struct StoreReader {
         _ sources: [String], inAdvance: Bool, run: Int64?, confirm: ([Acceptance]) throws -> Void
     ) throws -> [Acceptance] {
         guard let store = try configuration.openExistingStore(isWritten: true) else {
-            throw Failure.failed("there is no store yet, so that nothing can be deleted")
+            throw Failure.failed(configuration.noStore)
         }
         defer { try? store.close() }
         do {
@@ -64,7 +69,7 @@ struct StoreReader {
     func pause(_ sources: [String]) throws -> [String] {
         guard let store = try configuration.openExistingStore(isWritten: true) else {
             throw Failure.failed(
-                "the store does not exist yet, so no source can be paused; `enabled = false` switches one off")
+                "the store does not exist yet, so no source can be paused; `enabled = false` disables one")
         }
         defer { try? store.close() }
         return try store.pause(sources, now: Date())

@@ -22,7 +22,7 @@ struct SyncCommand: ProgramCommand {
     @Flag(name: .long, help: "Ignore cache intervals and back-off.")
     var force = false
 
-    @Flag(name: .long, help: "Also ignore validators: fetch and parse everything.")
+    @Flag(name: .long, help: "Like --force, and ignore validators: fetch and parse everything.")
     var full = false
 
     @Flag(name: .long, help: "Print one JSON object per run on a line.")
@@ -50,7 +50,7 @@ struct SyncCommand: ProgramCommand {
     }
 
     /// - Parameter mayBeOff: true for commands that only show.
-    /// - Throws: ``Failure`` if a name is not a source's, or its source is switched off.
+    /// - Throws: ``Failure`` if a name is not a source's, or its source is disabled.
     static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {
         for name in names {
             guard let source = configuration[source: name] else {
@@ -59,7 +59,7 @@ struct SyncCommand: ProgramCommand {
                 )
             }
             guard source.isEnabled || mayBeOff else {
-                throw Failure.usage("the source '\(name)' is switched off in \(configuration.file) (enabled = false)")
+                throw Failure.usage("the source '\(name)' is disabled in \(configuration.file) (enabled = false)")
             }
         }
     }

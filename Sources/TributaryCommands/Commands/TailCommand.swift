@@ -47,7 +47,7 @@ struct TailCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         guard let store = try configuration.openExistingStore() else {
-            throw Failure.failed("there is no store yet: \(configuration.localPath)")
+            throw Failure.failed(configuration.noStore)
         }
         defer { try? store.close() }
         let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)

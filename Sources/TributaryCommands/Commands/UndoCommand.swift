@@ -74,7 +74,7 @@ struct UndoCommand: ProgramCommand {
         _ body: (UndoRun) async throws -> Value
     ) async throws -> Value {
         guard let store = try configuration.openExistingStore(isWritten: true, workFolder: workFolder) else {
-            throw Failure.failed("there is no store yet, so there is nothing to undo")
+            throw Failure.failed(configuration.noStore)
         }
         defer { try? store.close() }
         return try await body(

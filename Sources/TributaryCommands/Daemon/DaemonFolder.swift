@@ -70,8 +70,8 @@ final class DaemonFolder: Sendable {
                 // A daemon that ended meanwhile has removed this file.
             } else if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
                 close(descriptor)
-                throw Failure.failed(
-                    "another daemon (process \(readProcess().map(String.init) ?? "unknown")) runs on \(storePath)")
+                let process = readProcess().map(String.init) ?? "unknown"
+                throw Failure.failed("another daemon (process \(process)) runs on \(storePath); stop it first")
             }
             close(descriptor)
             usleep(1_000)

@@ -7,6 +7,8 @@ import TributaryEngine
 struct ChangeOutput {
     private let json: Bool
     private let terminal: Terminal
+    /// True until a change is added.
+    private(set) var isEmpty = true
     private var run: Int64?
     private var table: String?
 
@@ -16,6 +18,7 @@ struct ChangeOutput {
     }
 
     mutating func add(_ change: RowChange) throws {
+        isEmpty = false
         if json {
             return try Terminal.printJSON(ChangeRecord(change))
         }
@@ -28,31 +31,31 @@ struct ChangeOutput {
             try Terminal.print("  \(change.table)")
             table = change.table
         }
-        try Terminal.print("    \(line(change))")
+        let (text, color) = line(change)
+        for line in terminal.wrapped(text, color, after: "    ", indent: 6) { try Terminal.print(line) }
     }
 
     /// Says so where there was nothing.
     ///
     /// - Throws: ``OutputError``.
     func end() throws {
-        if run == nil, !json { try Terminal.print("no row has changed") }
+        if isEmpty, !json { try Terminal.print("no row has changed") }
     }
 
-    private func line(_ change: RowChange) -> TerminalLine {
+    private func line(_ change: RowChange) -> (text: String, color: Terminal.Color) {
         let key = PlanReport.text(change.key)
         switch change.operation {
         case "insert":
-            return terminal.colored("+ " + (change.new.map(PlanReport.text) ?? key + Self.unknown), .green)
+            return ("+ " + (change.new.map(PlanReport.text) ?? key + Self.unknown), .green)
         case "delete":
-            return terminal.colored("- " + (change.old.map(PlanReport.text) ?? key), .red)
+            return ("- " + (change.old.map(PlanReport.text) ?? key), .red)
         default:
             guard let old = change.old, let new = change.new else {
-                return terminal.colored(
-                    "~ " + key + ": was " + PlanReport.text(change.old ?? []) + Self.unknown, .yellow)
+                return ("~ " + key + ": was " + PlanReport.text(change.old ?? []) + Self.unknown, .yellow)
             }
-            return terminal.colored("~ " + key + ": " + PlanReport.changes(old, new), .yellow)
+            return ("~ " + key + ": " + PlanReport.changes(old, new), .yellow)
         }
     }
 
-    private static let unknown = " (changed by something else since)"
+    private static let unknown = " (changed by another program since)"
 }

@@ -15,15 +15,17 @@ struct MistakeText {
         if let line = problem.line { place += ":\(line)" }
         if let column = problem.excerpt?.columns.lowerBound { place += ":\(column)" }
         let path = problem.keyPath.isEmpty ? "" : problem.keyPath + ": "
-        var lines = [
-            (place.isEmpty ? "" : "\(place): ") + terminal.colored("error:", .red) + " \(path)\(problem.finding)"
-        ]
+        let lead: TerminalLine = (place.isEmpty ? "" : "\(place): ") + terminal.colored("error:", .red) + " "
+        var lines = terminal.wrapped("\(path)\(problem.finding)", after: lead, indent: 4)
         if let excerpt = problem.excerpt, let line = problem.line {
             let (text, mark) = marked(excerpt, columns: columns - gutter - 4)
             lines.append(" \(line) | \(text)")
             lines.append(blank + " | " + terminal.colored(mark, .red))
         }
-        if let help = problem.help { lines.append(blank + " = " + terminal.colored("help:", .green) + " \(help)") }
+        if let help = problem.help {
+            let lead = blank + " = " + terminal.colored("help:", .green) + " "
+            lines += terminal.wrapped(help, after: lead, indent: gutter + 9)
+        }
         return lines
     }
 

@@ -7,15 +7,16 @@ extension PlanReport {
     /// Returns the report's lines, for people.
     func lines(_ plan: StackPlan, on terminal: Terminal) -> [TerminalLine] {
         var lines = changes(on: terminal)
+        func wrapped(_ text: String) -> [TerminalLine] { terminal.wrapped(text, after: "", indent: 4) }
         if !plan.differs {
-            lines.append(
+            lines += wrapped(
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
                     ? "nothing will change: every request answered 304"
                     : "nothing will change: \(Figures.count(plan.counts.unchanged, "row")) as before")
         }
-        if let blocked = plan.blocked { lines.append("a run will be blocked: \(blocked)") }
+        if let blocked = plan.blocked { lines += wrapped("Blocked: \(blocked)") }
         if plan.skipped > 0 { lines.append("\(Figures.count(plan.skipped, "record")) will be skipped") }
-        for note in plan.notes { lines.append("\(note)") }
+        for note in plan.notes { lines += wrapped(note) }
         lines += RunLines.requests(plan.requests)
         lines += Self.section("Not mapped:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)
@@ -26,9 +27,12 @@ extension PlanReport {
     func changes(on terminal: Terminal) -> [TerminalLine] {
         tables.sorted { $0.key < $1.key }.flatMap { name, table in
             var lines = [TerminalLine(name)]
-            for change in table.deleted { lines.append("  " + terminal.colored("- \(Self.text(change.row))", .red)) }
-            for change in table.updated { lines.append("  " + terminal.colored("~ \(Self.update(change))", .yellow)) }
-            for change in table.inserted { lines.append("  " + terminal.colored("+ \(Self.text(change.row))", .green)) }
+            func add(_ text: String, _ color: Terminal.Color) {
+                lines += terminal.wrapped(text, color, after: "  ", indent: 4)
+            }
+            for change in table.deleted { add("- \(Self.text(change.row))", .red) }
+            for change in table.updated { add("~ \(Self.update(change))", .yellow) }
+            for change in table.inserted { add("+ \(Self.text(change.row))", .green) }
             let shown = table.deleted.count + table.updated.count + table.inserted.count
             let all = table.counts.deleted + table.counts.updated + table.counts.inserted
             if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }

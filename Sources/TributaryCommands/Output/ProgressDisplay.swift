@@ -11,7 +11,8 @@ final class ProgressDisplay: Sendable {
         var running: [String: RunProgress] = [:]
         /// The number of each source's current request, and the time at which its response began to arrive.
         var began: [String: (request: Int, at: ContinuousClock.Instant)] = [:]
-        var drawnLines = 0
+        /// The columns of each bar that is drawn.
+        var drawn: [Int] = []
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
         /// True once a signal has come: what still ends is cancelled.
@@ -89,45 +90,54 @@ final class ProgressDisplay: Sendable {
         let width = min(shown.map(\.source.displayWidth).max() ?? 0, size.columns / 3)
         var lines = shown.map { progress in
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
-            return bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
+            return Self.bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
         }
         if shown.count < running.count, room > 0 { lines.append("… \(running.count - shown.count) more") }
-        state.drawnLines = lines.count
+        state.drawn = lines.map(\.displayWidth)
         state.lastDrawn = .now
         return lines.map { TerminalLine($0).text + "\n" }.joined()
     }
 
-    /// Returns what moves the cursor up over the bars, and clears everything from there.
+    /// Returns what moves the cursor up over the bars, and clears everything from there. A window that has become narrower
+    /// shows a bar in several lines.
     private func clearing(_ state: inout State) -> String {
-        defer { state.drawnLines = 0 }
-        return state.drawnLines > 0 ? "\u{1B}[\(state.drawnLines)A\u{1B}[J" : ""
+        defer { state.drawn = [] }
+        let columns = max(terminal.size?.columns ?? 80, 1)
+        let height = state.drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
+        return height > 0 ? "\u{1B}[\(height)A\u{1B}[J" : ""
     }
 
-    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
-        let width = 24
-        let bar: String
-        if let total = progress.totalBytes, total > 0 {
-            let filled = min(width, progress.bytes * width / total)
-            bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-        } else {
-            let position = progress.bytes / (256 << 10) % width
-            bar = String(repeating: "░", count: position) + "█" + String(repeating: "░", count: width - position - 1)
-        }
+    /// Returns the line of a running source. In a narrow window, the bar is shorter, and then what stands last is left out.
+    static func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
         let source = progress.source.prefix(columns: sourceWidth).padded(to: sourceWidth)
         let bytes = Figures.bytes(progress.bytes)
-        let text =
-            "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
-            + pace(progress, after: seconds)
-            + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(Figures.count(progress.rows, "row"))"
+        var parts = [String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes] + pace(progress, after: seconds)
+        parts += ["\(progress.requestNumber)/\(progress.requestCount) \(progress.request)"]
+        parts += [Figures.count(progress.rows, "row")]
+        func room() -> Int { columns - 1 - sourceWidth - 2 - parts.reduce(0) { $0 + 2 + $1.displayWidth } }
+        while room() < shortestBar, parts.count > 1 { parts.removeLast() }
+        let width = min(max(room(), shortestBar), longestBar)
+        let text = ([source, bar(progress, cells: width)] + parts).joined(separator: "  ")
         return text.prefix(columns: columns - 1)
     }
 
+    private static let (shortestBar, longestBar) = (8, 24)
+
+    private static func bar(_ progress: RunProgress, cells width: Int) -> String {
+        if let total = progress.totalBytes, total > 0 {
+            let filled = min(width, progress.bytes * width / total)
+            return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+        }
+        let position = progress.bytes / (256 << 10) % width
+        return String(repeating: "░", count: position) + "█" + String(repeating: "░", count: width - position - 1)
+    }
+
     /// Returns the speed of a download and, if its size is known, the time that is left at that speed.
-    private func pace(_ progress: RunProgress, after seconds: Double) -> String {
-        guard seconds >= 0.5, progress.bytes > 0 else { return "" }
+    private static func pace(_ progress: RunProgress, after seconds: Double) -> [String] {
+        guard seconds >= 0.5, progress.bytes > 0 else { return [] }
         let rate = Double(progress.bytes) / seconds
-        let pace = "  \(Figures.bytes(Int(rate)))/s"
-        guard let total = progress.totalBytes, total > progress.bytes else { return pace }
-        return pace + "  \(Figures.seconds(Double(total - progress.bytes) / rate)) left"
+        let pace = "\(Figures.bytes(Int(rate)))/s"
+        guard let total = progress.totalBytes, total > progress.bytes else { return [pace] }
+        return [pace, "\(Figures.seconds(Double(total - progress.bytes) / rate)) left"]
     }
 }

@@ -56,6 +56,7 @@ struct StatusText {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let condition = source.condition
+            let word = condition == .off ? "disabled" : condition.rawValue
             let due =
                 switch condition {
                 case .off, .gone, .undeclared: "never"
@@ -64,7 +65,7 @@ struct StatusText {
                 }
             table.add(
                 [
-                    .init(state.source), .init(condition.rawValue, Figures.color(condition)), time(state.lastRun),
+                    .init(state.source), .init(word, Figures.color(condition)), time(state.lastRun),
                     time(state.lastCommit), .init(due),
                     .init(String(state.failures)),
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))

@@ -48,19 +48,35 @@ struct Terminal: Sendable {
 
     /// Returns the lines of a text that is broken at blanks where it is wider than the terminal; a single line where there is
     /// no terminal.
-    func wrapped(_ text: String, _ color: Color? = nil, indent: Int = 0) -> [TerminalLine] {
-        let columns = size.map { max($0.columns - indent, 20) } ?? .max
+    ///
+    /// - Parameters:
+    ///   - lead: what stands before the text on the first line; nil for the indent.
+    ///   - indent: the spaces before each other line.
+    func wrapped(
+        _ text: String, _ color: Color? = nil, after lead: TerminalLine? = nil, indent: Int = 0
+    ) -> [TerminalLine] {
+        let space = TerminalLine(String(repeating: " ", count: indent))
+        func line(_ text: String, isFirst: Bool) -> TerminalLine {
+            let shown = color.map { colored(text, $0) } ?? TerminalLine(text)
+            return (isFirst ? lead ?? space : space) + shown
+        }
+        guard let columns = size?.columns else { return [line(text, isFirst: true)] }
+        let room = max(columns - indent, 20)
+        let firstRoom = lead.map { columns - $0.displayWidth } ?? room
         var lines = [""]
         for word in text.escapedForTerminal().split(separator: " ", omittingEmptySubsequences: false) {
-            let joined = lines[lines.count - 1] + (lines[lines.count - 1].isEmpty ? "" : " ") + word
-            if joined.displayWidth > columns, !lines[lines.count - 1].isEmpty {
+            let last = lines[lines.count - 1]
+            let joined = last + (last.isEmpty ? "" : " ") + word
+            let isFirst = lines.count == 1
+            // A line can be empty only behind a lead that is longer than the indent.
+            let mayBreak = !last.isEmpty || isFirst && room > firstRoom
+            if mayBreak, joined.displayWidth > max(isFirst ? firstRoom : room, 0) {
                 lines.append(String(word))
             } else {
                 lines[lines.count - 1] = joined
             }
         }
-        let space = TerminalLine(String(repeating: " ", count: indent))
-        return lines.map { line in space + (color.map { colored(line, $0) } ?? TerminalLine(line)) }
+        return lines.enumerated().map { line($0.element, isFirst: $0.offset == 0).trimmed }
     }
 
     /// The columns and lines of the terminal's window; nil where there is no terminal.
@@ -89,7 +105,12 @@ struct Terminal: Sendable {
     /// - Throws: ``OutputError``.
     static func ask(_ question: TerminalLine) throws -> String? {
         try write(Array((question.text + " ").utf8))
-        return readLine()?.trimmingCharacters(in: .whitespaces)
+        guard let answer = readLine() else {
+            // What follows begins a line of its own.
+            try write([UInt8(ascii: "\n")])
+            return nil
+        }
+        return answer.trimmingCharacters(in: .whitespaces)
     }
 
     /// Writes a line for people, unless the command is quiet.
@@ -97,6 +118,14 @@ struct Terminal: Sendable {
     /// - Throws: ``OutputError``.
     static func print(_ line: TerminalLine) throws {
         if !isQuiet { try write(Array((line.text + "\n").utf8)) }
+    }
+
+    /// Writes a text for people, broken at blanks where the terminal is narrower.
+    ///
+    /// - Parameter indent: the spaces before each line but the first.
+    /// - Throws: ``OutputError``.
+    static func printWrapped(_ text: String, after lead: TerminalLine = "", indent: Int = 4) throws {
+        for line in Terminal().wrapped(text, after: lead, indent: indent) { try print(line) }
     }
 
     /// Writes a value as a line of JSON, exactly.

@@ -38,6 +38,9 @@ struct TerminalLine: ExpressibleByStringInterpolation {
         TerminalLine(escaped: "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m")
     }
 
+    /// The columns that the line takes, without its colours.
+    var displayWidth: Int { text.replacing(#/\u{1B}\[[0-9]*m/#, with: "").displayWidth }
+
     /// Returns the line without spaces at its end.
     var trimmed: TerminalLine { TerminalLine(escaped: String(text.reversed().drop { $0 == " " }.reversed())) }
 }

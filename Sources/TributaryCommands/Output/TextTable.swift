@@ -9,8 +9,8 @@ struct TextTable {
     private let headings: [(title: String, alignment: Alignment)]
     /// The column whose texts are cut where the table is wider than the terminal.
     private let flexible: Int?
-    /// A column that is left out where the table is still wider.
-    private let dispensable: Int?
+    /// The columns that are left out, one after the other, where the table is still wider.
+    private let dispensable: [Int]
     private var rows: [[Cell]] = []
 
     struct Cell: ExpressibleByStringInterpolation {
@@ -34,7 +34,7 @@ struct TextTable {
         }
     }
 
-    init(_ headings: [(title: String, alignment: Alignment)], flexible: Int? = nil, dispensable: Int? = nil) {
+    init(_ headings: [(title: String, alignment: Alignment)], flexible: Int? = nil, dispensable: [Int] = []) {
         self.headings = headings
         self.flexible = flexible
         self.dispensable = dispensable
@@ -47,9 +47,9 @@ struct TextTable {
         var columns = Array(headings.indices)
         func widths() -> [Int] { columns.map { column in cells.map { $0[column].text.displayWidth }.max() ?? 0 } }
         func excess() -> Int { widths().reduce(0) { $0 + $1 + 2 } - 2 - (terminal.size?.columns ?? .max) }
-        for step in 0..<2 where excess() > 0 {
+        for step in 0...dispensable.count where excess() > 0 {
             // First what can be cut, down to the shortest that says anything; then what can be left out.
-            if step == 1 { columns.removeAll { $0 == dispensable } }
+            if step > 0 { columns.removeAll { $0 == dispensable[step - 1] } }
             guard excess() > 0, let flexible, let place = columns.firstIndex(of: flexible) else { continue }
             let width = max(widths()[place] - excess(), 8)
             for row in cells.indices { cells[row][flexible] = cells[row][flexible].cut(to: width) }

@@ -17,6 +17,7 @@ final class ChangelogTail: Sendable {
     private let follows: Bool
     private let isJSON: Bool
     private let images: ChangelogReader.Images?
+    private let terminal = Terminal()
     private let isStopped = Atomic(false)
     private let wake = DispatchSemaphore(value: 0)
 
@@ -80,6 +81,7 @@ final class ChangelogTail: Sendable {
     }
 
     private func write(_ line: TailLine, _ output: TailOutput) throws {
-        try output.write(isJSON ? try JSONOutput.line(line) : line.text.escapedForTerminal())
+        if isJSON { return try output.write(JSONOutput.line(line)) }
+        for part in terminal.wrapped(line.text, after: "", indent: 4) { try output.write(part.text) }
     }
 }

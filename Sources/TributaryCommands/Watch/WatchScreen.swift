@@ -38,7 +38,8 @@ struct WatchScreen {
 
     private mutating func limit(_ height: Int) { offset = max(0, min(offset, lines.count - room(height))) }
 
-    /// Returns what is written to the terminal: from its first line to its last, each cleared behind its text.
+    /// Returns what is written to the terminal: from its first line to its last, each cleared before its text: the
+    /// cursor stays on the last cell of a full line, and would clear it.
     mutating func frame(height: Int) -> String {
         limit(height)
         let shown = lines.dropFirst(offset).prefix(room(height))
@@ -48,7 +49,7 @@ struct WatchScreen {
             "q quit  f failing\(onlyFailing ? "*" : "")  a all\(onlyFailing ? "" : "*")  ↑↓ jk PgUp PgDn scroll\(place)"
         let blank = Array(repeating: "", count: room(height) - shown.count)
         let all = [head.text] + shown.map(\.text) + blank + (height > 1 ? [foot] : [])
-        return "\u{1B}[H" + all.prefix(height).joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K\u{1B}[J"
+        return "\u{1B}[H" + all.prefix(height).map { "\u{1B}[2K" + $0 }.joined(separator: "\r\n")
     }
 
     /// Returns the keys that a terminal has sent; others are passed over.

@@ -211,7 +211,11 @@ package actor Inference {
     ) async throws -> Exchange {
         let exchange = try await fetcher.fetch(prepared, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
-            throw FetchError(.status, "GET \(request.url.value): \(StackDecision.refusal(exchange.response.status))")
+            let redirection = exchange.redirection(of: prepared, shown: exchange.response.addressWithoutUser)
+            throw FetchError(
+                .status,
+                "GET \(request.url.value)\(redirection): "
+                    + StackDecision.refusalOfDocument(exchange.response.status))
         }
         return exchange
     }

@@ -84,7 +84,7 @@ package struct HookSender: Sendable {
         switch ending {
         case .exited(let status): "ended with status \(status)"
         case .signalled(let signal): "was ended by signal \(signal)"
-        case .timedOut: "did not end within \(timeout), and was killed"
+        case .timedOut: "did not end within \(timeout.secondsText), and was killed"
         case .stopped: "was stopped"
         }
     }

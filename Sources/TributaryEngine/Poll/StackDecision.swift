@@ -56,22 +56,34 @@ enum StackDecision {
         }
     }
 
-    /// Returns the message for a status that is neither 200 nor 304.
-    ///
-    /// - Parameter forEach: the declaration of an item's request; nil without `for_each`.
-    static func refusal(_ status: Int, itemOf forEach: ForEachDeclaration? = nil) -> String {
-        let reason = HTTPReason.phrase(status)
-        if let forEach, [404, 410].contains(status) {
+    /// Returns the message for a status that a request does not accept.
+    static func refusal(_ status: Int, of request: RequestDeclaration) -> String {
+        let answer = "the server answered \(status) \(HTTPReason.phrase(status))"
+        if let forEach = request.forEach, [404, 410].contains(status) {
             let advice = "; on_error = \"skip\" in for_each leaves out such items"
-            return "the server answered \(status) \(reason)" + (forEach.maxSkipped == nil ? advice : "")
+            return answer + (forEach.maxSkipped == nil ? advice : "")
         }
         switch status {
-        case 401, 403: return "the server answered \(status) \(reason); check the request's credentials"
+        case 401, 403:
+            guard request.authentication == nil else { return answer + "; check 'auth'" }
+            return answer
+                + (request.headers.isEmpty ? "; set 'auth' for this request" : "; check 'headers', or set 'auth'")
         case 404: return "the server answered 404 Not Found; check the request's url"
-        case 410: return "the server answered 410 Gone; the feed no longer exists, and the source can be removed"
-        case 429, 503: return "the server answered \(status) \(reason); the request is repeated later"
-        case 304: return "the server answered 304 Not Modified to a request that was not conditional"
-        default: return "the server answered \(status) \(reason), where 200 or 304 was expected"
+        case 410: return answer + "; the feed no longer exists, and the source can be removed"
+        case 429, 500...599: return answer + "; the request is repeated later"
+        case 304: return answer + " to a request that was not conditional"
+        case 400..<500: return answer + "; check the request's url, method and headers"
+        default: return answer + "; accept_status is \(request.acceptStatus.sorted())"
+        }
+    }
+
+    /// Returns the message for the status of an answer to `infer`, which sends no credentials.
+    static func refusalOfDocument(_ status: Int) -> String {
+        let answer = "the server answered \(status) \(HTTPReason.phrase(status))"
+        switch status {
+        case 401, 403: return answer + "; download the document, and give the file"
+        case 429, 500...599: return answer + "; try again later"
+        default: return answer + "; check the URL"
         }
     }
 }

@@ -54,8 +54,8 @@ package struct ScopeConflict: Sendable {
             return ScopeConflict(
                 description:
                     "\(file): \(writer.place): its scope names the column '\(column)' of table '\(writer.table)', "
-                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: the two take "
-                    + "each other's rows of one key; make '\(column)' part of the key of both",
+                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: both sources "
+                    + "would overwrite each other's rows with the same key; make '\(column)' part of the key of both",
                 isMistake: true)
         }
     }

@@ -35,11 +35,18 @@ extension TributaryConfiguration {
         do {
             try isForced ? store.execute(schema: sql) : store.apply(schemaAfter: sql)
         } catch {
+            let message = "\(error)"
             throw ConfigurationError(
-                problems: [
-                    .init(file: file, keyPath: "store.schema_after", message: "\(schemaAfterPath ?? ""): \(error)")
-                ])
+                problems: located([
+                    "\(file): store.schema_after: \(schemaAfterPath ?? ""): \(message)\(Self.advice(on: message))"
+                ]))
         }
+    }
+
+    /// Returns what to do about SQL that fails when it runs again.
+    private static func advice(on message: String) -> String {
+        guard let found = message.prefixMatch(of: /view (.+?) already exists/) else { return "" }
+        return "; write DROP VIEW IF EXISTS \(found.1) before it, because the file runs more than once"
     }
 }
 

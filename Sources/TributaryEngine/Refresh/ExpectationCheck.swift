@@ -42,9 +42,10 @@ struct ExpectationCheck {
 
     private func check(_ least: Int, _ rows: Int, of request: RequestDeclaration, _ place: String) throws {
         guard rows < least else { return }
+        let noun = rows == 1 ? "row" : "rows"
         throw StackError(
             .expectation,
-            "\(request.url): the feed gives \(rows) rows\(place), fewer than min_rows = \(least); if that is right, "
+            "\(request.url): the feed gives \(rows) \(noun)\(place), fewer than min_rows = \(least); if that is right, "
                 + "lower min_rows")
     }
 
@@ -65,7 +66,8 @@ struct ExpectationCheck {
         }
         guard let found else { return }
         let text =
-            expectation.message.map { "\($0) (\(found))" } ?? "\(found), where \(expectation.shownSQL) is expected"
+            expectation.message.map { "\($0) (\(found))" }
+            ?? "the expectation \(expectation.shownSQL) is false: \(found)"
         switch expectation.onFailure {
         case .discard: throw StackError(.expectation, "the rows are not as expected: \(text)")
         case .block:

@@ -50,7 +50,7 @@ struct PageSequence {
             following = paging.counted(page + 1, request)
         case .path(_, let written):
             guard let found, !found.isEmpty else { return nil }
-            following = try self.request(request, at: found, from: response.url, "what '\(written)' says")
+            following = try self.request(request, at: found, from: response.url, "'\(written)'")
         case .link:
             guard let target = LinkHeader.next(in: response) else {
                 guard let header = LinkHeader.unreadable(in: response) else { return nil }
@@ -97,11 +97,16 @@ struct PageSequence {
         do {
             target = try Self.url(address, from: url)
         } catch {
-            throw FetchError(.redirect, "\(request.url): \(namer) after page \(page) cannot be used: \(error)")
-        }
-        guard let base = URL(string: url), target.origin == base.origin else {
             throw FetchError(
-                .redirect, "\(request.url): \(namer) on page \(page) leads to another origin, which is not followed")
+                .redirect, "\(request.url): page \(page): the address of \(namer) cannot be used: \(error)")
+        }
+        guard let base = URL(string: url) else {
+            throw FetchError(.redirect, "\(request.url): page \(page): its own address cannot be used")
+        }
+        guard target.origin == base.origin else {
+            throw FetchError(
+                .redirect,
+                "\(request.url): page \(page): \(namer) names \(target.origin), another origin than \(base.origin)")
         }
         try noteFirst(target.absoluteString, "\(namer) leads to a page that was read before", request)
         var following = request

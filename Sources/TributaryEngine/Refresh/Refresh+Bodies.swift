@@ -101,7 +101,14 @@ extension Refresh {
         if request.soap != nil, let fault = try await fault(in: exchange) { throw fault }
         throw FetchError(
             [500, 502, 504].contains(status) ? .overloaded : .status,
-            "\(request.method) \(request.url): \(StackDecision.refusal(status, itemOf: request.forEach))")
+            "\(request.method) \(request.url)\(redirection(exchange, request)): "
+                + StackDecision.refusal(status, of: request))
+    }
+
+    /// Returns the address that answered after redirects, for a message; empty without redirects.
+    private func redirection(_ exchange: Exchange, _ request: RequestDeclaration) -> String {
+        guard let sent = try? request.prepare() else { return "" }
+        return exchange.redirection(of: sent, shown: exchange.response.baseURL)
     }
 
     private func fault(in exchange: Exchange) async throws -> SOAPFault? {

@@ -63,7 +63,8 @@ extension Refresh {
             noteProvenance(exchange)
             let status = exchange.response.status
             if [500, 502, 504].contains(status) {
-                failure = FetchError(.overloaded, "\(request.method) \(request.url): \(StackDecision.refusal(status))")
+                let refusal = StackDecision.refusal(status, of: request)
+                failure = FetchError(.overloaded, "\(request.method) \(request.url): \(refusal)")
                 continue
             }
             return (exchange, try rest.check(exchange))

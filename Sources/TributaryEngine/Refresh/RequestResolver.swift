@@ -86,7 +86,7 @@ struct RequestResolver {
                 RemoteAddress.isRemote(declared.url.value)
                 ? try RemoteAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
         } catch {
-            throw FetchError(.redirect, "\(declared.url): what it stands for cannot be used: \(error)")
+            throw FetchError(.redirect, "\(declared.url): the address after replacement cannot be used: \(error)")
         }
         func origin(_ reference: Reference, _ replacement: String) -> Origin? {
             var probe = declared

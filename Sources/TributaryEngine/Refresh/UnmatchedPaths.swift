@@ -45,7 +45,8 @@ struct UnmatchedPaths {
     /// The columns without a value in any record of any response.
     var columns: [UnmatchedPath] { columnPaths.unmatched }
 
-    /// Notes a first page that names another one, if the request follows no pages, or does not find its token.
+    /// Notes a first page that names another one, if the request follows no pages, or does not find the path of the next
+    /// one.
     mutating func notePages(of request: RequestDeclaration, _ response: FeedResponse, _ hint: NextPageWatch.Hint?) {
         guard let paging = request.paging else {
             let place = hint.map { "at \($0.path)" } ?? LinkHeader.next(in: response).map { _ in "in its Link header" }
@@ -56,10 +57,27 @@ struct UnmatchedPaths {
                     + (key.map { "; \($0) follows the pages" } ?? ""))
             return
         }
-        guard let hint, case .token(_, let written, _) = paging.next else { return }
-        pages.append(
-            "request '\(request.key)': the response has no '\(written)' and names a further page at \(hint.path); correct "
-                + "page.token")
+        let key: String
+        let written: String
+        var place = hint
+        switch paging.next {
+        case .token(_, let path, _):
+            key = "page.token"
+            written = path
+        case .path(_, let path):
+            key = "page.next"
+            written = path
+            if hint?.kind != .address { place = nil }
+        case .counter, .link: return
+        }
+        if let place {
+            pages.append(
+                "request '\(request.key)': the response has no '\(written)' and names a further page at \(place.path); "
+                    + "correct \(key)")
+        } else if response.mediaType.hasSuffix("json"), !written.hasPrefix("/json") {
+            pages.append(
+                "request '\(request.key)': \(key) '\(written)' found nothing on page 1; paths of JSON begin with /json")
+        }
     }
 
     /// Notes a parsed response.

@@ -134,7 +134,14 @@ package struct UndoRun: Sendable {
 
     private func number() throws -> Int64 {
         switch target {
-        case .run(let number): return number
+        case .run(let number):
+            let last = try store.commits(of: source, after: 0).last?.number ?? 0
+            guard try number <= last || store.recordedRun(number) != nil else {
+                throw StoreError(
+                    .history,
+                    "there is no run \(number) of source '\(source)'; `tributary history \(source)` lists its runs")
+            }
+            return number
         case .time(let time): return try store.lastRun(at: time)
         case .lastChange:
             let runs = try store.commits(of: source, after: 0).filter { $0.changedRows || $0.restoredRun != nil }

@@ -104,7 +104,7 @@ enum DueTime {
             } else if let status = hints.retryStatus {
                 if let asked = hints.retryAt {
                     state.nextDue = max(due, asked)
-                    state.note = join(state.note, "server asked to wait until \(text(asked)) (\(status))")
+                    state.note = join(state.note, "the server asks to wait until \(text(asked)) (\(status))")
                 } else {
                     let due = max(due, now + firstRetry.seconds)
                     state.nextDue = due
@@ -113,9 +113,10 @@ enum DueTime {
                     )
                 }
             } else {
-                let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
-                state.note = join(
-                    state.note, "\(outcome == .blocked ? "blocked" : "failed")\(count); next attempt \(text(due))")
+                let count = state.failures == 1 ? nil : "\(state.failures) failed runs in a row"
+                let word = outcome == .blocked ? "blocked" : count == nil ? "failed" : nil
+                let result = [word, count].compactMap(\.self).joined(separator: "; ")
+                state.note = join(state.note, "\(result); next attempt \(text(due))")
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(

@@ -55,10 +55,7 @@ package enum Figures {
             return "nothing new on the server (\(seconds(report.seconds)))"
         case .notDue:
             if let note = report.error ?? report.note { return note }
-            return "not due"
-                + (report.nextDue.map {
-                    " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for")
-                } ?? "")
+            return report.nextDue.map { "due \(RelativeTime.text(max($0, now), now: now))" } ?? "not due"
         case .discarded, .blocked, .cancelled:
             return report.error ?? ""
         }

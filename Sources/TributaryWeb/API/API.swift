@@ -105,10 +105,10 @@ struct API: Sendable {
         }
         let others = router.group("/api")
         others.get("**") { request, _ in
-            Response.refusal(of: request, .notFound, "nothing is read here; GET /api lists what is")
+            Response.refusal(of: request, .notFound, "unknown path; GET /api lists the operations")
         }
         others.post("**") { request, _ in
-            Response.refusal(of: request, .notFound, "no such endpoint; GET /api lists all")
+            Response.refusal(of: request, .notFound, "unknown path; GET /api lists the operations")
         }
     }
 
@@ -232,11 +232,11 @@ struct API: Sendable {
         return names
     }
 
-    /// Returns declared sources that are not switched off.
+    /// Returns declared sources that are not disabled.
     private func enabled(_ query: Query) throws -> [String] {
         let names = try declared(query)
         if let off = names.first(where: { service.configuration[source: $0]?.isEnabled == false }) {
-            throw Query.Problem("source '\(off)' is switched off (enabled = false)", .conflict)
+            throw Query.Problem("source '\(off)' is disabled (enabled = false)", .conflict)
         }
         return names
     }

@@ -30,7 +30,7 @@ extension Pages {
                 return try await CorrectionPages(pages: self).apply(correction)
             }
             guard source.isEnabled else {
-                return missing("Source '\(name)' is switched off (enabled = false).", .conflict, at: place)
+                return missing("Source '\(name)' is disabled (enabled = false).", .conflict, at: place)
             }
             switch parts[2] {
             case "refresh":

@@ -69,7 +69,7 @@ struct RunPage {
             promise: "These changes are made, or none: where the store has changed since, the run is blocked again.",
             address: address)
         if waiting != run.number { view.notes.append("Run \(waiting) had the same documents, and waits in its place.") }
-        if !isEnabled { view.instead = "The source is switched off (enabled = false): nothing can be accepted." }
+        if !isEnabled { view.instead = "The source is disabled (enabled = false): nothing can be accepted." }
         view.refusal =
             "To refuse these changes, do nothing: the source is fetched again when it is due, and the next feed that keeps "
             + "within the limits is committed."

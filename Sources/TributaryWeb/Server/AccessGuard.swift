@@ -51,7 +51,7 @@ struct AccessGuard: RouterMiddleware {
         if changesSomething, !isFromOwnPage(request), !isProgram(request) {
             return Response.refusal(
                 of: request, .forbidden,
-                "What changes something must come from this page: send its address as the header 'Origin'.")
+                "A POST needs this daemon's address as its Origin, or the token as a bearer token.")
         }
         return try await next(request, context)
     }

@@ -64,6 +64,6 @@ package struct WebError: Error, CustomStringConvertible {
     static func cannotListen(at address: ListenAddress, _ key: String, _ error: IOError) -> WebError {
         let reason = String(cString: strerror(error.errnoCode))
         return WebError(
-            description: "[daemon] \(key): nothing can be shown at \(address): \(reason); give another address or port")
+            description: "[daemon] \(key): cannot listen at \(address): \(reason); give another address or port")
     }
 }

@@ -45,8 +45,10 @@ package struct XMLPathParser {
 
     private mutating func steps(until end: Character?) throws(Problem) -> XMLPath {
         var path = XMLPath()
+        let start = position
         if skip("//") {
-            throw problem("'//' is not supported; a name without it is found wherever the steps before it lead")
+            let rest = start == 0 ? String(text[position...]) : ""
+            throw problem("'//' is not supported", at: start, rest.isEmpty ? "" : "; write '\(rest)'")
         }
         path.isAbsolute = skip("/")
         while true {
@@ -159,11 +161,17 @@ package struct XMLPathParser {
     }
 
     private func expectEnd() throws(Problem) {
-        if let peek { throw problem("'\(peek)' is not expected") }
+        guard let peek else { return }
+        throw problem(
+            "'\(peek)' is not expected", peek == "[" ? "; write [@name='value'] after an element's name" : "")
     }
 
-    private func problem(_ message: String) -> Problem {
-        Problem(
-            description: "'\(String(text))' is not a path: \(message), at character \(min(position, text.count) + 1)")
+    /// - Parameters:
+    ///   - place: the position of what is wrong; nil for the present one.
+    ///   - advice: what to do, with a semicolon before it.
+    private func problem(_ message: String, at place: Int? = nil, _ advice: String = "") -> Problem {
+        let character = min(place ?? position, text.count) + 1
+        return Problem(
+            description: "'\(String(text))' is not a path: \(message), at character \(character)\(advice)")
     }
 }

@@ -191,7 +191,7 @@ extension XMLRepair.Fault {
     /// The fault that probably caused an error of a document; nil if no repair mends it.
     package init?(of error: XMLStreamError) {
         let found: [(part: String, fault: XMLRepair.Fault)] = [
-            ("xmlParseEntityRef", .ampersands), ("EntityRef: expecting", .ampersands),
+            ("does not begin a reference", .ampersands), ("EntityRef: expecting", .ampersands),
             ("StartTag: invalid element name", .ampersands), ("not defined", .entities),
             ("invalid Char value", .characters), ("invalid xmlChar value", .characters),
         ]

@@ -174,7 +174,7 @@ struct PageGuardTests {
                 #expect(output.status != 0)
                 #expect(
                     output.standardError.contains(
-                        "[daemon] listen: nothing can be shown at 127.0.0.1:\(server.port): Address already in use"))
+                        "[daemon] listen: cannot listen at 127.0.0.1:\(server.port): Address already in use"))
             }
         }
     }

@@ -43,14 +43,14 @@ import Testing
             }
             for path in ["/api/refresh?source=off", "/api/accept?source=off&run=1", "/api/resume?source=off"] {
                 let refused = try await fixture.page.post(path)
-                #expect(refused.status == 409 && refused.body.contains("source 'off' is switched off"), "\(path)")
+                #expect(refused.status == 409 && refused.body.contains("source 'off' is disabled"), "\(path)")
             }
             let program = BuiltProgram("tributary", config: file)
             for command in ["status", "tail"] {
                 let shown = try await program.run(command, "off")
                 #expect(shown.status == 0, "\(command): \(shown.standardError)")
             }
-            #expect(try await program.run("status", "off").standardOutput.contains("  off  "))
+            #expect(try await program.run("status", "off").standardOutput.contains("  disabled  "))
             #expect(try await program.run("refresh", "off").status == 64)
             let odd = try await fixture.page.get("/api/history?failed=1")
             #expect(odd.status == 400 && odd.body.contains("'failed' must be true or false"))
@@ -162,12 +162,12 @@ import Testing
             #expect(try await fixture.page.get("/api/review?run=1").status == 404)
             #expect(try await fixture.page.get("/api/review?run=\(run)&limit=1&limit=2").status == 400)
             let other = try await fixture.page.post("/sources/rates/accept?run=1")
-            #expect(other.status == 409 && other.body.contains("no longer waits to be accepted"))
+            #expect(other.status == 409 && other.body.contains("is not blocked; run \(run) is"))
             #expect(
                 other.body.contains("<a href=\"/sources/rates/runs/\(run)\">Review run \(run)</a>"), "\(other.body)")
             #expect(other.body.contains("<h1>Nothing was accepted</h1>") && other.body.contains(">rates</a>"))
             let sound = try await fixture.page.post("/api/accept?source=news&run=\(run)")
-            #expect(sound.status == 409 && sound.body.contains("run \(run) of source 'news' no longer waits"))
+            #expect(sound.status == 409 && sound.body.contains("run \(run) of source 'news' is not blocked"))
             let advance = try await fixture.page.post("/api/accept?source=rates&in_advance=true")
             #expect(advance.status == 409 && advance.body.contains("run \(run) of source 'rates' is blocked"))
             // The server has less by now.

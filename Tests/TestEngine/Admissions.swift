@@ -1,11 +1,11 @@
-import FeedDeclarations
-import Foundation
+package import FeedDeclarations
+package import Foundation
 import Synchronization
-@testable import FeedFetching
-@testable import TributaryEngine
+@testable package import FeedFetching
+@testable package import TributaryEngine
 
 /// Slots and hosts' permits as a scheduler hands them out, without one.
-final class Admissions: Sendable {
+package final class Admissions: Sendable {
     private let slots: Slots
     private let slowRuns: Slots
     private let hosts: HostGate
@@ -13,7 +13,7 @@ final class Admissions: Sendable {
     /// All permits at hosts, which are released at the end at the latest.
     private let granted = Mutex<[HostPermit]>([])
 
-    init(concurrency: Int, perHost: Int, slow: Int = 64) {
+    package init(concurrency: Int, perHost: Int, slow: Int = 64) {
         slots = Slots(limit: concurrency)
         slowRuns = Slots(limit: slow)
         hosts = HostGate(limit: perHost)
@@ -23,17 +23,17 @@ final class Admissions: Sendable {
     deinit { for permit in granted.withLock(\.self) { permit.release() } }
 
     /// The origins at which a permit has become free for those who were refused one.
-    var freed: [Origin] { free.withLock(\.self) }
+    package var freed: [Origin] { free.withLock(\.self) }
 
     /// The same, which are then forgotten.
-    func takeFreed() -> [Origin] {
+    package func takeFreed() -> [Origin] {
         free.withLock { free in
             defer { free = [] }
             return free
         }
     }
 
-    func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
+    package func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
         guard let host = hosts.start(at: origin ?? "") else { return .hostIsFull }
         let slots = lane == .slow ? slowRuns : slots
         guard slots.acquire() else {
@@ -46,12 +46,12 @@ final class Admissions: Sendable {
 }
 
 extension Schedule {
-    mutating func takeStarts(now: Date, _ admissions: Admissions) -> [Start] {
+    package mutating func takeStarts(now: Date, _ admissions: Admissions) -> [Start] {
         takeStarts(now: now, admit: admissions.admit)
     }
 
     /// Where everything is let in.
-    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
+    package mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
 }
 
 /// Origins as tests write them: `http://e.org:80`, or a name that stands for one.
