@@ -1,6 +1,6 @@
 # The front door of Scripts. `make` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-failed bench fuzz soak docs pictures package lint schema
+.PHONY: help run test test-all test-nightly test-failed bench fuzz soak docs pictures package lint schema
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -11,8 +11,11 @@ run: ## builds, and runs the sample feeds
 test: ## builds, and runs the tests of one minute
 	Scripts/test
 
-test-all: ## builds, and runs all tests
+test-all: ## builds optimized, and runs all tests
 	Scripts/test --all
+
+test-nightly: ## the same, with more random scenarios
+	Scripts/test --nightly
 
 test-failed: ## runs again what failed last time
 	Scripts/test --failed

@@ -174,7 +174,7 @@ package final class PostgresServer: Sendable {
         if options.listensOnTCP { currentPort.withLock { $0 = Self.freePort() } }
         var settings = [
             "fsync = off", "full_page_writes = off", "max_connections = 400",
-            "shared_buffers = 32MB", "unix_socket_directories = '\(folder)'", "lc_messages = 'C'",
+            "shared_buffers = 64MB", "jit = off", "unix_socket_directories = '\(folder)'", "lc_messages = 'C'",
             // Tests find the statements of their own database.
             "log_line_prefix = '%m [%p] %d '",
             "listen_addresses = '\(options.listensOnTCP ? "127.0.0.1" : "")'",

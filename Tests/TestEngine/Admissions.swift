@@ -1,7 +1,7 @@
 package import FeedDeclarations
 package import Foundation
 import Synchronization
-@testable package import FeedFetching
+@testable import FeedFetching
 @testable package import TributaryEngine
 
 /// Slots and hosts' permits as a scheduler hands them out, without one.

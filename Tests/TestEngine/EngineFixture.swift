@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedExporting
-@testable package import FeedFetching
+@testable import FeedFetching
 package import FeedModel
 package import FeedParsing
 import FeedStaging

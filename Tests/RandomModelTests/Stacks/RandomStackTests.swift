@@ -10,7 +10,7 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let seeds: [UInt64] = {
         let first = environment["TRIBUTARY_STACK_SEED"].flatMap { UInt64($0) } ?? 1
-        return Array(first..<first + (environment["TRIBUTARY_STACK_ROUNDS"].flatMap { UInt64($0) } ?? 200))
+        return Array(first..<first + (environment["TRIBUTARY_STACK_ROUNDS"].flatMap { UInt64($0) } ?? 30))
     }()
     /// Played side by side.
     static let lanes = 4
