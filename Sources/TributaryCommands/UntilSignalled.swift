@@ -42,7 +42,7 @@ func untilSignalled<Value: Sendable>(
                 StopSignal.record(signal)
                 onSignal()
                 StopLimit.begin(status: 128 + signal.rawValue) {
-                    FileHandle.standardError.show("not all ended within five seconds, and was cut off\n")
+                    FileHandle.standardError.show("some work did not end within 5 seconds and was cancelled\n")
                     StopSignal.endProcess()
                 }
                 running.cancel()

@@ -89,7 +89,7 @@ extension SyncService {
     /// - Returns: the report of the recorded run.
     /// - Throws: as ``plan(_:ignoresValidators:)``; nothing has changed then.
     package func apply(_ correction: Correction, of source: String, shown digest: String) async throws -> RunReport {
-        let malformed = CorrectionRefusal(description: "'\(digest)' is not a digest of shown changes")
+        let malformed = CorrectionRefusal(description: "'\(digest)' is not the digest of a preview")
         let parts = digest.split(separator: "~", omittingEmptySubsequences: false)
         guard let last = parts.last else { throw malformed }
         return try await planning { environment in
@@ -126,7 +126,7 @@ extension SyncService {
             }
             guard isPrepared else {
                 throw CorrectionRefusal(
-                    description: "tables or columns of source '\(source.name)' do not exist yet; its first run makes "
+                    description: "tables or columns of source '\(source.name)' do not exist yet; its first run creates "
                         + "them, and `tributary plan \(source.name)` shows its changes before that")
             }
         }

@@ -77,7 +77,7 @@ struct RunCommand: ProgramCommand {
                 "config": "\(file)", "store": "\(service.store.name)",
                 "sources": "\(configuration.enabledSources.count)",
             ])
-        let cutOff = "Not all ended within 4 seconds, and was cut off"
+        let cutOff = "Some work did not end within 4 seconds and was cancelled"
         let limit = StopLimit { logger.warning("\(cutOff)") }
         let others: [any Service] = [outcomes, service, watchdog, signals] + web + [limit]
         // Without its store the daemon ends as after a signal: what is cancelled would log errors of its own.

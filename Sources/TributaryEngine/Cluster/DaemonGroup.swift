@@ -150,7 +150,7 @@ actor DaemonGroup {
         do {
             scheduler.updateDueTimes(from: try standings(of: sources).compactMapValues(\.state))
         } catch {
-            logger.warning("What other processes have run cannot be read", metadata: ["error": "\(error)"])
+            logger.warning("Runs of other processes cannot be read", metadata: ["error": "\(error)"])
         }
     }
 

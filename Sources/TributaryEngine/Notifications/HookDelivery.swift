@@ -98,7 +98,7 @@ actor HookDelivery {
     private func look() async -> Date {
         do {
             let next = try await deliverAll()
-            if isCutOff { environment.logger.notice("The hook '\(hook.name)' goes on") }
+            if isCutOff { environment.logger.notice("The hook '\(hook.name)' continues") }
             isCutOff = false
             return next
         } catch is CancellationError {
@@ -165,7 +165,7 @@ actor HookDelivery {
                 progress.deliveredAt = clock.now()
                 if state.attempts > 0 {
                     let attempts = state.attempts == 1 ? "1 attempt" : "\(state.attempts) attempts"
-                    environment.logger.notice("The hook '\(hook.name)' goes on after \(attempts)")
+                    environment.logger.notice("The hook '\(hook.name)' continues after \(attempts)")
                 }
                 if event.kind == .forgotten {
                     environment.logger.warning("The hook '\(hook.name)': \(event.error ?? "")")
@@ -175,7 +175,7 @@ actor HookDelivery {
                 return false
             case .gone(let error):
                 let shown = environment.shown(error)
-                environment.logger.error("The hook '\(hook.name)' receives nothing any more: \(shown)")
+                environment.logger.error("The hook '\(hook.name)' no longer receives events: \(shown)")
                 try store.noteFailure(
                     ofHook: hook.name,
                     HookFailure(
@@ -195,7 +195,7 @@ actor HookDelivery {
             now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
         let shown = environment.shown(error)
         environment.logger.warning(
-            "The hook '\(hook.name)' failed: its event was not delivered: \(shown)",
+            "The hook '\(hook.name)' failed: the event was not delivered: \(shown)",
             metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
         try store.noteFailure(
             ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))

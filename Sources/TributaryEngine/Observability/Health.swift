@@ -56,9 +56,9 @@ package final class Health: Sendable {
         }
         guard kinds != former else { return }
         if kinds.isEmpty {
-            logger.notice("All checks succeed again")
+            logger.notice("All health checks succeed again")
         } else {
-            logger.error("A check fails: \(report.problems.joined(separator: "; "))")
+            logger.error("A health check failed: \(report.problems.joined(separator: "; "))")
         }
     }
 }

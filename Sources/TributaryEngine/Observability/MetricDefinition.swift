@@ -26,63 +26,64 @@ package struct MetricDefinition: Sendable {
 }
 
 extension MetricDefinition {
-    static let buildInfo = Self("build_info", .gauge, ["version", "commit"], "1, labelled with what runs.")
+    static let buildInfo = Self(
+        "build_info", .gauge, ["version", "commit"], "1, labelled with the version and its commit.")
     static let runs = Self(
         "runs_total", .counter, ["source", "outcome"],
-        "Runs that have ended, by outcome: committed, unchanged, not_due, discarded, blocked, cancelled.")
+        "Finished runs, by outcome: committed, unchanged, not_due, discarded, blocked, cancelled.")
     static let lastSuccess = Self(
         "last_success_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "When the last run ended that was committed or found nothing new, in seconds since 1970.")
+        "When the last committed or unchanged run ended, in seconds since 1970.")
     static let nextDue = Self(
         "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "When the source is due next, in seconds since 1970; +Inf where it is no longer fetched.")
+        "When the source is due next, in seconds since 1970; +Inf if it is no longer fetched.")
     static let failures = Self(
-        "consecutive_failures", .gauge, ["source"], "Runs that were discarded or blocked since the last good one.")
+        "consecutive_failures", .gauge, ["source"], "Discarded and blocked runs since the last good one.")
     static let failingSince = Self(
         "failing_since_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "The start of the first of the consecutive failed runs, in seconds since 1970.")
-    static let blocked = Self("blocked", .gauge, ["source"], "1 where a run of the source waits for accept.")
-    static let paused = Self("paused", .gauge, ["source"], "1 where the source waits for resume.")
+        "When the first of the consecutive failed runs began, in seconds since 1970.")
+    static let blocked = Self("blocked", .gauge, ["source"], "1 if a run of the source waits for accept.")
+    static let paused = Self("paused", .gauge, ["source"], "1 if the source waits for resume.")
     static let stale = Self(
         "stale", .gauge, ["source"],
-        "1 where the last good run ended longer than fresh_within ago; no series without fresh_within.")
+        "1 if the last good run is older than fresh_within; no series without fresh_within.")
     static let sources = Self(
         "sources", .gauge, ["state"],
-        "Sources of this daemon by state: ok, failing, blocked, paused, gone, or new before the end of their first run."
+        "Sources of this daemon by state: ok, failing, blocked, paused, gone, or new (no run has ended)."
     )
     static let rows = Self(
-        "rows_total", .counter, ["source", "operation"], "Rows that were committed: insert, update, delete.")
+        "rows_total", .counter, ["source", "operation"], "Committed rows: insert, update, delete.")
     static let received = Self(
         "received_bytes_total", .counter, ["source"], unit: "bytes",
-        "Bytes of bodies that were received, before decompression.")
+        "Received bytes of bodies, before decompression.")
     static let runDuration = Self(
         "run_duration_seconds", .histogram, unit: "seconds",
         buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
-        "How long runs took that asked a server, from their begin to their commit.")
+        "Duration of runs that sent a request.")
     static let commitDuration = Self(
         "commit_duration_seconds", .histogram, unit: "seconds",
         buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10, 30, 60],
-        "How long commits of rows took, with their wait for other commits.")
+        "Duration of commits of rows, including the wait for other commits.")
     static let httpRequests = Self(
         "http_requests_total", .counter, ["code"],
-        "HTTP requests that were sent for sources, by the status of the answer; 'none' where none came.")
+        "HTTP requests for sources, by status; 'none' without a response.")
     static let schedulerLag = Self(
         "scheduler_lag_seconds", .gauge, unit: "seconds",
-        "How long the source waits for its run that has waited longest since it was due; 0 where none waits.")
+        "The longest time that a due source has been waiting for its run; 0 if no source is waiting.")
     static let running = Self("running", .gauge, [], "Runs in progress.")
-    static let waiting = Self("waiting", .gauge, [], "Sources that are due, and wait for a place to run.")
+    static let waiting = Self("waiting", .gauge, [], "Due sources that wait for a slot.")
     static let storeBytes = Self(
         "store_bytes", .gauge, unit: "bytes",
-        "Bytes of the store: its file and its log, or its database on a server.")
+        "Size of the store's file and log; on a server, of its database.")
     static let healthy = Self(
-        "healthy", .gauge, ["check"], "1 where the scheduler answers, and the store can be written; 0 where not.")
+        "healthy", .gauge, ["check"], "1 if the check of /healthz succeeds: scheduler, store; else 0.")
     static let hookLagRuns = Self(
-        "hook_lag_runs", .gauge, ["hook"], "Runs that are still to be delivered to a hook; 10000 stands for more.")
+        "hook_lag_runs", .gauge, ["hook"], "Runs that a hook has yet to receive; at most 10000.")
     static let hookLagSeconds = Self(
         "hook_lag_seconds", .gauge, ["hook"], unit: "seconds",
-        "The age of the oldest run that is still to be delivered to a hook; 0 without such a run.")
+        "Age of the oldest run that a hook has yet to receive; 0 without such a run.")
     static let hookFailures = Self(
-        "hook_consecutive_failures", .gauge, ["hook"], "How often a hook's next event could not be delivered.")
+        "hook_consecutive_failures", .gauge, ["hook"], "Failed attempts to deliver the hook's next event.")
 
     /// All metrics of the engine.
     package static let all = [

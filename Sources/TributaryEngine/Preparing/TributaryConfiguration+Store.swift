@@ -19,7 +19,7 @@ extension TributaryConfiguration {
                     try request.prepare(store, file: file, parsers: parsers)
                 } catch let error as StoreError {
                     logger.warning(
-                        "The tables of a request cannot be made",
+                        "The tables of a request cannot be created",
                         metadata: [
                             "source": "\(source.name)", "request": "\(request.key)", "error": "\(error.message)",
                         ])

@@ -147,7 +147,7 @@ actor Refresh {
                 source: run.source.name, onChange: { reviewer.add($0) })
         } catch {
             environment.logger.warning(
-                "What a blocked run would change cannot be shown",
+                "The changes of a blocked run cannot be shown",
                 metadata: ["source": "\(run.source.name)", "error": "\(run.shown(error))"])
             return nil
         }

@@ -180,7 +180,7 @@ final class Scheduler: SourceScheduling {
             let rules = environment.configuration.hosts
             let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"
             environment.logger.info(
-                "Sources wait for their host's turn ([hosts] pace)",
+                "Sources wait for their host ([hosts] pace)",
                 metadata: [
                     "host": "\(origin)", "pace": "\(pace)", "sources": "\(schedule.waiting(at: origin))",
                 ])
@@ -189,7 +189,7 @@ final class Scheduler: SourceScheduling {
     }
 
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {
-        environment.logger.warning("The clock was set back; no wait becomes longer")
+        environment.logger.warning("The clock was set back; waits are not extended")
         do {
             try await environment.store.cutWaits(to: now, setBackFrom: former)
         } catch {

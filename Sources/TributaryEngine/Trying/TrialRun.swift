@@ -24,7 +24,7 @@ extension SyncService {
     ) async throws -> Trial {
         guard trying.acquire() else {
             throw CorrectionRefusal(
-                description: "another document is being tried at this moment; ask again in a moment", isBusy: true)
+                description: "another document is being tried; try again in a moment", isBusy: true)
         }
         defer { trying.release() }
         var environment = environment
@@ -39,7 +39,7 @@ extension SyncService {
             }
             guard let trial = try await group.next() ?? nil else {
                 throw CorrectionRefusal(
-                    description: "the document did not become rows within \(Self.tryingTime.components.seconds) seconds"
+                    description: "the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled"
                 )
             }
             return trial
@@ -95,7 +95,7 @@ private actor TrialRun {
         var template = Array("\(parent)/tributary-try-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StoreError(
-                .unavailable, "no folder can be made in \(parent): \(String(cString: strerror(errno)))")
+                .unavailable, "no folder can be created in \(parent): \(String(cString: strerror(errno)))")
         }
         return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
@@ -194,7 +194,7 @@ private actor TrialRun {
             ))
         trial.toml = proposal.toml
         if proposal.isList {
-            trial.notes = ["This is a list of feeds, and each is a source. Try the address of one to see its rows."]
+            trial.notes = ["The document is a list of feeds; each is a source. Try the address of one to see its rows."]
         }
         return Dictionary(proposal.reasons.map { ($0.table, $0.text) }) { first, _ in first }
     }

@@ -11,7 +11,7 @@ extension API {
     /// The lines of `tail --json` behind a row.
     func changelog(after text: String, sources: [String], limit: Int) async throws -> Response {
         guard let after = Int64(text), after >= 0 else {
-            throw Query.Problem("'after' is no row of the changelog; take it from 'after' of a line, or 0 for all rows")
+            throw Query.Problem("'after' must be the id of a changelog row: use 'after' of a line, or 0 for all rows")
         }
         var lines = ChangelogLines(
             reader: ChangelogReader(store.store, sources: Set(sources), after: after), left: limit, store: store)
@@ -35,7 +35,7 @@ extension API {
         let text = request.headers[.lastEventID] ?? query["after"]
         let position = try text.map { text in
             guard let position = RunPosition(text) else {
-                throw Query.Problem("'after' is no id of an event; take it from an event that has come")
+                throw Query.Problem("'after' must be the id of an event that was received")
             }
             return position
         }
@@ -43,7 +43,8 @@ extension API {
         if let position { start = position } else { start = try await store.read { try $0.lastPosition() } }
         guard let place = followers.place() else {
             return .refusal(
-                of: request, .serviceUnavailable, "Too many follow the events already.", [.retryAfter: "60"])
+                of: request, .serviceUnavailable, "Too many clients follow the events; try again later.",
+                [.retryAfter: "60"])
         }
         let stream = EventStream(
             activeRuns: service.activeRuns, store: store, sources: Set(names), start: start, place: place)

@@ -12,26 +12,26 @@ extension API {
     var correctionOperations: [APIOperation] {
         let source = APIOperation.Parameter("source", "The name of a source.")
         let limit = APIOperation.Parameter(
-            "limit", "The most changes of a table and kind: 100; at most 1,000.", .integer)
+            "limit", "The maximum number of changes per table and kind: 100 by default, at most 1,000.", .integer)
         let apply = APIOperation.Parameter(
-            "apply", "The 'digest' of the answer without it: makes exactly these changes.")
+            "apply", "The 'digest' of a response without 'apply': makes exactly its changes.")
         return [
             .post(
-                "/api/plan", "What a refresh would change, as 'plan --json'. Commits nothing.",
-                [source, .init("full", "true to fetch everything, changed or not.", .boolean), limit],
+                "/api/plan", "The changes that a refresh would make, as 'plan --json'; commits nothing.",
+                [source, .init("full", "true to fetch everything, even if unchanged.", .boolean), limit],
                 answers: .named("Plan")
             ) { _, query in try await plan(query) },
             .post(
                 "/api/undo",
-                "What it would change to bring a source's rows back, and its 'digest'; with 'apply', does it.",
+                "The changes that an undo would make, and their 'digest'; with 'apply', makes them.",
                 [
                     source,
-                    .init("to", "The run or time after which the rows were right; before the last change without it."),
+                    .init("to", "The run or time to restore; if absent, the last change is undone."),
                     limit, apply,
                 ], answers: .either([.named("Plan"), .named("Run")])
             ) { _, query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
             .post(
-                "/api/replay", "What the kept bodies would change, and its 'digest'; with 'apply', does it.",
+                "/api/replay", "The changes that a replay would make, and their 'digest'; with 'apply', makes them.",
                 [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply],
                 answers: .either([.named("Plan"), .named("Run")])
             ) { _, query in try await correct(query) { .replay(all: try query.flag("all")) } },
@@ -43,10 +43,10 @@ extension API {
         return [
             .post(
                 "/api/try",
-                "The tables that a document would become, their first rows, and the TOML that declares them.",
+                "The tables of a document, their first rows, and the TOML that declares them.",
                 [
                     .init("url", "The address of the document: http: or https:."),
-                    .init("toml", "A source with one request, as in sources.toml; inferred without it."),
+                    .init("toml", "A source with one request, as in sources.toml; inferred if absent."),
                 ], answers: .named("Trial")
             ) { _, query in
                 guard let url = query["url"] else { throw Query.Problem("name the document as ?url=ADDRESS") }
@@ -92,7 +92,8 @@ extension API {
                     try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
                     let review = configuration.review(of: run)
                 else {
-                    throw Query.Problem("run \(number) is not blocked, or its changes are not known here", .notFound)
+                    throw Query.Problem(
+                        "run \(number) is not blocked, or this daemon cannot show its changes", .notFound)
                 }
                 let rows = review.rows.filter {
                     (table == nil || $0.table == table) && (operation == nil || $0.operation == operation)

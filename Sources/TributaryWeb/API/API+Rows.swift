@@ -16,15 +16,15 @@ extension API {
                 answers: .object(AnswerSchemas.object(["tables": .array(.named("Table"))]))
             ) { _, _ in try await tables() },
             .get(
-                "/api/tables/{name}/rows", "Rows of a table, and the place after which there are more.",
+                "/api/tables/{name}/rows", "Rows of a table, and the position of the next page.",
                 [
-                    .init("name", "The table.", isInPath: true),
-                    .init("column", "A condition's column; 'is' and 'value' follow it.", isRepeated: true),
+                    .init("name", "The name of the table.", isInPath: true),
+                    .init("column", "The column of a condition; 'is' and 'value' follow it.", isRepeated: true),
                     .init("is", "eq, lt, gt, contains or null.", isRepeated: true),
-                    .init("value", "The condition's value.", isRepeated: true),
-                    .init("sort", "The column by which rows are sorted."), .init("order", "asc or desc."),
-                    .init("after", "The place after which the rows begin: 'next' of the answer before."),
-                    .init("limit", "The most rows: 100; at most 10,000.", .integer),
+                    .init("value", "The value of the condition.", isRepeated: true),
+                    .init("sort", "The column to sort by."), .init("order", "asc or desc."),
+                    .init("after", "The position after which the rows start: 'next' of the previous response."),
+                    .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
                 ], answers: .object(AnswerSchemas.rows)
             ) { request, query in try await rows(request, query) },
         ]
@@ -56,12 +56,12 @@ extension API {
 
     private func rows(_ request: Request, _ query: Query) async throws -> Response {
         let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard names.count == 4 else { throw Query.Problem("there is nothing here", .notFound) }
+        guard names.count == 4 else { throw Query.Problem("unknown path; GET /api lists the operations", .notFound) }
         let address = try RowAddress(table: names[2], query, most: Self.mostRows)
         return .json(
             try await store.browse(isSearch: address.isSearch) { store in
                 guard let table = try store.browsedTable(address.table) else {
-                    throw Query.Problem("there is no table '\(address.table)' that a source has written", .notFound)
+                    throw Query.Problem("no source has written a table '\(address.table)'", .notFound)
                 }
                 let limit = address.limit ?? TablePage.rowsPerPage
                 let (rows, next) = try TablePage.rows(address, limit: limit, in: store)

@@ -25,7 +25,7 @@ struct API: Sendable {
     var operations: [APIOperation] {
         let source = APIOperation.Parameter("source", "The name of a source.")
         let sources = APIOperation.Parameter(
-            "source", "The name of a source, more than once for several.", isRepeated: true)
+            "source", "The name of a source; repeat it for several.", isRepeated: true)
         let all: [APIOperation] = [
             .get(
                 "/api/status", "The states of sources and hooks, as 'status --json'.", [sources],
@@ -35,7 +35,7 @@ struct API: Sendable {
                 "/api/history", "The last runs, as 'history --json'.",
                 [
                     source, .init("failed", "true for failed runs only.", .boolean),
-                    .init("limit", "The most runs: 20; at most 10,000.", .integer),
+                    .init("limit", "The maximum number of runs: 20 by default, at most 10,000.", .integer),
                 ], answers: .object(AnswerSchemas.history)
             ) { _, query in try await history(query) },
             .get(
@@ -43,34 +43,34 @@ struct API: Sendable {
                 [
                     source, .init("run", "The number of a run.", .integer),
                     .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
-                    .init("after", "A row of the changelog: answers the rows behind it, as 'tail --json'.", .integer),
-                    .init("limit", "The most rows: 1,000; at most 10,000.", .integer),
+                    .init("after", "The id of a changelog row: returns the rows after it, as 'tail --json'.", .integer),
+                    .init("limit", "The maximum number of rows: 1,000 by default, at most 10,000.", .integer),
                 ], answers: .lines(.either([.named("Change"), .named("ChangelogLine")]))
             ) { _, query in try await changes(query) },
             .get(
                 "/api/events", "Each run as it is recorded, as server-sent events.",
-                [sources, .init("after", "The id of an event: begins behind it, as with the header Last-Event-ID.")],
+                [sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID.")],
                 answers: .events
             ) { request, query in try await events(request, query) },
             .get(
                 "/api/review",
-                "What blocked runs would change, the largest differences first.",
+                "The blocked runs, and the changes that a run would make, the largest differences first.",
                 [
-                    .init("run", "A blocked run, whose tables and rows are wanted.", .integer),
+                    .init("run", "The number of a blocked run: also returns its tables and rows.", .integer),
                     .init("table", "A table's name."), .init("operation", "insert, update or delete."),
-                    .init("from", "The number of the first row: 1.", .integer),
-                    .init("limit", "The most rows: 100; at most 10,000.", .integer),
+                    .init("from", "The number of the first row: 1 by default.", .integer),
+                    .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
                 ], answers: .object(AnswerSchemas.reviews)
             ) { _, query in try await review(query) },
             .post(
-                "/api/refresh", "Refreshes sources; all that are switched on without 'source'.", [sources],
+                "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources],
                 answers: AnswerSchemas.object(["sources": .array(.string)])
             ) { _, query in try await refresh(query) },
             .post(
-                "/api/accept", "Commits what blocked runs would have changed.",
+                "/api/accept", "Commits the documents of a blocked run.",
                 [
-                    sources, .init("run", "The blocked run that is meant; required for what is blocked.", .integer),
-                    .init("in_advance", "true for the next runs of sources that are not blocked.", .boolean),
+                    sources, .init("run", "The number of the blocked run; required without 'in_advance'.", .integer),
+                    .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
                 ], answers: AnswerSchemas.accepted
             ) { _, query in try await accept(query) },
             .post(
@@ -83,10 +83,10 @@ struct API: Sendable {
             ) { _, query in try await resume(query) },
         ]
         return all + correctionOperations + (showsRows ? rowOperations : []) + trialOperations + [
-            .get("/api", "What can be asked.", answers: .object(AnswerSchemas.index)) { _, _ in
+            .get("/api", "The operations of the API.", answers: .object(AnswerSchemas.index)) { _, _ in
                 .json(try JSONOutput.line(APIIndex(self.operations)))
             },
-            .get("/api/openapi.json", "The same as OpenAPI 3.1 describes it.", answers: .object(.map(.any))) { _, _ in
+            .get("/api/openapi.json", "The operations in OpenAPI 3.1.", answers: .object(.map(.any))) { _, _ in
                 .json(try JSONOutput.line(OpenAPIDocument(self.operations)))
             },
         ]
@@ -153,7 +153,7 @@ struct API: Sendable {
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
         if let after = query["after"] {
             guard query["run"] == nil, query["since"] == nil, query["table"] == nil else {
-                throw Query.Problem("with 'after', 'run', 'since' and 'table' cannot be given")
+                throw Query.Problem("'run', 'since' and 'table' cannot be combined with 'after'")
             }
             return try await changelog(after: after, sources: query.all("source"), limit: limit)
         }
@@ -195,7 +195,7 @@ struct API: Sendable {
         guard inAdvance ? run == nil : run != nil && names.count == 1 else {
             throw Query.Problem(
                 inAdvance
-                    ? "with 'in_advance', 'run' cannot be given"
+                    ? "'run' cannot be combined with 'in_advance'"
                     : "name one source and its blocked run, as ?source=NAME&run=NUMBER; GET /api/review lists them")
         }
         let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)

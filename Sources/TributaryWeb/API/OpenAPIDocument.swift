@@ -38,9 +38,9 @@ struct OpenAPIDocument: Encodable {
                 case .events: ("text/event-stream", JSONSchema.string)
                 }
             responses = [
-                "200": Answer(description: "What was asked for.", content: [type: Media(schema: schema)]),
+                "200": Answer(description: "The result.", content: [type: Media(schema: schema)]),
                 "default": Answer(
-                    description: "Why it is not answered (RFC 9457).",
+                    description: "An error (RFC 9457).",
                     content: ["application/problem+json": Media(schema: .named("Problem"))]),
             ]
         }

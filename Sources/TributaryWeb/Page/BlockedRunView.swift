@@ -54,8 +54,8 @@ struct BlockedRunView {
         case .waiting: return nil
         case .unknown:
             text =
-                "It waits to be accepted. What it would change is not known to this daemon: its documents were not kept, or "
-                + "are kept on another machine."
+                "It waits to be accepted. This daemon cannot show its changes: its documents were not kept, or are on "
+                + "another machine."
         case .replaced(let run):
             text = "Run \(run) replaces this one."
             self.link = link("Review run \(run)", run)
@@ -63,9 +63,9 @@ struct BlockedRunView {
             text = "Its documents were accepted."
             self.link = link("Run \(run) committed them", run)
         case .overtaken(let run):
-            text = "It was not accepted. A later feed kept within the limits."
+            text = "It was not accepted. A later feed was within the limits."
             self.link = link("Run \(run)", run)
-        case .forgotten: text = "It no longer waits to be accepted, and its documents are not kept any more."
+        case .forgotten: text = "It no longer waits to be accepted, and its documents are deleted."
         }
     }
 }

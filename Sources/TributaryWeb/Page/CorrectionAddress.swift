@@ -58,7 +58,7 @@ struct CorrectionAddress: Sendable {
     var title: String {
         switch kind {
         case .undo:
-            to.map { "Bring \(source) back to \(Int64($0) == nil ? $0 : "run \($0)")" }
+            to.map { "Restore \(source) to \(Int64($0) == nil ? $0 : "run \($0)")" }
                 ?? "Undo the last change of \(source)"
         case .replay: "Replay \(source)"
         case .purge: "Purge \(source)"
@@ -79,7 +79,7 @@ extension UndoRun.Target {
         } else if let time = WrittenTime.date(text) {
             self = .time(time)
         } else {
-            throw Query.Problem("'to' is neither the number of a run nor a time such as 2026-11-17T14:30Z")
+            throw Query.Problem("'to' must be the number of a run, or a time such as 2026-11-17T14:30Z")
         }
     }
 }

@@ -12,14 +12,15 @@ struct CorrectionPages: Sendable {
     let pages: Pages
 
     private static let promise =
-        "Exactly these changes are made, or none: if the store has changed since, nothing happens."
+        "The button makes exactly these changes. If the store has changed since, it makes none."
 
     /// Shows what would be done.
     func show(_ address: CorrectionAddress, _ request: Request) async throws -> Response {
         // Another site's page or picture makes no plan.
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
             return pages.missing(
-                "This page is opened from the daemon's own pages.", .forbidden, at: place(address, isHere: false))
+                "Other sites cannot open this page. Open it from the page of the source.", .forbidden,
+                at: place(address, isHere: false))
         }
         return try await answer(address, "\(address.title): not possible") {
             let plan = try await pages.service.plan(try address.correction(), of: address.source)
@@ -44,9 +45,11 @@ struct CorrectionPages: Sendable {
     /// Does what was shown.
     func apply(_ address: CorrectionAddress) async throws -> Response {
         try await answer(address, "Nothing was changed") {
-            guard let digest = address.apply else { throw Query.Problem("nothing was shown that could be done") }
+            guard let digest = address.apply else {
+                throw Query.Problem("'apply' must be the digest of a preview; use the preview's button")
+            }
             _ = try await pages.service.apply(try address.correction(), of: address.source, shown: digest)
-            pages.logger.notice("\(address.source): \(address.kind.rawValue) was done on the page")
+            pages.logger.notice("\(address.source): \(address.kind.rawValue) applied on the page")
             let isLeft = address.kind != .purge || pages.service.configuration[source: address.source] != nil
             return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?done=\(address.kind.rawValue)")
         }
@@ -82,11 +85,12 @@ struct CorrectionPages: Sendable {
             let rows = plan.counts.deleted
             var view = ReviewView(
                 report,
-                does: (rows > 0 ? "Delete \(Figures.count(rows, "row")) and forget " : "Forget ") + address.source,
+                does: (rows > 0 ? "Delete \(Figures.count(rows, "row")) and the state of " : "Delete the state of ")
+                    + address.source,
                 action: action, promise: Self.promise)
-            view.notes.append("Its validators, its due time and its kept bodies are forgotten.")
+            view.notes.append("Its validators, due time and kept bodies are deleted.")
             if pages.service.configuration[source: address.source]?.isEnabled == true {
-                view.notes.append("It is still declared: its next run fetches everything.")
+                view.notes.append("The source is still declared, so its next run fetches everything.")
             }
             return view
         case .rows(let review, let stack):
@@ -97,8 +101,7 @@ struct CorrectionPages: Sendable {
             view.notes += stack?.notes ?? []
             if address.kind == .undo {
                 view.notes.append(
-                    "The source is then paused: its feed is fetched again once it differs from the one that was undone, or "
-                        + "after `tributary resume`.")
+                    "The source is then paused until its feed differs from the undone version or you resume it.")
             }
             return view
         }

@@ -39,10 +39,13 @@ extension Pages {
             case "accept":
                 guard let run = try Query(request).number("run").map(Int64.init) else {
                     throw Query.Problem(
-                        "The address names no run: accept one on its own page, which shows its changes.")
+                        "The address names no run. Open the page of the blocked run, and accept it there.")
                 }
                 _ = try await store.write { [service] _ in try service.accept([name], run: run) }
                 done = "accept"
+            case "pause":
+                let isPaused = try await store.write { [service] _ in try !service.pause([name]).isEmpty }
+                done = isPaused ? "pause" : "was-paused"
             case "resume":
                 let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
                 done = isResumed ? "resume" : "not-paused"
@@ -59,7 +62,7 @@ extension Pages {
         } catch let error as StoreError {
             return failed(error, at: place)
         }
-        logger.notice("\(name): \(parts[2]) was asked for on the page")
+        logger.notice("\(name): \(parts[2]) requested on the page")
         return .seeOther(PageAddress.path(name, "?done=\(done)"))
     }
 
@@ -72,7 +75,7 @@ extension Pages {
         else { return missing("There is no such hook.", at: place) }
         do {
             let isRetried = try await store.write { [service] _ in try service.retryHook(parts[1]) }
-            logger.notice("The hook '\(parts[1])' was to send again, by the page")
+            logger.notice("The hook '\(parts[1])': retry requested on the page")
             return .seeOther(DaemonPage.path + "?done=" + (isRetried ? "retry" : "not-failed"))
         } catch let error as StoreError {
             return failed(error, at: place)
@@ -81,15 +84,17 @@ extension Pages {
 
     static func doneText(_ done: String?) -> String? {
         switch done {
-        case "refresh": "It is refreshed as soon as there is a place."
-        case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
-        case "resume": "It is resumed, and refreshed now."
-        case "not-paused": "It is not paused."
-        case "retry": "The event is sent again now."
-        case "not-failed": "No event of the hook has failed."
-        case "undo": "Its rows are what they were. It is paused until its feed differs, or until it is resumed."
-        case "replay": "Its kept bodies were read again, and the differences committed."
-        case "purge": "Its rows are deleted, and what was remembered of it."
+        case "refresh": "Refresh queued; it starts when a slot is free."
+        case "accept": "The documents of the blocked run are being committed; nothing is fetched."
+        case "pause": "It is paused: nothing is fetched until you resume it."
+        case "was-paused": "It was already paused."
+        case "resume": "It is resumed; a refresh is queued."
+        case "not-paused": "It was not paused."
+        case "retry": "The event is being sent again."
+        case "not-failed": "The hook has no failed event."
+        case "undo": "Its rows are restored. The source is paused until its feed differs or you resume it."
+        case "replay": "The kept bodies were read again, and the differences are committed."
+        case "purge": "The source's rows and state are deleted."
         default: nil
         }
     }

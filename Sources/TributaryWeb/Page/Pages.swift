@@ -195,10 +195,10 @@ struct Pages: Sendable {
     private static func title(_ status: HTTPResponse.Status) -> String {
         switch status {
         case .notFound: "Not found"
-        case .badRequest: "Not understood"
+        case .badRequest: "Bad request"
         case .forbidden: "Not allowed"
         case .conflict: "Nothing was changed"
-        case .requestTimeout: "Too late"
+        case .requestTimeout: "Request timed out"
         default: "Not available"
         }
     }
@@ -229,7 +229,7 @@ struct Pages: Sendable {
             return .text(.serviceUnavailable, service.configuration.redactor.redact(error.message) + "\n")
         }
         guard let place = live.place() else {
-            return .text(.serviceUnavailable, "Too many pages are open.\n", [.retryAfter: "60"])
+            return .text(.serviceUnavailable, "Too many pages are open; close some.\n", [.retryAfter: "60"])
         }
         let stream = LiveStream(pages: self, address: address, text: text, first: first, place: place)
         return Response(

@@ -152,12 +152,13 @@ struct ReviewView {
         for table in purge.tables.sorted(by: { $0.name < $1.name }) {
             if table.shared > 0 {
                 notes.append(
-                    "\(Figures.count(table.shared, "row")) of '\(table.name)' stay: other sources have written them, too."
+                    "Kept: \(Figures.count(table.shared, "row")) of '\(table.name)' that other sources also wrote."
                 )
             }
             if table.unknown > 0 {
                 notes.append(
-                    "\(Figures.count(table.unknown, "row")) of '\(table.name)' stay: the changelog does not name them.")
+                    "Kept: \(Figures.count(table.unknown, "row")) of '\(table.name)' that the changelog does not have."
+                )
             }
         }
     }

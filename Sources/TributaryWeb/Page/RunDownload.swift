@@ -38,12 +38,16 @@ struct RunDownload: Sendable {
             guard let run = try store.recordedRun(run), run.source == source else { return nil }
             if try configuration.waitingRun(for: self.run, of: source, in: store) != nil {
                 guard let review = configuration.review(of: run) else {
-                    throw Query.Problem("The changes of run \(self.run) are not known here.", .notFound)
+                    throw Query.Problem(
+                        "This daemon cannot show the changes of run \(self.run): its documents were not kept, or are "
+                            + "on another machine.", .notFound)
                 }
                 return .review(try ReviewView.file(review, part, format))
             }
             guard try store.hasHistory(run: self.run) else {
-                throw Query.Problem("Run \(self.run) kept no old values: keep_history = true keeps them.", .notFound)
+                throw Query.Problem(
+                    "Old values of run \(self.run) were not kept. 'keep_history = true' keeps those of later runs.",
+                    .notFound)
             }
             return .changes
         }

@@ -66,13 +66,16 @@ struct RunPage {
         var view = ReviewView(
             review, part,
             action: mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
-            promise: "These changes are made, or none: where the store has changed since, the run is blocked again.",
+            promise: "The button makes exactly these changes. If the store has changed since, it makes none, and the "
+                + "run is blocked again.",
             address: address)
-        if waiting != run.number { view.notes.append("Run \(waiting) had the same documents, and waits in its place.") }
-        if !isEnabled { view.instead = "The source is disabled (enabled = false): nothing can be accepted." }
+        if waiting != run.number {
+            view.notes.append("Run \(waiting) had the same documents, and waits to be accepted in place of this run.")
+        }
+        if !isEnabled { view.instead = "The source is disabled (enabled = false), so the run cannot be accepted." }
         view.refusal =
-            "To refuse these changes, do nothing: the source is fetched again when it is due, and the next feed that keeps "
-            + "within the limits is committed."
+            "To reject these changes, do nothing. The source is fetched again when it is due, and the next feed within "
+            + "the limits is committed."
         return view
     }
 
@@ -116,7 +119,7 @@ extension RunPage {
             if page.mayChange, page.keepsHistory, page.run.outcome == .committed, page.run.kind != .purge {
                 if page.hasLaterChange {
                     undo = Layout.Link(
-                        name: "Bring the rows back to this run …",
+                        name: "Restore the rows to this run …",
                         address: PageAddress.path(page.run.source, "/undo?to=\(page.run.number ?? 0)"))
                 } else if hasChanges {
                     undo = Layout.Link(

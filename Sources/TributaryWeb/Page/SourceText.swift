@@ -44,7 +44,7 @@ final class SourceTexts: Sendable {
             return SourceText(
                 file: name, lines: lines, defaults: shown(found.defaults),
                 note: lines.isEmpty
-                    ? "The file does not declare it any more; its declaration counts until a reload." : nil)
+                    ? "The file no longer declares this source; its declaration stays active until a reload." : nil)
         } catch {
             return SourceText(
                 file: name, lines: [], defaults: [], note: configuration.redactor.redact("\(error)"))

@@ -65,6 +65,7 @@ extension SourcePage {
         var isDeclared: Bool
         /// Where the blocked run is reviewed.
         var review: Layout.Link?
+        var mayBePaused: Bool
         var mayBeResumed: Bool
         var keepsHistory: Bool
         var keepsBodies: Bool
@@ -79,6 +80,7 @@ extension SourcePage {
                         + (page.blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
                     address: PageAddress.path(page.name, "/runs/\(number)"))
             }
+            mayBePaused = isDeclared && !page.status.state.isPaused
             mayBeResumed = isDeclared && page.status.state.isPaused
             keepsHistory = page.status.declaration?.keepsHistory == true
             keepsBodies = page.status.declaration?.keepsBodies == true

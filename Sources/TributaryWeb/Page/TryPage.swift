@@ -26,7 +26,7 @@ struct TryPage: Sendable {
             let own = seen(by: context)
             guard tryOut != nil else { return own.off }
             guard context.mayChange else {
-                return own.pages.missing("The 'read_token' of [daemon] tries no address; 'token' does.", .forbidden)
+                return own.pages.missing("The 'read_token' of [daemon] cannot try a URL; use 'token'.", .forbidden)
             }
             return own.answer(View(), nil, .ok)
         }
@@ -55,13 +55,13 @@ struct TryPage: Sendable {
         let isInferred = form["do"] != "rows"
         view.toml = isInferred ? "" : form["toml"].map(Self.lines) ?? ""
         guard !view.address.isEmpty || !view.document.isEmpty else {
-            view.problems = ["Give an address, or paste a document."]
+            view.problems = ["Enter an address or paste a document."]
             return answer(view, nil, .badRequest)
         }
         let subject: Trial.Subject = view.document.isEmpty ? .address(view.address) : .document(view.document)
         do {
             let trial = try await tryOut(subject, isInferred ? nil : view.toml)
-            pages.logger.info("A document was tried on the page")
+            pages.logger.info("Document tried on the page")
             view.toml = trial.toml
             view.problems = trial.problems
             return answer(view, trial, .ok)
@@ -177,7 +177,7 @@ extension TryPage {
             notes = trial.notes
             if trial.skipped > 0 { notes.append("\(Figures.count(trial.skipped, "record")) would be skipped.") }
             if trial.tables.contains(where: { $0.columns.count > Self.mostColumns }) {
-                notes.append("The first \(Self.mostColumns) columns of a table are shown.")
+                notes.append("Only the first \(Self.mostColumns) columns of a table are shown.")
             }
         }
     }

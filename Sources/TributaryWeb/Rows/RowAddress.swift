@@ -46,7 +46,7 @@ struct RowAddress: Sendable, Equatable {
                     guard value.utf8.count <= Self.longestValue else {
                         throw Query.Problem("'value' has more than \(Self.longestValue.grouped) bytes")
                     }
-                    guard !value.utf8.contains(0) else { throw Query.Problem("'value' holds U+0000, as no text does") }
+                    guard !value.utf8.contains(0) else { throw Query.Problem("'value' must not contain U+0000") }
                     filters[filters.count - 1].value = value
                 } else {
                     filters[filters.count - 1].comparison = try Self.comparison(value)
@@ -59,7 +59,7 @@ struct RowAddress: Sendable, Equatable {
                 isDescending = value == "desc"
             case "after":
                 guard let place = RowPlace(value) else {
-                    throw Query.Problem("'after' is no place of a row; take it from 'next' of the answer before")
+                    throw Query.Problem("'after' must be the position of a row: use 'next' of the previous response")
                 }
                 after = place
             case "facet" where isPage: facet = value.isEmpty ? nil : value
@@ -71,7 +71,7 @@ struct RowAddress: Sendable, Equatable {
         }
         order?.isDescending = isDescending
         guard filters.count <= Self.mostFilters else {
-            throw Query.Problem("at most \(Self.mostFilters) conditions can be asked for at once")
+            throw Query.Problem("\(filters.count) conditions; at most \(Self.mostFilters) are possible")
         }
     }
 

@@ -33,7 +33,7 @@ struct TablePages: Sendable {
         } catch let problem as RowQuery.Problem {
             return own.pages.missing(
                 problem.description, problem.isLate ? .serviceUnavailable : .badRequest,
-                title: problem.isLate ? "Not found in time" : nil, at: Self.place(name))
+                title: problem.isLate ? "The search took too long" : nil, at: Self.place(name))
         } catch let error as StoreError {
             pages.logger.error("Rows cannot be shown", metadata: ["error": "\(error)"])
             return own.pages.failed(error, at: Self.place(name))
@@ -98,7 +98,7 @@ struct TablePages: Sendable {
     private func row(_ name: String, _ query: Query) async throws -> Response {
         try query.check(["key", "changelog"])
         guard let key = query["key"].flatMap({ RowPlace($0) }), key.sorted == nil else {
-            throw Query.Problem("'key' is no key of a row; follow a link of the table's page")
+            throw Query.Problem("'key' must be the key of a row; follow a link on the table's page")
         }
         let keys = pages.service.configuration.declaredKeys(of: name)
         let isWhole = query["changelog"] == "all"

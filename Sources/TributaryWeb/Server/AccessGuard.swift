@@ -34,24 +34,24 @@ struct AccessGuard: RouterMiddleware {
             let given = given(request).map { SHA256.hash(data: Data($0.utf8)) }
             if changesSomething, let readToken, given == readToken {
                 return Response.refusal(
-                    of: request, .forbidden, "The 'read_token' of [daemon] changes nothing; 'token' does.")
+                    of: request, .forbidden, "The 'read_token' of [daemon] cannot change anything; use 'token'.")
             }
             context.mayChange = given == token
             guard let given, given == token || given == readToken else {
                 return Response.refusal(
                     of: request, .unauthorized,
-                    "The token of [daemon] is needed: as the password, with any user, or as a bearer.",
+                    "Send the token of [daemon] as the password of any user, or as a bearer token.",
                     [.wwwAuthenticate: "Basic realm=\"Tributary\", charset=\"UTF-8\""])
             }
         } else if !request.namesThisMachine {
             return Response.refusal(
                 of: request, .misdirectedRequest,
-                "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")
+                "Without a 'token' in [daemon], the host must be an IP address or 'localhost'.")
         }
         if changesSomething, !isFromOwnPage(request), !isProgram(request) {
             return Response.refusal(
                 of: request, .forbidden,
-                "A POST needs this daemon's address as its Origin, or the token as a bearer token.")
+                "A POST must have this daemon's address as its Origin, or the token as a bearer token.")
         }
         return try await next(request, context)
     }

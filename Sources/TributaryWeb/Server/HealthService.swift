@@ -43,7 +43,7 @@ package struct HealthService: Service {
                     additionalChannelHandlers: [ConnectionPlaces.Handler(places)], idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
             onServerRunning: { [address, logger] channel in
-                logger.info("Health checks are answered at \(address.atPort(channel.localAddress?.port))")
+                logger.info("Health checks are served at \(address.atPort(channel.localAddress?.port))")
             }, eventLoopGroupProvider: .shared(threads), logger: logger.quiet)
         do {
             try await cancelWhenGracefulShutdown { try await app.run() }
@@ -64,6 +64,6 @@ package struct WebError: Error, CustomStringConvertible {
     static func cannotListen(at address: ListenAddress, _ key: String, _ error: IOError) -> WebError {
         let reason = String(cString: strerror(error.errnoCode))
         return WebError(
-            description: "[daemon] \(key): cannot listen at \(address): \(reason); give another address or port")
+            description: "[daemon] \(key): cannot listen at \(address): \(reason); use another address or port")
     }
 }

@@ -22,7 +22,8 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
         do {
             response = try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            response = Response.refusal(of: request, .notFound, "There is nothing here for \(request.method).")
+            response = Response.refusal(
+                of: request, .notFound, "This address does not exist, or does not accept \(request.method).")
         } catch let error as any HTTPResponseError {
             response = try error.response(from: request, context: context)
         } catch let error as HTTPParserError {
@@ -30,8 +31,9 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
             throw error
         } catch {
             try Task.checkCancellation()
-            logger.error("The page cannot be answered", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            response = Response.refusal(of: request, .internalServerError, "This cannot be answered; the log says why.")
+            logger.error("A request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            response = Response.refusal(
+                of: request, .internalServerError, "The request failed; the log gives the reason.")
         }
         response.headers[.contentSecurityPolicy] = Self.policy
         response.headers[.xContentTypeOptions] = "nosniff"

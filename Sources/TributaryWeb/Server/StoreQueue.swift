@@ -59,9 +59,9 @@ final class StoreQueue: Sendable {
         do {
             return try await lane.run { [store] in try body(store) }
         } catch is WorkLane.Full {
-            throw StoreError(.unavailable, "too many ask for the store at the same time")
+            throw StoreError(.unavailable, "too many requests wait for the store; try again later")
         } catch is WorkLane.Closed {
-            throw StoreError(.unavailable, "the daemon stops")
+            throw StoreError(.unavailable, "the daemon is stopping")
         } catch let error
             where error is StoreError || error is Query.Problem || error is RowQuery.Problem
             || error is AcceptanceRefusal || error is CancellationError

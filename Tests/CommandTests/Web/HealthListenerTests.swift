@@ -41,7 +41,7 @@ import Testing
         try await PageFixture.with(daemon: "health = \"127.0.0.1:0\"") { (fixture) async throws in
             var port = 0
             try await fixture.wait("the address") {
-                let line = fixture.log.text.firstMatch(of: /Health checks are answered at 127.0.0.1:(\d+)/)
+                let line = fixture.log.text.firstMatch(of: /Health checks are served at 127.0.0.1:(\d+)/)
                 port = line.flatMap { Int($0.1) } ?? 0
                 return port != 0
             }

@@ -68,7 +68,9 @@ struct PageGuardTests {
                 #expect(try await fixture.page.get(path, reader).status == 200, "\(path)")
                 #expect(try await fixture.page.get(path).status == 401, "\(path)")
             }
-            for path in ["/api/refresh?source=news", "/sources/news/refresh", "/api/accept?source=news"] {
+            for path in [
+                "/api/refresh?source=news", "/sources/news/refresh", "/sources/news/pause", "/api/accept?source=news",
+            ] {
                 let refused = try await fixture.page.post(path, reader)
                 #expect(refused.status == 403 && refused.body.contains("read_token"), "\(path)")
             }

@@ -41,7 +41,10 @@ import Testing
             try await fixture.wait("the source is known") {
                 try await fixture.page.get("/api/status?source=off").status == 200
             }
-            for path in ["/api/refresh?source=off", "/api/accept?source=off&run=1", "/api/resume?source=off"] {
+            for path in [
+                "/api/refresh?source=off", "/api/accept?source=off&run=1", "/api/pause?source=off",
+                "/api/resume?source=off",
+            ] {
                 let refused = try await fixture.page.post(path)
                 #expect(refused.status == 409 && refused.body.contains("source 'off' is disabled"), "\(path)")
             }
@@ -156,7 +159,7 @@ import Testing
             #expect(try fixture.store.rows("SELECT count(*) FROM rates") == ["4"])
             // What it would change is shown before it is accepted, and the button says it.
             let review = try await fixture.page.get("/sources/rates/runs/\(run)").body
-            #expect(review.contains("What it would change") && review.contains("id=\"accept\">Delete "), "\(review)")
+            #expect(review.contains("Planned changes") && review.contains("id=\"accept\">Delete "), "\(review)")
             let rows = try await fixture.page.get("/api/review?run=\(run)")
             #expect(rows.status == 200 && rows.body.contains("\"operation\":\"delete\""), "\(rows)")
             #expect(try await fixture.page.get("/api/review?run=1").status == 404)
@@ -197,6 +200,27 @@ import Testing
         }
     }
 
+    @Test func aSourceIsPausedAndResumedOnItsPage() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            #expect(try await fixture.page.get("/sources/news").body.contains("id=\"pause\""))
+            let paused = try await fixture.page.post("/sources/news/pause")
+            #expect(paused.status == 303 && paused.headers["location"] == "/sources/news?done=pause")
+            let page = try await fixture.page.get("/sources/news?done=pause").body
+            #expect(page.contains("It is paused: nothing is fetched until you resume it."), "\(page)")
+            #expect(page.contains("id=\"resume\"") && !page.contains("id=\"pause\""), "\(page)")
+            let again = try await fixture.page.post("/sources/news/pause")
+            #expect(again.headers["location"] == "/sources/news?done=was-paused")
+            #expect(
+                try await fixture.page.get("/sources/news?done=was-paused").body.contains("It was already paused."))
+            let resumed = try await fixture.page.post("/sources/news/resume")
+            #expect(resumed.headers["location"] == "/sources/news?done=resume")
+            try await fixture.wait("pause is offered again") {
+                let page = try await fixture.page.get("/sources/news").body
+                return page.contains("id=\"pause\"") && !page.contains("id=\"resume\"")
+            }
+        }
+    }
+
     @Test func commonErrorsAreToldOnceWithTheirNumber() async throws {
         try await withStubServer { (broken) async throws in
             broken.route("/one") { _ in StubServer.response(500, "", [:]) }
@@ -212,7 +236,7 @@ import Testing
                 let list = try await fixture.page.get(String(link).replacing("&amp;", with: "&")).body
                 #expect(list.contains("href=\"/sources/one\"") && list.contains("href=\"/sources/two\""))
                 #expect(!list.contains("href=\"/sources/news\"") && list.contains("1 to 2 of 2"))
-                #expect(try await fixture.page.get("/?cause=nosuch").body.contains("No source is like that."))
+                #expect(try await fixture.page.get("/?cause=nosuch").body.contains("No source matches."))
             }
         }
     }

@@ -52,7 +52,7 @@ import Testing
         try await PageFixture.with { (fixture) async throws in
             let page = try await fixture.page.get("/sources/rates/purge")
             let (address, text) = try Self.button(page.body)
-            #expect(text == "Delete 4 rows and forget rates" && page.body.contains("It is still declared"))
+            #expect(text == "Delete 4 rows and the state of rates" && page.body.contains("still declared"))
             #expect(try fixture.store.rows("SELECT count(*) FROM rates") == ["4"])
             fixture.feeds.set("rates", PageFixture.items(1...3))
             _ = try await fixture.page.post("/sources/rates/refresh")
@@ -98,7 +98,7 @@ import Testing
             let csv = try await fixture.page.get("\(path).csv").body.split(separator: "\r\n")
             #expect(csv.count == 7 && csv.contains("rates,delete,\"{\"\"id\"\":\"\"2\"\"}\",id,2,"), "\(csv)")
             #expect(try await fixture.page.get("/sources/news/runs/\(run).csv").status == 404)
-            #expect(page.contains("To refuse these changes, do nothing") && page.contains(">delete 3</a>"))
+            #expect(page.contains("To reject these changes, do nothing") && page.contains(">delete 3</a>"))
             #expect(try await fixture.page.get("\(path)?operation=delete").body.contains("1 to 3"))
             #expect(try await fixture.page.get("\(path)?operation=insert").body.contains("0 to 0"))
             #expect(try await fixture.page.get("\(path)?operation=x").status == 400)
@@ -141,7 +141,7 @@ import Testing
             // The newest run is undone, and an older one brought back.
             #expect(page.contains("href=\"/sources/news/undo?to=\(runs[0])\">Undo this run …"), "\(page)")
             let first = try await fixture.page.get("/sources/news/runs/\(runs[0])").body
-            #expect(first.contains("href=\"/sources/news/undo?to=\(runs[0])\">Bring the rows back to this run …"))
+            #expect(first.contains("href=\"/sources/news/undo?to=\(runs[0])\">Restore the rows to this run …"))
         }
     }
 
@@ -195,7 +195,7 @@ import Testing
             _ = try await fixture.page.post("/sources/rates/refresh")
             try await fixture.wait("it is committed") { try fixture.store.rows(outcomes).first == "committed" }
             let page = try await fixture.page.get("/sources/rates/runs/\(run)").body
-            #expect(page.contains("It was not accepted. A later feed kept within the limits."), "\(page)")
+            #expect(page.contains("It was not accepted. A later feed was within the limits."), "\(page)")
         }
     }
 
@@ -206,7 +206,7 @@ import Testing
             #expect(refused.status == 409 && refused.body.contains("not possible</h1>"), "\(refused.body)")
             #expect(refused.body.contains("<a href=\"/sources/news\">news</a>"), "\(refused.body)")
             let run = try await fixture.page.get("/sources/news/runs/\(first)").body
-            #expect(run.contains(">Undo this run …") && !run.contains("Bring the rows back"), "\(run)")
+            #expect(run.contains(">Undo this run …") && !run.contains("Restore the rows"), "\(run)")
             let missing = try await fixture.page.get("/sources/news/runs/99999")
             #expect(missing.status == 404 && missing.body.contains("<a href=\"/sources/news\">news</a>"))
             for path in [
