@@ -366,7 +366,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryStoresTests",
-            dependencies: house + ["PostgresClient", "PostgresStore", "TestEngine", "TestStores", "TestSupport", grdb, logging],
+            dependencies: house + [
+                "PostgresClient", "PostgresStore", "TestEngine", "TestStores", "TestSupport", grdb, logging,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",

@@ -31,7 +31,9 @@ import Testing
         #expect(silent.standardError.contains("http://127.0.0.1:1/healthz: the daemon does not answer"), "\(silent)")
         for listen in [nil, "127.0.0.1:0"] {
             let nowhere = try await check(listen)
-            #expect(nowhere.status == 78 && nowhere.standardError.contains("daemon.listen"), "\(nowhere)")
+            #expect(
+                nowhere.status == 78 && nowhere.standardError.contains("no address is declared for health checks"),
+                "\(nowhere)")
         }
     }
 }

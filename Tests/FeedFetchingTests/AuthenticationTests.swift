@@ -154,7 +154,7 @@ import Testing
 
     @Test(arguments: [
         ("auth = {}", "give one of"), ("auth = { basic = { user = \"a\" } }", "'password' is missing"),
-        ("auth = { bearer = \"a\", basic = { user = \"a\", password = \"b\" } }", "give one of"),
+        ("auth = { bearer = \"a\", basic = { user = \"a\", password = \"b\" } }", "give only one"),
         ("auth = { bearer = \"a\" }\nheaders = { authorization = \"b\" }", "give one of them"),
         (
             "auth = { oauth2 = { token_url = \"x\", client_id = \"a\", client_secret = \"b\" } }",

@@ -56,7 +56,8 @@ package struct EngineFixture {
     /// Writes the store's schema file, in SQL for SQLite.
     package func write(schema: String) throws { try folder.write(StoreKind.current.sql(schema), to: "schema.sql") }
 
-    package func configuration(_ sources: String, environment: [String: String] = [:]) throws -> TributaryConfiguration {
+    package func configuration(_ sources: String, environment: [String: String] = [:]) throws -> TributaryConfiguration
+    {
         let text =
             store.declaration + "schema = \"schema.sql\"\n"
             + sources.replacingOccurrences(of: "URL", with: server.url)
@@ -65,7 +66,9 @@ package struct EngineFixture {
     }
 
     /// A service whose records wait for no others where its clock stands still.
-    package func service(_ sources: String, clock: any RunClock, environment: [String: String] = [:]) throws -> SyncService {
+    package func service(_ sources: String, clock: any RunClock, environment: [String: String] = [:]) throws
+        -> SyncService
+    {
         try SyncService(
             configuration: configuration(sources, environment: environment), parsers: parsers,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,

@@ -17,7 +17,9 @@ package enum Tar {
     }
 
     /// An archive of files, with a link, a folder and the end marker.
-    package static func archive(_ files: [(name: String, content: String)], _ compression: Compression = .none) -> [UInt8] {
+    package static func archive(_ files: [(name: String, content: String)], _ compression: Compression = .none)
+        -> [UInt8]
+    {
         written(compression, format: archive_write_set_format_ustar) { archive in
             add("folder/", "", 0o040000, to: archive)
             for file in files { add(file.name, file.content, 0o100000, to: archive) }

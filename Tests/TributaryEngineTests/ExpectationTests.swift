@@ -79,7 +79,7 @@ import TributaryStores
             fixture.server.document("/b", "<items><item id='9' price='1'/></items>")
             let report = try await sync(both, Self.items(["1", "2", "3"]), fixture)
             #expect(report.error?.contains("request 'more': ") == true, "\(report.error ?? "")")
-            #expect(report.error?.contains("gives 1 rows, fewer") == true, "\(report.error ?? "")")
+            #expect(report.error?.contains("gives 1 row, fewer") == true, "\(report.error ?? "")")
         }
     }
 

@@ -59,8 +59,8 @@ import Testing
 
     @Test(arguments: [
         (203, "", "203 Non-Authoritative Information; accept_status is [200]"),
-        (401, "", "401 Unauthorized; set 'auth' for this request"),
-        (403, "auth = { bearer = \"token\" }", "403 Forbidden; check 'auth'"),
+        (401, "", "401 Unauthorized; check the request's 'auth' and 'headers'"),
+        (403, "auth = { bearer = \"token\" }", "403 Forbidden; check the request's 'auth' and 'headers'"),
         (405, "", "405 Method Not Allowed; check the request's url, method and headers"),
         (500, "", "500 Internal Server Error; the request is repeated later"),
     ])

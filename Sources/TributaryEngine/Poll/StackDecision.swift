@@ -64,10 +64,7 @@ enum StackDecision {
             return answer + (forEach.maxSkipped == nil ? advice : "")
         }
         switch status {
-        case 401, 403:
-            guard request.authentication == nil else { return answer + "; check 'auth'" }
-            return answer
-                + (request.headers.isEmpty ? "; set 'auth' for this request" : "; check 'headers', or set 'auth'")
+        case 401, 403: return answer + "; check the request's 'auth' and 'headers'"
         case 404: return "the server answered 404 Not Found; check the request's url"
         case 410: return answer + "; the feed no longer exists, and the source can be removed"
         case 429, 500...599: return answer + "; the request is repeated later"
