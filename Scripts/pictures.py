@@ -12,7 +12,10 @@ import sys
 import tempfile
 import threading
 
+import terminal
+
 program, *arguments = sys.argv[1:]
+program = os.path.abspath(program)
 draw = random.Random(7)
 runs = 36  # of each source
 names = ["bookshop", "exchange-rates", "harbour-levels", "library-events", "music-charts", "news", "parts-catalogue", "stations"]
@@ -89,7 +92,16 @@ def age(store):
                     "UPDATE tributary_run SET started_at = ?, finished_at = ? WHERE id = ?", (text, text, number))
             last = (now - datetime.timedelta(minutes=3 + names.index(name) * 4)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
             due = (now + datetime.timedelta(minutes=7 + names.index(name) * 23)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-            database.execute("UPDATE tributary_source SET last_run = ?, next_due = ? WHERE source = ?", (last, due, name))
+            database.execute(
+                "UPDATE tributary_source SET last_run = :last, next_due = :due, "
+                "last_commit = (SELECT max(finished_at) FROM tributary_run WHERE source = :name AND outcome = 'committed'), "
+                "last_good = (SELECT max(finished_at) FROM tributary_run WHERE source = :name "
+                "AND outcome IN ('committed', 'unchanged')) WHERE source = :name",
+                {"last": last, "due": due, "name": name})
+            database.execute(
+                "UPDATE tributary_source SET failing_since = (SELECT min(finished_at) FROM tributary_run r "
+                "WHERE r.source = :name AND r.finished_at > last_good) WHERE source = :name AND failing_since IS NOT NULL",
+                {"name": name})
 
 
 def look(address, file, width, height, dark=False):
@@ -136,6 +148,11 @@ def main():
         if not arguments:
             target = pathlib.Path("Documentation/Images/page.png")
             look(address + "/", target, 1200, 900)
+            print(target)
+            target = target.with_name("terminal.svg")
+            commands = ["plan music-charts --limit 4", "status"]
+            target.write_text(terminal.picture(
+                [(f"tributary {command}", [program, *command.split()]) for command in commands], folder))
             print(target)
             return
         target = pathlib.Path(arguments[0])

@@ -12,7 +12,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Requests whose body is an archive of documents.
-@Suite(.onEachStore) struct DocumentsTests {
+@Suite struct DocumentsTests {
     private static func sources(_ path: String = "/a", options: String = "documents = \"**/*.xml\"") -> String {
         """
         [[sources.s.requests]]

@@ -9,7 +9,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Requests whose documents are the files of a folder.
-@Suite(.onEachStore) struct FolderDocumentsTests {
+@Suite struct FolderDocumentsTests {
     /// - Parameter place: what follows the folder's address.
     private static func sources(
         _ fixture: EngineFixture, _ place: String = "/*.xml", options: String = ""

@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Pages that a continuation token or a Link header leads to.
-@Suite(.onEachStore) struct PagingTests {
+@Suite struct PagingTests {
     private static let table =
         "tables = [{ table = \"thing\", element = \"item\", key = [\"id\"], columns = { id = \"@id\" } }]"
 

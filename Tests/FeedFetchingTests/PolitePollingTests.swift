@@ -13,7 +13,7 @@ import Testing
 import TributaryStores
 
 /// The scorecard of polite polling (`polite-polling.md`), line by line: each test has the number of its line.
-@Suite(.onEachStore) struct PolitePollingTests {
+@Suite struct PolitePollingTests {
     private static let body = EngineFixture.items(["1"])
 
     private func source(_ path: String, cache: String? = "10m", _ options: String = "", request: String = "") -> String

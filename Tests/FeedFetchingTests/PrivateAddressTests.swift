@@ -86,7 +86,6 @@ import TributaryStores
 
     /// The declared host is this machine's: to it a redirect may lead, to nothing else that is not public.
     @Test(
-        .onEachStore,
         arguments: [
             ("http://10.0.0.7/x", "http://10.0.0.7:80 (private)"),
             ("http://169.254.169.254/latest/meta-data", "http://169.254.169.254:80 (link-local, a cloud's metadata)"),
@@ -153,7 +152,7 @@ import TributaryStores
 
     // MARK: - Pages, captures, rows
 
-    @Test(.onEachStore, arguments: ["http://10.0.0.7/x", "http://inside.test/", "http://0x7f.1:PORT/there"])
+    @Test(arguments: ["http://10.0.0.7/x", "http://inside.test/", "http://0x7f.1:PORT/there"])
     func aCapturedAddressIsRefusedUnlessItIsTheSameMachine(address: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let address = address.replacingOccurrences(of: "PORT", with: "\(fixture.server.port)")
@@ -182,7 +181,7 @@ import TributaryStores
         }
     }
 
-    @Test(.onEachStore) func anAddressOfARowIsRefused() async throws {
+    @Test func anAddressOfARowIsRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func source(_ options: String) -> String {
                 """
@@ -208,7 +207,7 @@ import TributaryStores
     }
 
     /// Who has sent what stands in the store is not known; and of several values, each may be the wrong one.
-    @Test(.onEachStore) func whatStoodInTheStoreLeadsToPublicAddressesOnly() async throws {
+    @Test func whatStoodInTheStoreLeadsToPublicAddressesOnly() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/there", Self.items)
             fixture.server.document("/list", "<r><place url='\(fixture.server.url)/there'/></r>")

@@ -83,7 +83,7 @@ extension SplitMix64 {
 }
 
 /// Transfers that break off and go on where they stopped.
-@Suite(.onEachStore) struct ResumeTests {
+@Suite struct ResumeTests {
     private static let rows = "SELECT count(*), count(DISTINCT name), max(name) FROM item"
 
     private func source(_ options: String = "resume = true\nretries = 8") -> String {
