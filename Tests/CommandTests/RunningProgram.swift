@@ -43,9 +43,18 @@ final class RunningProgram: Sendable {
                 posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_APPEND, 0)
             }
             closeFiles(&actions, from: 3)
+            var attributes = posix_spawnattr_t()
+            posix_spawnattr_init(&attributes)
+            defer { posix_spawnattr_destroy(&attributes) }
+            // Under nohup(1), and in the background of a script, the tests ignore some; the program would inherit that.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { sigaddset(&signals, signal) }
+            posix_spawnattr_setsigdefault(&attributes, &signals)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
             defer { for ends in pipes { close(ends[1]) } }
             return withCStrings(arguments) { arguments in
-                withCStrings(environment) { posix_spawn(&child, executable, &actions, nil, arguments, $0) }
+                withCStrings(environment) { posix_spawn(&child, executable, &actions, &attributes, arguments, $0) }
             }
         }
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
