@@ -154,7 +154,8 @@ extension ConfigurationCheck {
     private static func lastValueProblem(
         _ request: RequestDeclaration, of source: SourceDeclaration, in stores: [any MainStore], _ program: Program
     ) throws -> String? {
-        guard let table = program.parsers.tables(of: request.content).first else { return nil }
+        let hasExpression = request.references.contains { if case .last = $0 { true } else { false } }
+        guard hasExpression, let table = program.parsers.tables(of: request.content).first else { return nil }
         let stores = try stores.filter { try $0.missingTables(among: [table]).isEmpty }
         for reference in request.references {
             guard case .last(let expression) = reference else { continue }

@@ -135,8 +135,9 @@ package struct UndoRun: Sendable {
     private func number() throws -> Int64 {
         switch target {
         case .run(let number):
-            let last = try store.commits(of: source, after: 0).last?.number ?? 0
-            guard try number <= last || store.recordedRun(number) != nil else {
+            let isRecorded = try store.recordedRun(number) != nil
+            // The record of an older run may have been deleted.
+            guard try isRecorded || number <= store.commits(of: source, after: 0).last?.number ?? 0 else {
                 throw StoreError(
                     .history,
                     "there is no run \(number) of source '\(source)'; `tributary history \(source)` lists its runs")
