@@ -86,11 +86,6 @@ struct AcceptCommand: ProgramCommand {
         }
     }
 
-    /// Returns the error of a blocked run without what to do.
-    private static func reason(_ error: String) -> String {
-        error.range(of: "; if the documents are right, ").map { String(error[..<$0.lowerBound]) } ?? error
-    }
-
     /// Shows what would be committed, with the blocked runs' own figures, and asks.
     private func ask(_ acceptances: [Acceptance], _ configuration: TributaryConfiguration) throws {
         try confirmation.requireAnswer(json: json)
@@ -115,7 +110,7 @@ struct AcceptCommand: ProgramCommand {
             }
             for (run, review) in zip(blocked, reviews) {
                 try Terminal.printWrapped("\(run.source): accept commits run \(run.number ?? 0):")
-                if let error = run.error { try Terminal.printWrapped(Self.reason(error)) }
+                if let error = run.error { try Terminal.printWrapped(AcceptAdvice.removed(from: error)) }
                 guard let review else {
                     try Terminal.print("the changes of this run were not kept")
                     continue

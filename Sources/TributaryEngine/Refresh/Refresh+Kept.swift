@@ -143,7 +143,7 @@ extension Refresh {
         }
         do {
             ending.isBlockedAgain = try keepBlockedRun(ending.exceeded)
-            ending.error? += "; if the documents are right, `tributary accept \(run.source.name)` commits them"
+            ending.error? += AcceptAdvice.text(for: run.source.name)
         } catch {
             ending.error? += "; its documents cannot be accepted, as they could not be kept: \(run.shown(error))"
         }
@@ -216,5 +216,17 @@ extension Refresh {
                     + "`tributary sync \(run.source.name) --full` fetches it again")
         }
         return request
+    }
+}
+
+/// The advice at the end of a blocked run's error.
+package enum AcceptAdvice {
+    private static let beginning = "; if the documents are right, "
+
+    static func text(for source: String) -> String { beginning + "`tributary accept \(source)` commits them" }
+
+    /// Returns the error without the advice.
+    package static func removed(from error: String) -> String {
+        error.range(of: beginning, options: .backwards).map { String(error[..<$0.lowerBound]) } ?? error
     }
 }
