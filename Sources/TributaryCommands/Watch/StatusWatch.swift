@@ -72,11 +72,12 @@ struct StatusLook: Sendable {
 
     func read() throws -> StatusText {
         let now = Date()
-        let status = try configuration.withExistingStore {
-            try StoreStatus(configuration, only: sources, in: $0, now: now)
-        }
         // Of a store on a server, the daemons are in the store.
-        let isRunning = status.daemons.map { !$0.records.isEmpty } ?? DaemonFolder(configuration)?.isDaemonRunning
-        return StatusText(status: status, now: now, isDaemonRunning: isRunning ?? false)
+        let isRunning = DaemonFolder(configuration)?.isDaemonRunning ?? false
+        let status = try configuration.withExistingStore {
+            try StoreStatus(configuration, only: sources, in: $0, isDaemonRunning: isRunning, now: now)
+        }
+        return StatusText(
+            status: status, now: now, isDaemonRunning: status.daemons.map { !$0.records.isEmpty } ?? isRunning)
     }
 }

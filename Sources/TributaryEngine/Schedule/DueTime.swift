@@ -101,22 +101,8 @@ enum DueTime {
                     state.note,
                     "the server says that \(gone) is gone permanently (410): no request is sent until the declaration of "
                         + "the source changes, or it is disabled and enabled again")
-            } else if let status = hints.retryStatus {
-                if let asked = hints.retryAt {
-                    state.nextDue = max(due, asked)
-                    state.note = join(state.note, "the server asks to wait until \(text(asked)) (\(status))")
-                } else {
-                    let due = max(due, now + firstRetry.seconds)
-                    state.nextDue = due
-                    state.note = join(
-                        state.note, "the server is busy (\(status)) without a Retry-After; next attempt \(text(due))"
-                    )
-                }
-            } else {
-                let count = state.failures == 1 ? nil : "\(state.failures) failed runs in a row"
-                let word = outcome == .blocked ? "blocked" : count == nil ? "failed" : nil
-                let result = [word, count].compactMap(\.self).joined(separator: "; ")
-                state.note = join(state.note, "\(result); next attempt \(text(due))")
+            } else if hints.retryStatus != nil {
+                state.nextDue = max(due, hints.retryAt ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(

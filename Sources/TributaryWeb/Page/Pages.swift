@@ -86,11 +86,11 @@ struct Pages: Sendable {
                 templates: templates, now: Date()
             ).page()
         case .source(let name, let options):
-            let running = service.activeRuns[source: name]
+            let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
             return try await store.read { [templates, texts, showsRows, mayChange] store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, texts: texts, showsRows: showsRows,
-                    mayChange: mayChange, templates: templates, now: Date())?.page()
+                    name, options, in: store, configuration, running: running, pauses: pauses, texts: texts,
+                    showsRows: showsRows, mayChange: mayChange, templates: templates, now: Date())?.page()
             }
         case .run(let source, let number, let part):
             return try await store.read { [templates, mayChange] store in
@@ -107,15 +107,19 @@ struct Pages: Sendable {
         // Errors are shown to visitors.
         try? await store.read { [texts] store in
             texts.readLines(of: configuration)
-            _ = SourceTable(try StoreStatus(configuration, in: store, now: Date()))
+            _ = SourceTable(try StoreStatus(configuration, in: store, isDaemonRunning: true, now: Date()))
         }
     }
 
     private func table(
         _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
     ) async throws -> SourceTable {
-        try await tables.value(of: "", since: time) { [store] in
-            try await store.read { SourceTable(try StoreStatus(configuration, in: $0, now: Date())) }
+        try await tables.value(of: "", since: time) { [store, service] in
+            let pauses = service.hostPauses
+            return try await store.read { store in
+                SourceTable(
+                    try StoreStatus(configuration, in: store, pauses: pauses, isDaemonRunning: true, now: Date()))
+            }
         }
     }
 
