@@ -40,11 +40,11 @@ package struct SourceWait: Sendable, Equatable, Encodable {
 struct SourceWaits {
     private let configuration: TributaryConfiguration
     private let store: (any MainStore)?
-    /// The states of all sources; empty if no reason depends on other sources.
-    private let states: [String: SourceState]
     private let daemons: SharedDaemons?
     /// The ends of the pauses that servers asked for.
     private let pauses: [Origin: Date]
+    /// The sources that were asked for them.
+    private let causes: [Origin: Set<String>]
     private let paces: HostPaceNotes
     private let isDaemonRunning: Bool
     private let now: Date
@@ -62,14 +62,15 @@ struct SourceWaits {
         self.daemons = daemons
         self.isDaemonRunning = daemons.map { !$0.records.isEmpty } ?? isDaemonRunning
         self.now = now
-        var pauses = known
-        for (text, end) in try store?.busyHosts() ?? [:] {
-            if let origin = Origin(text) { pauses[origin] = max(pauses[origin] ?? end, end) }
-        }
+        var pauses: [Origin: Date] = [:]
+        for (text, end) in try store?.busyHosts() ?? [:] { if let origin = Origin(text) { pauses[origin] = end } }
+        // Those of this process are measured by its uptime, so that they differ a little at each look.
+        for (origin, end) in known where end > (pauses[origin] ?? .distantPast) + 1 { pauses[origin] = end }
         self.pauses = pauses.filter { $0.value > now }
         let needsOthers = !self.pauses.isEmpty || configuration.hosts.havePace
-        self.states = try states ?? (needsOthers ? store?.sourceStates() ?? [:] : [:])
-        paces = HostPaceNotes(configuration, states: self.states, now: now)
+        let states = try states ?? (needsOthers ? store?.sourceStates() ?? [:] : [:])
+        causes = Self.causes(of: self.pauses, states, configuration)
+        paces = HostPaceNotes(configuration, states: states, now: now)
     }
 
     /// Returns the wait that decides when a source sends its next request; nil for its ordinary interval, for a running
@@ -105,30 +106,41 @@ struct SourceWaits {
     }
 
     private func atHost(_ origin: Origin, _ end: Date, _ source: SourceDeclaration) -> SourceWait {
-        /// Returns true if the pause is that of a source's last run.
-        func hasAsked(_ other: SourceDeclaration) -> Bool {
-            states[other.name]?.askedUntil.map { abs($0.timeIntervalSince(end)) < 1 } == true
-                && origins(of: other).contains(origin)
-        }
         let until = DueTime.text(end)
-        if hasAsked(source) {
+        if causes[origin]?.contains(source.name) == true {
             return SourceWait(reason: .host, until: end, text: "the server asks to wait until \(until) (429)")
         }
-        let other = configuration.sources.first(where: hasAsked)
-        let cause = other.map { " to source '\($0.name)'" } ?? ""
+        let cause = causes[origin]?.min().map { " to source '\($0)'" } ?? ""
         return SourceWait(
             reason: .host, until: end,
             text: "waits for \(configuration.hosts.key(of: origin)) until \(until), as it answered 429\(cause)")
     }
 
+    /// Returns the sources whose last runs were asked for the pauses.
+    private static func causes(
+        of pauses: [Origin: Date], _ states: [String: SourceState], _ configuration: TributaryConfiguration
+    ) -> [Origin: Set<String>] {
+        var causes: [Origin: Set<String>] = [:]
+        guard !pauses.isEmpty else { return causes }
+        for (name, state) in states {
+            guard let asked = state.askedUntil else { continue }
+            // `status NAME` reads no declarations but those of the named sources.
+            let origins = configuration[source: name].map(origins)
+            for (origin, end) in pauses where abs(asked.timeIntervalSince(end)) < 1 {
+                if origins?.contains(origin) ?? true { causes[origin, default: []].insert(name) }
+            }
+        }
+        return causes
+    }
+
     /// Returns the last pause at the hosts of a source's requests, which holds for the whole source.
     private func pause(of source: SourceDeclaration) -> (origin: Origin, end: Date)? {
         guard !pauses.isEmpty else { return nil }
-        return origins(of: source).compactMap { origin in pauses[origin].map { (origin, $0) } }.max { $0.1 < $1.1 }
+        return Self.origins(of: source).compactMap { origin in pauses[origin].map { (origin, $0) } }.max { $0.1 < $1.1 }
     }
 
     /// Returns the origins of a source's requests. A host from a response is unknown before it.
-    private func origins(of source: SourceDeclaration) -> [Origin] {
+    private static func origins(of source: SourceDeclaration) -> [Origin] {
         source.requests.compactMap { request in
             var request = request
             if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }

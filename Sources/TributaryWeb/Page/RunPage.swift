@@ -110,7 +110,9 @@ extension RunPage {
         var next: String?
 
         init(_ page: RunPage) {
-            run = RunRowView(page.run)
+            var shown = page.run
+            if case .waiting(let review, _)? = page.blocked { shown.counts = review.total }
+            run = RunRowView(shown)
             func path(_ run: Int64) -> String { PageAddress.path(page.run.source, "/runs/\(run)") }
             previous = page.neighbours.previous.map(path)
             next = page.neighbours.next.map(path)
