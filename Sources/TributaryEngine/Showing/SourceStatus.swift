@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
-package import Foundation
+import Foundation
 
 /// The state of a source: an element of `sources` of `status --json`.
 package struct SourceStatus: Sendable, Encodable {

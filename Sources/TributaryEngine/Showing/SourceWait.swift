@@ -1,7 +1,6 @@
 import FeedDeclarations
-import FeedFetching
 import FeedModel
-package import FeedStores
+import FeedStores
 package import Foundation
 
 /// The reason why a source sends no request although it has failed or is due.

@@ -1,5 +1,4 @@
 package import FeedDeclarations
-package import FeedFetching
 package import FeedModel
 package import FeedStores
 package import Foundation
