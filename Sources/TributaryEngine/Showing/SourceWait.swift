@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedFetching
 import FeedModel
 import FeedStores
 package import Foundation
