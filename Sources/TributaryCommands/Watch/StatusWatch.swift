@@ -4,6 +4,12 @@ import Foundation
 import TributaryEngine
 import TributaryStores
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Shows the state of sources in the whole window until somebody quits, as often as asked.
 struct StatusWatch: Sendable {
     private(set) var look: StatusLook
