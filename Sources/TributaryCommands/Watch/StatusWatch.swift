@@ -4,12 +4,6 @@ import Foundation
 import TributaryEngine
 import TributaryStores
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// Shows the state of sources in the whole window until somebody quits, as often as asked.
 struct StatusWatch: Sendable {
     private(set) var look: StatusLook
@@ -84,7 +78,7 @@ struct StatusLook: Sendable {
     private let file: String
     private let load: @Sendable () throws -> TributaryConfiguration
     /// What the file was when it was read.
-    private var mark: [Int]
+    private var mark: [String]
 
     /// - Parameters:
     ///   - file: the path of the configuration.
@@ -101,10 +95,11 @@ struct StatusLook: Sendable {
     }
 
     /// Returns what changes when a file is written or replaced; nothing for a file that is away for a moment.
-    private static func mark(of file: String) -> [Int] {
-        var status = stat()
-        guard stat(file, &status) == 0 else { return [] }
-        return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    private static func mark(of file: String) -> [String] {
+        let path = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return [] }
+        let kinds: [FileAttributeKey] = [.systemFileNumber, .size, .modificationDate]
+        return kinds.map { attributes[$0].map { "\($0)" } ?? "" } + [path]
     }
 
     /// Reads the states, and before them the configuration if its file has changed.
