@@ -516,5 +516,7 @@ extension EngineFixture {
 
 extension Schedule {
     /// Where everything is let in.
-    fileprivate mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
+    fileprivate mutating func takeStarts(now: Date) -> [Start] {
+        takeStarts(now: now) { _, _ in .admitted(RunPermit()) }
+    }
 }
