@@ -213,7 +213,7 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedStores",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
