@@ -49,7 +49,7 @@ enum Channel {
 
 extension PostgresConnection {
     /// The number of the schema in which the store is, in SQL.
-    private static let schema = "current_schema()::regnamespace::oid"
+    private static let schema = "(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = current_schema())"
 
     func listenAsDaemon() throws {
         let schema = try execute("SELECT \(Self.schema)")[0].string(0) ?? ""
@@ -66,13 +66,20 @@ extension PostgresConnection {
 /// The leases, and the daemons, on the server.
 extension PostgresStore: LeaseStore {
     package func withLeases<Value>(_ use: LeaseUse, _ body: (Ledger) throws -> Value) throws -> Value {
-        try ask(by: use == .renewal ? leaseConnections : nil) { connection in
-            let session: any SQLSession = use == .claim ? UnsyncedSession(connection: connection) : connection
+        let isClaim = use == .claim
+        return try ask(
+            by: isClaim ? nil : leaseConnections, within: isClaim ? Self.answerLimit : Self.leaseAnswerLimit
+        ) { connection in
+            let session: any SQLSession = isClaim ? UnsyncedSession(connection: connection) : connection
             return try body(Ledger(session, PostgresLedgerDialect(), leases: leases))
         }
     }
 
-    package func notifyDaemons() throws { try ask { try $0.notifyDaemons(Channel.daemons, daemonID) } }
+    package func notifyDaemons() throws {
+        try ask(by: leaseConnections, within: Self.leaseAnswerLimit) {
+            try $0.notifyDaemons(Channel.daemons, daemonID)
+        }
+    }
 }
 
 /// Executes each statement without waiting for the server's disk.
