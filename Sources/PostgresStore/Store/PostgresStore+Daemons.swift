@@ -7,22 +7,14 @@ import StoreSQL
 
 /// The daemons that share the store.
 extension PostgresStore: SharedStore {
+    /// Writes the request into a table, as any role of the database may send messages: a message only says that there is
+    /// something to read.
     package func requestRefresh(_ sources: [String]) throws {
-        try ask { connection in
-            guard !sources.isEmpty else { return try connection.notifyDaemons(Channel.refresh, "[]") }
-            // A message holds 8,000 bytes.
-            var rest = sources[...]
-            while !rest.isEmpty {
-                var bytes = 2
-                let part = rest.prefix { name in
-                    bytes += (try? JSONEncoder().encode(name).count + 1) ?? 0
-                    return bytes < 7_900
-                }
-                let names = part.isEmpty ? rest.prefix(1) : part
-                try connection.notifyDaemons(
-                    Channel.refresh, String(decoding: try JSONEncoder().encode(Array(names)), as: UTF8.self))
-                rest = rest.dropFirst(names.count)
-            }
+        try write { connection in
+            try connection.execute("DELETE FROM tributary_refresh WHERE asked_at < clock_timestamp() - interval '1 hour'")
+            try connection.execute(
+                "INSERT INTO tributary_refresh (sources) VALUES ($1)", [.textArray(try PostgresTextArray(sources))])
+            try connection.notifyDaemons(Channel.refresh, "")
         }
     }
 
