@@ -218,8 +218,7 @@ actor HookDelivery {
     private func send(_ event: HookEvent, with run: ChangelogRun?, _ state: HookState) async throws -> HookOutcome? {
         var event = event
         if let run {
-            let source = configuration.withLock { $0[source: run.report.source] }
-            var changes = EventChanges(of: run, source, hook, environment)
+            var changes = EventChanges(of: run, hook, present)
             do {
                 while try changes.readOn() {
                     try Task.checkCancellation()
@@ -254,10 +253,13 @@ actor HookDelivery {
     }
 
     /// Prepares a text for display and storage; see ``RunEnvironment/shown(_:)``.
-    private func shown(_ text: String) -> String {
+    private func shown(_ text: String) -> String { present.shown(text) }
+
+    /// The environment with the current configuration.
+    private var present: RunEnvironment {
         var environment = environment
         environment.configuration = configuration.withLock(\.self)
-        return environment.shown(text)
+        return environment
     }
 
     /// Stores the position after runs without an event from time to time, so that it does not become outdated.
