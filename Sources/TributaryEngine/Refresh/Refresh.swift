@@ -117,6 +117,7 @@ actor Refresh {
         commit.limits = run.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
         commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
