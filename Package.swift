@@ -209,7 +209,7 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedStores",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
