@@ -123,8 +123,10 @@ actor Refresh {
         let began = environment.clock.uptime
         let report: RunReport
         do {
-            report = try await environment.store.commit(
-                commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            report = try await permits.parkingWhileCommitting {
+                try await environment.store.commit(
+                    commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            }
         } catch let error as StoreError where error.code == .blocked {
             review = run.isReplay ? nil : reviewed(stack, retention)
             throw error
