@@ -77,7 +77,7 @@ struct RequestKeys: KeyGroup {
         "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, isPositive: true,
         "The time limit for connecting.")
     let maxBody = Key.size(
-        "max_body", default: 256 << 20, inherited: .nearest,
+        "max_body", default: RequestDeclaration.defaultMaxBody, inherited: .nearest,
         "The largest body; a larger one discards the run.")
     let acceptStatus = Key.integers(
         "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")

@@ -25,7 +25,6 @@ struct RunEnvironment: Sendable {
     /// The same for runs that have received few bytes, and so hold little memory. A slow source has one until its run
     /// ends.
     var lightlyParked = Slots(limit: 1_024)
-    var busyHosts: BusyHosts
     package var clock: any RunClock
     package var random: any RandomSource = SystemRandom()
     /// Sends messages; nil for the machine's network.

@@ -186,7 +186,10 @@ private actor TrialRun {
         if case .address(let given) = subject { (address, name) = (given, nil) }
         let registry = environment.registry
         let own = name ?? SourceName.make(of: address)
-        let proposal = try await Inference(of: document, format: format, address: address).proposal(
+        // The document may be compressed twice, and an XML declaration may have been added.
+        let proposal = try await Inference(
+            of: document, format: format, address: address, limit: 2 * Trial.mostBytes
+        ).proposal(
             Inference.Surroundings(
                 name: name, takenTables: registry.tables,
                 writtenTables: environment.configuration.mappedTables(except: own),
