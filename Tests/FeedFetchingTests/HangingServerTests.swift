@@ -1,5 +1,6 @@
 import Dispatch
 import FeedModel
+import FeedStores
 import Foundation
 import Synchronization
 import TestEngine
@@ -87,7 +88,10 @@ import Testing
     @Test func workOfACancelledTaskDoesNotBegin() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await BlockingWork.run { _ in Issue.record("it began") }
+            try await BlockingWork.run { _ in
+                Issue.record("it began")
+                return
+            } as Void
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }
