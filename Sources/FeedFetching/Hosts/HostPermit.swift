@@ -1,6 +1,4 @@
 package import FeedDeclarations
-import FeedModel
-import Foundation
 import Locking
 
 /// A permit for exchanges at one host. A redirect to another host exchanges it for one there.
@@ -81,27 +79,5 @@ package struct ExchangeContext: Sendable {
         self.permit = permit
         self.mayWait = mayWait
         self.progress = progress
-    }
-
-    /// Waits until a request may be sent: for the pause that the server has requested, and for the rate limit. The wait
-    /// does not count as time of the exchange.
-    ///
-    /// - Parameter hosts: the limits of an exchange without a permit; nil for none.
-    /// - Throws: ``FetchError`` if the server has requested a long pause; `CancellationError`; what the permit's check throws.
-    func waitToSend(to origin: Origin, _ request: PreparedRequest, _ hosts: HostGate?, now: () -> Date) async throws {
-        do {
-            if let permit {
-                try await permit.waitToSend(to: origin, progress)
-            } else {
-                try await hosts?.waitToSend(to: origin, nil, progress)
-            }
-        } catch let error as ClosedHost {
-            var failure = FetchError(
-                .status,
-                "\(request.method) \(request.url): the server \(error.origin) wants no request for "
-                    + "\(Int(error.left.seconds.rounded(.up))) s more (Retry-After)")
-            failure.wait = RequestedWait(origin: error.origin, end: now() + error.left.seconds)
-            throw failure
-        }
     }
 }
