@@ -29,11 +29,17 @@ extension ExchangeContext {
     /// Waits until a request may be sent: for the pause that the server has requested, and for the rate limit. The wait
     /// does not count as time of the exchange.
     ///
-    /// - Parameter hosts: the limits of an exchange without a permit; nil for none.
+    /// - Parameters:
+    ///   - hosts: the limits of each host; nil for none.
+    ///   - isAgain: true for a message that has not reached its server, and so does not wait for the rate limit again.
     /// - Throws: ``FetchError`` if the server has requested a long pause; `CancellationError`; what the permit's check throws.
-    func waitToSend(to origin: Origin, _ request: PreparedRequest, _ hosts: HostGate?, now: () -> Date) async throws {
+    func waitToSend(
+        to origin: Origin, _ request: PreparedRequest, _ hosts: HostGate?, isAgain: Bool = false, now: () -> Date
+    ) async throws {
         do {
-            if let permit {
+            if isAgain {
+                try await hosts?.waitUntilOpen(origin, progress)
+            } else if let permit {
                 try await permit.waitToSend(to: origin, progress)
             } else {
                 try await hosts?.waitToSend(to: origin, nil, progress)

@@ -111,7 +111,7 @@ package final class HTTPFetcher: Fetcher {
         let isProxied = request.transport.proxy != nil
         var resends = Resends(method: message.method.rawValue)
         while true {
-            try await context.waitToSend(to: origin, request, hosts, now: now)
+            try await context.waitToSend(to: origin, request, hosts, isAgain: resends.count > 0, now: now)
             progress?.isConnecting()
             let entry = correlation.add(for: progress, to: origin, provenance: isProxied ? nil : provenance)
             defer { correlation.remove(entry) }

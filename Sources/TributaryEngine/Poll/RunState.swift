@@ -76,7 +76,9 @@ struct RunState: Sendable {
     func wait() -> Date? {
         if environment.hosts.hasPauses {
             let origins = source.requests.flatMap { [$0.knownOrigin, $0.tokenOrigin].compactMap(\.self) }
-            if let pause = origins.compactMap(environment.hosts.pause).max() { return startedAt + pause.seconds }
+            if let pause = origins.compactMap(environment.hosts.pause).max() {
+                return environment.clock.now() + pause.seconds
+            }
         }
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: stored, now: startedAt)
