@@ -88,7 +88,7 @@ final class CSVReader: DocumentReader {
 
     func finish() throws {
         if decoder == nil { try read(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        try locating { try decoder?.finish() }
+        try locating { try decoder?.finish { try scan($0) } }
         switch state {
         case .skipping, .rowStart: break
         case .quoted:
