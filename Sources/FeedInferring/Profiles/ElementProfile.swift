@@ -24,10 +24,15 @@ package final class ElementProfile {
     private(set) var merged: ElementProfile?
     /// The last copy of this profile.
     private var copy: ElementProfile?
-    /// Local names that several children have, in different namespaces. To be read when nothing is added any more.
+    /// Names that several children have, in different namespaces. To be read when nothing is added any more.
     lazy var twins: Set<String> = {
         var once: Set<String> = []
-        return Set(children.map(\.name.local).filter { !once.insert($0).inserted })
+        return Set(children.map(\.name.bare).filter { !once.insert($0).inserted })
+    }()
+    /// Element names that were made of several members' names. To be read when nothing is added any more.
+    lazy var ambiguous: Set<String> = {
+        var once: [String: String] = [:]
+        return Set(children.map(\.name).filter { once.updateValue($0.bare, forKey: $0.local) ?? $0.bare != $0.bare }.map(\.local))
     }()
     /// The name for a column, with the prefix only where a sibling has the same local name. To be read when nothing is
     /// added any more.

@@ -31,7 +31,7 @@ package struct ValueProfile {
     private var convertible = ValueForms.all
     /// True if one of the values is a time that names no offset.
     private(set) var hasLocalTime = false
-    private var decimals: Int?
+    private var places = DecimalPlaces()
     private var hasExponent = false
 
     init() {}
@@ -84,9 +84,9 @@ package struct ValueProfile {
         if local.isOpen { local.add(text, plain: number) }
         forms.formIntersection(ValueForms(text, number: number))
         if number?.hasExponent ?? false { hasExponent = true }
-        if let found = number?.decimals {
-            if let decimals, decimals != found { forms.remove(.decimal) }
-            decimals = found
+        if let number {
+            places.add(number.decimals)
+            if !places.areDecimal { forms.remove(.decimal) }
         }
     }
 
@@ -119,7 +119,6 @@ package struct ValueProfile {
 
     /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
-        let isFirst = filled == 0
         count += other.count
         filled += other.filled
         maximumLength = max(maximumLength, other.maximumLength)
@@ -134,8 +133,8 @@ package struct ValueProfile {
         convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
         if other.hasLocalTime { hasLocalTime = true }
-        if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
-        decimals = other.decimals ?? decimals
+        places.merge(other.places)
+        if !places.areDecimal { forms.remove(.decimal) }
     }
 }
 
@@ -152,7 +151,10 @@ package struct AttributeProfile {
 
 extension XMLName {
     /// True if both names are the same apart from their prefixes.
-    func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
+    func isSame(as other: XMLName) -> Bool { bare == other.bare && namespace == other.namespace }
 
-    var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
+    var identity: ElementProfile.Identity { .init(local: bare, namespace: namespace) }
+
+    /// The name without its prefix; that of a column of CSV or of a member of an object as it is written.
+    var bare: String { written ?? local }
 }
