@@ -397,9 +397,10 @@ import XMLStream
 
     @Test func valuesBeyondTheLimitAreComparedWithTheFirst() {
         var values = DistinctValues()
-        for value in 0..<UInt64(DistinctValues.limit + 2) { values.insert(value) }
+        let budget = DigestSet.Budget()
+        for value in 0..<UInt64(DistinctValues.limit + 2) { values.insert(value, budget) }
         #expect(values.allDiffer)
-        values.insert(5)
+        values.insert(5, budget)
         #expect(!values.allDiffer)
     }
 

@@ -145,6 +145,10 @@ import XMLStream
         #expect(
             refusal("a,b\n\"1\" x,2\n", pieces: pieces).contains(
                 "line 2 of the CSV body: a quoted field continues after"))
+        // A quote that is not closed: the line is that of its field, and not that of the next quote.
+        #expect(
+            refusal("a,b\n\"1,2\n3,4\n\"5\",6\n", pieces: pieces).contains(
+                "line 2 of the CSV body: a quoted field continues after its closing quote, on line 4; close the field"))
         #expect(
             refusal("a\n\"1\n\n", pieces: pieces).contains(
                 "the body ends within a quoted field, which begins on line 2"))

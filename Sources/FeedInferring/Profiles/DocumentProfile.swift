@@ -7,7 +7,7 @@ package import XMLStream
 /// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
 /// is.
 package final class DocumentProfile: XMLStreamHandler {
-    /// The most paths. No document with a schema has so many; names that are data (`<id1234>`) make more.
+    /// The most paths of elements and of attributes. No document with a schema has so many; names that are data (`<id1234>`) make more.
     static let maximumPaths = 20_000
 
     /// Nil until the root element has begun.
@@ -16,6 +16,7 @@ package final class DocumentProfile: XMLStreamHandler {
     package private(set) var elements = 0
     private var open: [ElementProfile] = []
     private var paths = 0
+    private let budget = DigestSet.Budget(limit: DistinctValues.limitOfAll)
 
     package override init() { super.init() }
 
@@ -32,12 +33,12 @@ package final class DocumentProfile: XMLStreamHandler {
         open.append(element)
         for (name, value) in stream.attributesOfElement.all where !name.local.contains(":") {
             var value = value
-            value.withUTF8 { element.addAttribute(name, trimmed($0)) }
+            if value.withUTF8({ element.addAttribute(name, trimmed($0), budget) }) { try countPath() }
         }
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        open.removeLast().end(trimmed(stream.textBytes))
+        open.removeLast().end(trimmed(stream.textBytes), budget)
     }
 
     private func profile(_ name: XMLName, number: Int32) throws -> ElementProfile {
@@ -56,8 +57,8 @@ package final class DocumentProfile: XMLStreamHandler {
         paths += 1
         guard paths <= Self.maximumPaths else {
             throw InferenceError(
-                description: "the document has more than \(Self.maximumPaths) different element paths; "
-                    + "its element names seem to be data, which no mapping can name")
+                description: "the document has more than \(Self.maximumPaths.grouped) different paths of elements and "
+                    + "attributes; its names seem to be data, which no mapping can name")
         }
     }
 }

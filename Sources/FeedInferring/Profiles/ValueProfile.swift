@@ -21,8 +21,8 @@ package struct ValueProfile {
     private(set) var distinct = DistinctValues()
     /// True if one of the values has a space, as long as the values may be a key.
     private(set) var hasSpaces = false
-    /// A check that the values differ within each element that encloses a record, as those of a child's key must.
-    private(set) var distinctAmongSiblings = DistinctValues()
+    /// The same for the values within one element that encloses a record; nil as long as there is only one such element.
+    private var siblings: DistinctValues?
     private var scope = -1
 
     private var forms = ValueForms.all
@@ -46,33 +46,40 @@ package struct ValueProfile {
     /// - Parameters:
     ///   - text: the text of the value, trimmed.
     ///   - scope: the number of the element that encloses the record. Values of different scopes are not siblings.
-    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int) {
+    ///   - budget: the memory of all profiles of the document.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int, _ budget: DigestSet.Budget) {
         count += 1
         guard !text.isEmpty else { return }
         filled += 1
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
-        compare(text, scope)
+        compare(text, scope, budget)
         if !convertible.isEmpty || local.isOpen { narrow(text) }
     }
 
-    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
-        guard distinct.allDiffer || distinctAmongSiblings.allDiffer else { return }
+    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int, _ budget: DigestSet.Budget) {
+        guard distinct.allDiffer || differAmongSiblings else { return }
         guard text.count <= Self.longestKey else {
-            distinct.giveUp()
-            return distinctAmongSiblings.giveUp()
+            distinct.giveUp(budget)
+            siblings?.giveUp(budget)
+            return
         }
         if !hasSpaces { hasSpaces = text.contains(0x20) }
         if scope != self.scope {
+            // Until now, all values were siblings.
+            if siblings == nil, self.scope != -1 { siblings = DistinctValues() }
             self.scope = scope
-            distinctAmongSiblings.startOver()
+            siblings?.startOver(budget)
         }
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(text))
         let hash = UInt64(bitPattern: Int64(hasher.finalize()))
-        distinct.insert(hash)
-        distinctAmongSiblings.insert(hash)
+        distinct.insert(hash, budget)
+        siblings?.insert(hash, budget)
     }
+
+    /// False if two values within one element that encloses a record were equal, as those of a child's key must not be.
+    var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
         convertible.formIntersection(ValueForms.convertible(text))
@@ -125,8 +132,9 @@ package struct ValueProfile {
         example = example ?? other.example
         declared = declared ?? other.declared
         hasSpaces = hasSpaces || other.hasSpaces
+        // No value is added to a merged profile.
+        siblings = DistinctValues(allDiffer: differAmongSiblings && other.differAmongSiblings)
         distinct.formUnion(other.distinct)
-        if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
         local.merge(other.local)

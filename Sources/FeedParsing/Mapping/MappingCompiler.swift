@@ -26,8 +26,14 @@ package struct MappingCompiler {
     package func layouts() throws -> [RecordLayout] {
         let tables = try mapping.tables.map(withNamedColumns).map(withScope)
         let layouts = tables.enumerated().map { RecordLayout($1, index: $0) }
-        for layout in layouts { try gatherSlots(layout, layouts) }
-        for layout in layouts { try makeRows(layout, layouts) }
+        do {
+            for layout in layouts { try gatherSlots(layout, layouts) }
+            for layout in layouts { try makeRows(layout, layouts) }
+        } catch {
+            // No handler will do it.
+            for layout in layouts { layout.forgetOthers() }
+            throw error
+        }
         return layouts
     }
 
