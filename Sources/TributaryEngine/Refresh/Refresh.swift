@@ -26,6 +26,8 @@ actor Refresh {
     /// True to note unmapped parts of documents in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
+    /// The expressions of the run's mappings, compiled once for all documents.
+    let expressions = ExpressionPool()
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
