@@ -11,8 +11,11 @@ final class PathWriter {
     private var used: Set<String> = ["xml"]
     private var nextNumber: [String: Int] = [:]
     private let written: [String: String]
+    /// The Body of a SOAP message. Paths begin inside it, with or without an envelope around it.
+    private let body: ElementProfile?
 
     init(root: ElementProfile) {
+        body = SOAPResponse(root)?.body
         var written: [String: String] = [:]
         root.visit { element in
             for name in [element.name] + element.attributes.map(\.name) {
@@ -30,6 +33,9 @@ final class PathWriter {
         let ancestors = Array(sequence(first: element, next: \.parent))
         if let top = ancestors.firstIndex(where: \.isRecursive) {
             return ancestors[...top].reversed().map(step).joined(separator: "/")
+        }
+        if let body, let end = ancestors.dropFirst().firstIndex(where: { $0 === body }) {
+            return ancestors[..<end].reversed().map(step).joined(separator: "/")
         }
         return ancestors.reversed().map { "/" + step($0) }.joined()
     }

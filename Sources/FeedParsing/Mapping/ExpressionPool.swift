@@ -1,4 +1,6 @@
 import FeedDeclarations
+import FeedModel
+import FeedStaging
 import GRDBSQLite
 
 /// The compiled expressions of one run's tables, lent to one document after the other: to compile them takes longer than

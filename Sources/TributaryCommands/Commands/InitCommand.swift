@@ -85,6 +85,10 @@ struct InitCommand: ProgramCommand {
                 try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: onChange)
             }
         }
+        if first.source?.contains("\nsync = \"upsert\"\n") ?? false {
+            try Terminal.print(
+                "Rows that leave the document stay (sync = \"upsert\"). If it is a full list, write sync = \"mirror\".")
+        }
         let isWanted = try yes || Terminal.isPersonThere && ConfirmationOptions.isAnswerYes("Sync now?")
         guard isWanted else {
             return try Terminal.print("Next: `tributary sync` commits this; `tributary run` keeps it up to date.")

@@ -136,7 +136,24 @@ package actor Inference {
             sync: .upsert, scope: [:], allowsEmpty: false)
     }
 
+    /// The encoding of CSV that is not UTF-8 and names none: that of spreadsheets in the west.
+    private static let usualEncoding = "windows-1252"
+
     private func proposal(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
+        do {
+            return try await attempt(surroundings, schema)
+        } catch let error as DocumentError where error.isEncoding {
+            csv.encoding = Self.usualEncoding
+            do {
+                return try await attempt(surroundings, schema)
+            } catch let second as DocumentError where second.isEncoding {
+                throw error
+            }
+        }
+    }
+
+    /// Reads the document from its beginning, and proposes a mapping.
+    private func attempt(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
         let name = surroundings.name
         let request = Self.request(url, limit: .max)
         let profile = DocumentProfile()
@@ -188,7 +205,17 @@ package actor Inference {
         let delimiter = csv.delimiter.map {
             $0 == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar($0)))
         }
-        return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
+        var lines = ["format = \"\(format.rawValue)\""]
+        let dialect = [("delimiter", delimiter), ("encoding", csv.encoding)].compactMap { key, value in
+            value.map { "\(key) = \"\($0)\"" }
+        }
+        if let encoding = csv.encoding {
+            lines.append(
+                "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
+            )
+        }
+        if !dialect.isEmpty { lines.append("csv = { \(dialect.joined(separator: ", ")) }") }
+        return lines
     }
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
