@@ -1,4 +1,5 @@
 import FeedDeclarations
+import XMLStream
 
 /// A document that is a SOAP message. With a `[soap]` table, the content of its Body is the document.
 struct SOAPResponse {
