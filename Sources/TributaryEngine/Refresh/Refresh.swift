@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
