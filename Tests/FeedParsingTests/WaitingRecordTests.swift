@@ -2,8 +2,10 @@ import FeedModel
 import FeedStaging
 import Foundation
 import TestEngine
+import TestStores
 import TestSupport
 import Testing
+import XMLStream
 
 @testable import FeedDeclarations
 @testable import FeedParsing
