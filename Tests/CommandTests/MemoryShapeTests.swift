@@ -46,6 +46,9 @@ import Testing
         Shape(testDescription: "wide", sizes: (1_000, 20_000), columns: "v = \"v\"") { size in
             "<l>" + repeated(size) { "<item id='\($0)'><v>\($0 % 7)</v></item>" } + "</l>"
         },
+        Shape(testDescription: "one long text", sizes: (1 << 16, 12 << 20)) { size in
+            "<l><item id='1'/><t>" + String(repeating: "x", count: size) + "</t><item id='2'/></l>"
+        },
         Shape(testDescription: "many further elements", sizes: (100, 9_000)) { size in
             "<l>" + repeated(size) { "<n\($0)>x</n\($0)>" } + "<item id='1'/><item id='2'/></l>"
         },
@@ -131,7 +134,7 @@ import Testing
 
     /// Where names are data, each document of a run has others.
     @Test func manyDocumentsWithOtherNames() async throws {
-        var peaks: [Int] = []
+        var peaks: [String: [Int]] = [:]
         for count in [20, 600] {
             try await withTemporaryFolder { (folder) async throws in
                 for number in 0..<count {
@@ -147,13 +150,20 @@ import Testing
                     tables = [{ table = "t", element = "item", key = ["id"], columns = { id = "id" } }]
                     """, to: "sources.toml")
                 let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+                let (planned, peakOfPlan) = try await run(program, "plan", "s", "--limit", "1")
+                #expect(planned.status == 2, "\(planned.standardError)")
                 let (output, peak) = try await run(program, "sync")
                 #expect(output.status == 0, "\(output)")
-                peaks.append(peak)
+                peaks["plan", default: []].append(peakOfPlan)
+                peaks["sync", default: []].append(peak)
             }
         }
         // 600 documents of 299 names each were 25 MB.
-        #expect(peaks[1] < peaks[0] + 12 << 10, "\(peaks) kB")
+        let sync = peaks["sync"] ?? []
+        #expect(sync[1] < sync[0] + 12 << 10, "\(sync) kB")
+        // The first of the paths are listed.
+        let plan = peaks["plan"] ?? []
+        #expect(plan[1] < plan[0] + Self.room, "\(plan) kB")
     }
 
     /// Each row is in the one before. Beyond the depth of documents, the export names the table and the row.

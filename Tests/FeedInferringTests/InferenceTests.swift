@@ -404,6 +404,45 @@ import XMLStream
         #expect(!values.allDiffer)
     }
 
+    /// A document of many columns remembers fewer values of each.
+    @Test func allColumnsShareABudget() {
+        let budget = DigestSet.Budget(limit: 10)
+        var (first, second) = (DistinctValues(), DistinctValues())
+        for value in 0..<UInt64(8) { first.insert(value, budget) }
+        for value in 0..<UInt64(8) { second.insert(value, budget) }
+        #expect(first.allDiffer && second.allDiffer && !budget.isLeft)
+        // The eighth value of the second was not remembered, and the first one was.
+        second.insert(7, budget)
+        #expect(second.allDiffer)
+        second.insert(0, budget)
+        first.insert(0, budget)
+        #expect(!first.allDiffer && !second.allDiffer && budget.isLeft)
+        for _ in 0..<10 { budget.take() }
+        #expect(!budget.isLeft)
+    }
+
+    /// Values within one element differ, or those of each of several.
+    @Test(arguments: [
+        (["a", "b"], ["c", "d"], true, true), (["a", "b"], ["a", "b"], false, true), (["a", "a"], ["c"], false, false),
+        (["a", "b"], ["c", "c"], false, false), (["a", "b", "a"], [], false, false), (["a", "b"], [], true, true),
+    ])
+    func valuesOfSiblings(first: [String], second: [String], differ: Bool, differAmongSiblings: Bool) throws {
+        let groups = [first, second].map { "<g>" + $0.map { "<e k='\($0)'/>" }.joined() + "</g>" }
+        let root = try #require(try profile("<l>\(groups.joined())</l>").root)
+        let value = try #require(root.children.first?.children.first?.attributes.first).value
+        #expect(value.distinct.allDiffer == differ && value.differAmongSiblings == differAmongSiblings)
+    }
+
+    @Test func attributesThatAreDataEndTheDocument() throws {
+        let attributes = (0..<1_900).map { " a\($0)='1'" }.joined()
+        let document = { (count: Int) in "<r>" + (0..<count).map { "<e\($0)\(attributes)/>" }.joined() + "</r>" }
+        #expect(throws: Never.self) { try profile(document(10)) }
+        #expect(throws: InferenceError.self) { try profile(document(11)) }
+        let deep = (0..<400).map { "<\(String(repeating: "n", count: 500))\($0)>" }
+        let ends = deep.reversed().map { $0.replacing("<", with: "</") }
+        #expect(throws: InferenceError.self) { try profile(deep.joined() + ends.joined()) }
+    }
+
     @Test func namesThatAreDataEndTheDocument() throws {
         // Parsers accept 10,000 names, so the paths have to be made of fewer.
         let inner = (0..<200).map { "<b\($0)/>" }.joined()
