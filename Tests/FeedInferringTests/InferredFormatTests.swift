@@ -13,10 +13,10 @@ import Testing
 @Suite(.onEachStore) struct InferredFormatTests {
     /// The proposal for a response, and the rows after a sync by it.
     private func propose(
-        _ body: [UInt8], _ type: String, _ fixture: EngineFixture
+        _ body: [UInt8], _ type: String, _ fixture: EngineFixture, encoding: String? = nil
     ) async throws -> String {
         fixture.server.route("/feed") { _ in StubServer.response(200, body, ["Content-Type": type]) }
-        let inference = Inference(of: fixture.server.url + "/feed")
+        let inference = Inference(of: fixture.server.url + "/feed", encoding: encoding)
         return try await inference.proposal(
             Inference.Surroundings(name: "s", takenTables: [], writtenTables: [])
         ).toml
@@ -81,6 +81,23 @@ import Testing
             await #expect {
                 _ = try await propose(Array("a;b\n1;".utf8) + [0x81, 0x0A], "text/csv", fixture)
             } throws: { "\($0)".contains("the bytes are not valid UTF-8") }
+        }
+    }
+
+    @Test func theGivenEncodingCounts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            // Š, a quotation mark in windows-1252.
+            let body = Array("id;name\n1;".utf8) + [0xA9] + Array("koda\n2;x\n".utf8)
+            let toml = try await propose(body, "text/csv", fixture, encoding: "ISO-8859-2")
+            #expect(toml.contains(#"csv = { delimiter = ";", encoding = "ISO-8859-2" }"#), "\(toml)")
+            #expect(!toml.contains("windows-1252"))
+            #expect(try await rows(toml, ["id", "name"], fixture) == ["1|Škoda", "2|x"])
+            await #expect {
+                _ = try await propose(body, "text/csv", fixture, encoding: "UTF-8")
+            } throws: { "\($0)".contains("not valid UTF-8") }
+            await #expect {
+                _ = try await propose(Array("<a/>".utf8), "text/xml", fixture, encoding: "ISO-8859-2")
+            } throws: { "\($0)".contains("an encoding is given for CSV, and the document is none") }
         }
     }
 

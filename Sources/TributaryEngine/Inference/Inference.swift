@@ -19,6 +19,7 @@ package actor Inference {
     private var format: BodyFormat?
     /// The dialect of a document in CSV.
     private var csv = CSVDialect()
+    private var isGuessedEncoding = false
     private let clock = SystemClock()
     private let http: HTTPFetcher
     private let files: FileFetcher
@@ -29,9 +30,13 @@ package actor Inference {
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
     ///   - format: the document's format; nil to derive it from the response.
+    ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
-    package init(of location: String, format: BodyFormat? = nil, address: String? = nil) {
+    package init(
+        of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil
+    ) {
         self.format = format
+        csv.encoding = encoding
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
         url = Self.url(location)
         self.address = address ?? url
@@ -142,8 +147,9 @@ package actor Inference {
     private func proposal(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
         do {
             return try await attempt(surroundings, schema)
-        } catch let error as DocumentError where error.isEncoding {
+        } catch let error as DocumentError where error.isEncoding && csv.encoding == nil {
             csv.encoding = Self.usualEncoding
+            isGuessedEncoding = true
             do {
                 return try await attempt(surroundings, schema)
             } catch let second as DocumentError where second.isEncoding {
@@ -167,6 +173,9 @@ package actor Inference {
         let handlers = [profile, subscriptions, nextPage].map { StreamBodyParser($0, response) as any BodyParser }
         let all = handlers.dropFirst().reduce(handlers[0]) { TeeBodyParser($0, $1) }
         try await read(exchange, request, all, spool)
+        if csv.encoding != nil, format ?? DocumentFormat.format(of: response) != .csv {
+            throw InferenceError(description: "an encoding is given for CSV, and the document is none")
+        }
         if schema == nil {
             let feeds = "SyndicationParser"
             if surroundings.parsers[feeds] != nil,
@@ -209,7 +218,7 @@ package actor Inference {
         let dialect = [("delimiter", delimiter), ("encoding", csv.encoding)].compactMap { key, value in
             value.map { "\(key) = \"\($0)\"" }
         }
-        if let encoding = csv.encoding {
+        if isGuessedEncoding, let encoding = csv.encoding {
             lines.append(
                 "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
             )
