@@ -45,6 +45,7 @@ import Testing
                   + article = "A-100", name = "Garden hose", price = 24.95
                   + article = "A-101", name = "Hose reel", price = 1016.5
                   will insert 2, update 0, delete 0
+                Rows that leave the document stay (sync = "upsert"). If it is a full list, write sync = "mirror".
                 Next: `tributary sync` commits this; `tributary run` keeps it up to date.
 
                 """

@@ -19,6 +19,7 @@ package actor Inference {
     private var format: BodyFormat?
     /// The dialect of a document in CSV.
     private var csv = CSVDialect()
+    private var isGuessedEncoding = false
     /// The most bytes of the document; nil for the default of `max_body`, or for no limit of a file.
     private let limit: Int?
     private let clock: any RunClock
@@ -31,15 +32,17 @@ package actor Inference {
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
     ///   - format: the document's format; nil to derive it from the response.
+    ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
     ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a file.
     package init(
-        of location: String, format: BodyFormat? = nil, address: String? = nil, limit: Int? = nil,
-        clock: any RunClock = SystemClock()
+        of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil,
+        limit: Int? = nil, clock: any RunClock = SystemClock()
     ) {
         self.format = format
         self.limit = limit
         self.clock = clock
+        csv.encoding = encoding
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
         url = Self.url(location)
         self.address = address ?? url
@@ -162,9 +165,27 @@ package actor Inference {
             sync: .upsert, scope: [:], allowsEmpty: false)
     }
 
+    /// The encoding of CSV that is not UTF-8 and names none: that of spreadsheets in the west.
+    private static let usualEncoding = "windows-1252"
+
     private func proposal(_ surroundings: Surroundings, by location: String?) async throws -> MappingProposal {
         var schema: SchemaSet?
         if let location { schema = try await self.schema(location) }
+        do {
+            return try await attempt(surroundings, schema)
+        } catch let error as DocumentError where error.isEncoding && csv.encoding == nil {
+            csv.encoding = Self.usualEncoding
+            isGuessedEncoding = true
+            do {
+                return try await attempt(surroundings, schema)
+            } catch let second as DocumentError where second.isEncoding {
+                throw error
+            }
+        }
+    }
+
+    /// Reads the document from its beginning, and proposes a mapping.
+    private func attempt(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
         let name = surroundings.name
         let isOfFile = url.lowercased().hasPrefix("file:")
         let request = Self.request(url, limit: limit ?? (isOfFile ? .max : RequestDeclaration.defaultMaxBody))
@@ -185,6 +206,9 @@ package actor Inference {
                 .tooLarge,
                 "GET \(url): the document is larger than \(ByteSize.text(request.maxBody)), decompressed; give a file with "
                     + "a part of it")
+        }
+        if csv.encoding != nil, format ?? DocumentFormat.format(of: response) != .csv {
+            throw InferenceError(description: "an encoding is given for CSV, and the document is none")
         }
         if schema == nil {
             let feeds = "SyndicationParser"
@@ -224,7 +248,17 @@ package actor Inference {
         let delimiter = csv.delimiter.map {
             $0 == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar($0)))
         }
-        return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
+        var lines = ["format = \"\(format.rawValue)\""]
+        let dialect = [("delimiter", delimiter), ("encoding", csv.encoding)].compactMap { key, value in
+            value.map { "\(key) = \"\($0)\"" }
+        }
+        if isGuessedEncoding, let encoding = csv.encoding {
+            lines.append(
+                "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
+            )
+        }
+        if !dialect.isEmpty { lines.append("csv = { \(dialect.joined(separator: ", ")) }") }
+        return lines
     }
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
