@@ -213,7 +213,10 @@ extension RunState {
         parsed.reduce(into: [:]) { limits, index in
             let request = source.requests[index]
             for table in results[index].state?.tables ?? [] {
-                limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
+                let rows = ScopedRows(table: table, scope: request.scope)
+                var own = request.limits(of: table)
+                own.allowsEmpty = own.allowsEmpty && results[index].isEmpty && limits[rows]?.allowsEmpty ?? true
+                limits[rows] = own
             }
         }
     }
