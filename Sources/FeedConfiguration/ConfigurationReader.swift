@@ -128,7 +128,8 @@ package struct ConfigurationReader {
     func healthAddress() throws -> ListenAddress? {
         let keys = DaemonKeys.all
         guard let daemon = reader(document, FileKeys.table).table(FileKeys.all.daemon) else { return nil }
-        if let address = daemon.address(daemon[keys.health], "health") ?? daemon.address(daemon[keys.listen], "listen") {
+        if let address = daemon.address(daemon[keys.health], "health") ?? daemon.address(daemon[keys.listen], "listen")
+        {
             return address
         }
         try problems.check(file: file)

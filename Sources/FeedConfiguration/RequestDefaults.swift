@@ -72,7 +72,9 @@ struct RequestDefaults {
         sync = table[keys.sync] ?? outer.sync
         scope = outer.scope.merging(table[keys.scope] ?? [:]) { $1 }
         window = table[keys.window] ?? outer.window
-        if table.has(keys.window), window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
+        if table.has(keys.window), window?.isEmpty ?? false {
+            table.report("window", "a column's name must not be empty")
+        }
         deleted = table.deletionMark(keys.deleted) ?? outer.deleted
         expiry = table.expiry(keys.expire) ?? outer.expiry
         allowsEmpty = table[keys.allowEmpty] ?? outer.allowsEmpty

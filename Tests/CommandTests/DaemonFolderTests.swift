@@ -123,7 +123,8 @@ import TributaryEngine
             let sleeper = try Tool("sleep", ["60"], in: folder)
             try folder.write("\(sleeper.identifier)\n", to: "daemon")
             let text = try Data(contentsOf: URL(fileURLWithPath: folder.file("daemon")))
-            try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("store.sqlite-daemon"))).write(contentsOf: text)
+            try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("store.sqlite-daemon"))).write(
+                contentsOf: text)
             for path in ["", "store.sqlite-daemon"] { chown(folder.file(path), user.pw_uid, user.pw_gid) }
             rmdir(folder.file("store.sqlite-refresh"))
             symlink(guarded, folder.file("store.sqlite-refresh"))

@@ -83,11 +83,14 @@ import Testing
     /// It is reported where it stands, and not at each source and request that inherits it.
     @Test(arguments: [
         ("accept_status = [200, 404]", "accept_status: 404 is not a status of success"),
-        ("method = \"a b\"", "method: 'A B' is not a method"), ("window = \"\"", "window: a column's name must not be empty"),
+        ("method = \"a b\"", "method: 'A B' is not a method"),
+        ("window = \"\"", "window: a column's name must not be empty"),
         ("parser = \"Feed\"", "parser: the parser 'Feed' is not registered"),
     ])
     func anInheritedMistakeIsReportedOnce(line: String, expected: String) throws {
-        let request = line.hasPrefix("parser") ? "url = \"http://127.0.0.1/\"\n" : "url = \"http://127.0.0.1/\"\nparser = \"mirrored\"\n"
+        let request =
+            line.hasPrefix("parser")
+            ? "url = \"http://127.0.0.1/\"\n" : "url = \"http://127.0.0.1/\"\nparser = \"mirrored\"\n"
         let sources = (1...3).map { "[sources.s\($0)]\n[[sources.s\($0).requests]]\n\(request)" }.joined()
         let errors = try mistakes("[defaults]\n\(line)\n\(sources)", columns: 200).filter { $0.contains(": error: ") }
         #expect(errors.count == 1 && errors[0].hasPrefix("s.toml:2:") && errors[0].contains(expected), "\(errors)")
@@ -109,10 +112,13 @@ import Testing
             """
         }
         let secrets = try mistakes(many.joined())
-        #expect(secrets.contains { $0.contains("and 1000 more mistakes") } && !secrets.joined().contains("secret-token"))
+        #expect(
+            secrets.contains { $0.contains("and 1000 more mistakes") } && !secrets.joined().contains("secret-token"))
         let values = (0..<60_000).map { "wrong\($0) = \"é\"" }.joined(separator: ", ")
         let line = try mistakes("sources = { s = { \(values) } }\n")
-        #expect(line.contains { $0.contains("and 59001 more mistakes") || $0.contains("more mistakes") }, "\(line.suffix(3))")
+        #expect(
+            line.contains { $0.contains("and 59001 more mistakes") || $0.contains("more mistakes") },
+            "\(line.suffix(3))")
     }
 
     /// The name of a column with a mistake is known to the table's key.
