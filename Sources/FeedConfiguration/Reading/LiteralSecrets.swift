@@ -102,17 +102,11 @@ package enum LiteralSecrets {
     ]
 
     /// The names of headers whose values everybody may see.
-<<<<<<< HEAD
-    fileprivate static let plainHeaders: Set = [
+    private static let plainHeaders: Set = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection",
         "content-language", "content-type", "date", "dnt", "from", "host", "if-match", "if-modified-since",
         "if-none-match", "origin", "pragma", "prefer", "range", "referer", "soapaction", "te", "user-agent",
         "x-requested-with",
-=======
-    private static let plainHeaders: Set = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
-        "referer", "soapaction", "user-agent",
->>>>>>> main
     ]
 
     /// Values of keys that are named like secrets, but name a way to authenticate.
