@@ -24,11 +24,18 @@ import Testing
             let mistakes = (page.mistakes + page.keys.flatMap(\.mistakes)).map { $0.text + "\n" }
             return (examples + mistakes).flatMap { part in
                 let file = ReferenceSandbox.file(around: part, of: page.header)
-                // Neither a key in quotes, nor a text with escapes, with `${…}`, or of several lines.
-                return file.matches(of: /(?<!")"([^"\\\n$]*)"(?!")(?! *[=.\]])/).map { match in
-                    Place(
-                        before: file[..<match.range.lowerBound], text: String(match.1),
-                        after: file[match.range.upperBound...], page: page.file.path)
+                // A text of several lines, or one in quotes; without those that have escapes or `${…}`.
+                let texts = file.matches(of: /"""[\s\S]*?"""|"((?:[^"\\\n]|\\.)*)"/)
+                return texts.compactMap { match -> Place? in
+                    guard let text = match.1, !text.contains("\\"), !text.contains("$") else { return nil }
+                    let (before, after) = (file[..<match.range.lowerBound], file[match.range.upperBound...])
+                    // Neither a key, nor a name in a table's header.
+                    let isKey = after.drop { $0 == " " }.first.map { "=.".contains($0) } ?? false
+                    let line = before.reversed().prefix { $0 != "\n" }
+                    return isKey || line.last == "["
+                        ? nil
+                        : Place(
+                            before: before, text: String(text), after: after, page: page.file.path)
                 }
             }
         }
