@@ -136,6 +136,29 @@ import Testing
         }
     }
 
+    /// By the rule by which messages leave it out.
+    @Test func aSecretParameterIsInTheFileOfItsUserAlone() async throws {
+        try await withFixture { (fixture) async throws in
+            try await withStubServer { (server) async throws in
+                server.document("/prices", "<l><price id='1'/><price id='2'/></l>")
+                let output = try await fixture.run("init '\(server.url)/prices?apikey=hunter2secret'")
+                #expect(output.status == 0, "\(output)")
+                #expect(try fixture.text.contains("apikey=hunter2secret"))
+                let mode = try FileManager.default.attributesOfItem(atPath: fixture.file)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
+            }
+        }
+    }
+
+    @Test func aPathWithAnEqualsSignIsAFile() async throws {
+        try await withFixture { (fixture) async throws in
+            let output = try await fixture.run("init prices.csv --store './a=b.sqlite' --yes")
+            #expect(output.status == 0, "\(output)")
+            #expect(try fixture.text.contains("path = \"./a=b.sqlite\""))
+            #expect(FileManager.default.fileExists(atPath: fixture.folder.file("a=b.sqlite")))
+        }
+    }
+
     // MARK: - What infer shares with it
 
     @Test func aWholeFileNamesItsSchemaAndOtherTablesAreLeftAlone() async throws {

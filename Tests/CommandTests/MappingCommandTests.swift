@@ -204,6 +204,11 @@ import Testing
             let twice = try await check("schema_after = \"after.sql\"")
             #expect(twice.contains("sources.toml:2:16: error: store.schema_after: "), "\(twice)")
             #expect(twice.contains("= help: write DROP VIEW IF EXISTS v before it, "), "\(twice)")
+            try folder.write("DROP VIEW IF EXISTS w; CREATE VIEW w AS SELECT none FROM firm;", to: "after.sql")
+            let view = try await check("schema_after = \"after.sql\"")
+            #expect(
+                view.contains("sources.toml:2:16: error: store.schema_after: the view 'w' cannot be read"), "\(view)")
+            #expect(!view.contains("store.schema: "), "\(view)")
             let isFolder = try await check("path = \".\"")
             #expect(isFolder.contains("is a folder\n") && isFolder.contains("= help: name a file"), "\(isFolder)")
             let empty = try await check("path = \"\"")

@@ -33,7 +33,8 @@ struct SyndicationFixture {
         let registry = ParserRegistry([.class(parser)])
         let file = try folder.write(text.replacingOccurrences(of: "URL", with: server.url), to: "sources.toml")
         let service = try SyncService(
-            configuration: TributaryConfiguration(file: file, parsers: registry, environment: ["TOKEN": "geheim"]),
+            configuration: TributaryConfiguration(
+                file: file, parsers: registry, environment: ["TOKEN": "geheim", "SERVER": server.url]),
             parsers: registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let reports = try await service.sync(mode: .full)
         try service.close()

@@ -5,8 +5,8 @@ import NIOHTTP1
 import XMLStream
 
 /// Dates of header fields (RFC 9110, section 5.6.7).
-enum HTTPDate {
-    static func parse(_ text: String) -> Date? {
+package enum HTTPDate {
+    package static func parse(_ text: String) -> Date? {
         var text = text.trimmingCharacters(in: .whitespaces)
         return text.withUTF8 { Lexical.date($0) }
     }

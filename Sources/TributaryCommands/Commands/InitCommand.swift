@@ -76,7 +76,7 @@ struct InitCommand: ProgramCommand {
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")
 
         let check = ConfigurationCheck(program: program, options: options)
-        let result = try check.result()
+        let result = try await check.result()
         guard result.mistakes.isEmpty else { throw ConfigurationError(problems: result.mistakes) }
         try check.show(result)
         let configuration = try program.configuration(options)
