@@ -513,3 +513,10 @@ extension EngineFixture {
         }
     }
 }
+
+extension Schedule {
+    /// Where everything is let in.
+    fileprivate mutating func takeStarts(now: Date) -> [Start] {
+        takeStarts(now: now) { _, _ in .admitted(RunPermit()) }
+    }
+}

@@ -62,7 +62,8 @@ struct DaemonKeys: KeyGroup {
         "With `false`, no series at `/metrics` has the label `source`; each series then covers all sources of the daemon."
     )
     let rows = Key.boolean(
-        "rows", default: true, "With `false`, `/tables` and `/api/tables` do not show rows.")
+        "rows", default: true,
+        "With `false`, the page and the API show neither rows nor changed rows, only their numbers.")
 }
 
 struct HostKeys: KeyGroup {

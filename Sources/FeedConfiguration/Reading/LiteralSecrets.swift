@@ -1,4 +1,3 @@
-package import FeedDeclarations
 import Foundation
 import TOML
 
@@ -23,9 +22,6 @@ package enum LiteralSecrets {
 
     /// Returns a message with `[secret]` in place of the secret parts of the addresses in it.
     static func redact(_ message: String) -> String { replaced(ranges(of: parts(of: message)), in: message) }
-
-    /// Returns a line of a declaration with `[secret]` in place of each secret.
-    package static func redact(line: String) -> String { replaced(ranges(inLine: line), in: line) }
 
     private static func replaced(_ ranges: [Range<String.Index>], in text: String) -> String {
         var redacted = ""
@@ -62,7 +58,7 @@ package enum LiteralSecrets {
     ]
 
     /// The names of headers whose values everybody may see.
-    fileprivate static let plainHeaders: Set = [
+    private static let plainHeaders: Set = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
         "referer", "soapaction", "user-agent",
     ]
@@ -125,7 +121,7 @@ package enum LiteralSecrets {
     }
 
     /// Returns the secret parts of a text that is an address or a connection string, or has one.
-    fileprivate static func parts(of text: String) -> [Substring] {
+    private static func parts(of text: String) -> [Substring] {
         var parts: [Substring] = []
         if text.contains("@") {
             parts += text.matches(of: userInfo).map(\.1) + text.matches(of: bareUserInfo).map(\.1)
@@ -166,25 +162,4 @@ package enum LiteralSecrets {
     /// A setting of a connection string of keywords: `password=…`, with or without quotes.
     nonisolated(unsafe) private static let setting =
         #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()
-}
-
-extension SourceDeclaration {
-    /// Returns a redactor of the secrets that are literals in the declaration: credentials, headers, parameters with the name
-    /// of a secret, and secret parts of addresses.
-    package func literalRedactor() -> Redactor {
-        var secrets: Set<String> = []
-        for request in requests {
-            for (name, value) in request.headers where !LiteralSecrets.plainHeaders.contains(name.lowercased()) {
-                secrets.insert(value.template)
-                secrets.insert(value.value)
-            }
-            for (name, value) in request.parameters where LiteralSecrets.isSecret(name) {
-                secrets.insert(value.template)
-            }
-            secrets.formUnion(LiteralSecrets.parts(of: request.url.template).map(String.init))
-        }
-        // A reference shows nothing of what it stands for.
-        return Redactor(
-            secrets: secrets.filter { !$0.hasPrefix("${") }, authentications: requests.compactMap(\.authentication))
-    }
 }

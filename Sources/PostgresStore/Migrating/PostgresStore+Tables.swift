@@ -41,6 +41,10 @@ extension PostgresStore {
     /// - Parameter problem: the beginning of the error.
     func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
         do {
+            // One of this process at a time: those that wait for another hold no connection.
+            let turn = planning == nil ? TableTurn(tableTurns, ["tributary.tables"]) : nil
+            defer { turn?.end() }
+            try turn?.wait()
             try transaction { connection in
                 if planning == nil { try SchemaLock.take(connection) }
                 try body(connection)

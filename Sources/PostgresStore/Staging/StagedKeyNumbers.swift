@@ -13,8 +13,10 @@ extension PostgresStore {
             counts.rows = 1
             return StagedStack.Part(table: table.withKeyAlone, counts: counts, isSorted: false, batches: [])
         }
-        try ask { connection in
-            try connection.inDiscardedTransaction {
+        try ask(within: Self.queryLimit) { connection in
+            try connection.inDiscardedTransaction(
+                settings: lockWaits.readSettings(lock: LockWaits.questionLimit)
+            ) {
                 let driver = PostgresMergeDriver(
                     connection, self, StagedStack(path: path, parts: parts), run: 0)
                 for part in driver.stack.parts { try driver.copy(part) }

@@ -110,6 +110,15 @@ struct TableSQL {
         return true
     }
 
+    /// Returns true if a CREATE TABLE statement has a constraint with another conflict clause than the usual ABORT.
+    static func hasConflictClause(_ sql: String) -> Bool {
+        let tokens = Token.all(in: sql).filter { !$0.isSpace }
+        let words = tokens.map { $0.isWord ? $0.text.uppercased() : "" }
+        return words.indices.dropLast(2).contains { index in
+            words[index] == "ON" && words[index + 1] == "CONFLICT" && words[index + 2] != "ABORT"
+        }
+    }
+
     // MARK: - Items
 
     private static let endsType: Set<String> = [

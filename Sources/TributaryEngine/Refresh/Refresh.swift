@@ -117,13 +117,16 @@ actor Refresh {
         commit.limits = run.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
         commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
         let report: RunReport
         do {
-            report = try await environment.store.commit(
-                commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            report = try await permits.parkingWhileCommitting {
+                try await environment.store.commit(
+                    commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            }
         } catch let error as StoreError where error.code == .blocked {
             review = run.isReplay ? nil : reviewed(stack, retention)
             throw error
