@@ -98,13 +98,15 @@ extension [TableSchema] {
         return try flatMap { definition in
             try definition.columns.compactMap { column -> String? in
                 guard let name = column.references else { return nil }
-                let refers = "\(definition.place): the column '\(column.name)' of table '\(definition.name)' refers to table '\(name)'"
+                let refers =
+                    "\(definition.place): the column '\(column.name)' of table '\(definition.name)' refers to table '\(name)'"
                 guard let key = try primaryKey(name) else {
                     return isMade && !declared.contains(name.lowercased())
                         ? refers + ", which does not exist; map it, or create it in the schema" : nil
                 }
                 guard key.count != 1 else { return nil }
-                let found = key.isEmpty ? "which has no primary key" : "whose primary key is (\(key.joined(separator: ", ")))"
+                let found =
+                    key.isEmpty ? "which has no primary key" : "whose primary key is (\(key.joined(separator: ", ")))"
                 return refers + ", \(found), and holds one value of it. "
                     + (declared.contains(name.lowercased())
                         ? TableMigration.advice : "Give '\(name)' a primary key of one column")

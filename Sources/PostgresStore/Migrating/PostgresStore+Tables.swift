@@ -17,13 +17,17 @@ extension PostgresStore {
                 let problems =
                     try differences(from: definitions)
                     + definitions.referenceProblems(isMade: true) { try reread($0)?.info.primaryKey }
-                guard problems.isEmpty else { throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n")) }
+                guard problems.isEmpty else {
+                    throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+                }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
             }
             let problems = try differences(from: definitions)
-            guard problems.isEmpty else { throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n")) }
+            guard problems.isEmpty else {
+                throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+            }
         }
     }
 

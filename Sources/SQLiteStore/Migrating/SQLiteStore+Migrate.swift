@@ -40,7 +40,12 @@ extension SQLiteStore {
                     }
                 }
                 try db.execute(sql: "PRAGMA legacy_alter_table = OFF; PRAGMA foreign_keys = ON")
-                try result.get()
+                do { try result.get() } catch let error as DatabaseError {
+                    throw StoreError(
+                        .schema,
+                        "the tables cannot be migrated, and nothing was changed: \(error.message ?? error.description)"
+                            + db.advice(on: error))
+                }
             }
         } catch let error as DatabaseError {
             throw StoreError(

@@ -237,7 +237,8 @@ struct TableRebuild {
     /// Returns true if a row needs a value in a column of the primary key to which the declaration gives none.
     private static func needsKey(_ table: TableInfo, _ definition: TableSchema, _ db: Database) throws -> Bool {
         let needed = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 AND \"notnull\" AND dflt_value IS NULL",
+            db,
+            sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 AND \"notnull\" AND dflt_value IS NULL",
             arguments: [table.name])
         return needed.contains { $0 != table.generatedKey && !definition.has($0) }
     }

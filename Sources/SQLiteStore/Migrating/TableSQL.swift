@@ -91,7 +91,9 @@ struct TableSQL {
     mutating func removeNotNull(of column: String) {
         for index in items.indices where !Self.isConstraint(items[index]) {
             let places = items[index].indices.filter { !items[index][$0].isSpace }
-            guard let first = places.first, items[index][first].name.lowercased() == column.lowercased() else { continue }
+            guard let first = places.first, items[index][first].name.lowercased() == column.lowercased() else {
+                continue
+            }
             let words = places.map { items[index][$0].text.uppercased() }
             guard let at = words.indices.dropLast().first(where: { words[$0] == "NOT" && words[$0 + 1] == "NULL" })
             else { return }
