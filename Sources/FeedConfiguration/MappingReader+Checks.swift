@@ -107,9 +107,16 @@ extension MappingReader {
         if table.within != nil, (table.sync ?? .mirror) != .mirror {
             reader.report("within", "requires sync = \"mirror\"")
         }
+        var children: [String: String] = [:]
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
             let columns = DeclarationReader.place(reader, "columns", column.name)
+            if let other = children.updateValue(column.name, forKey: parent.lowercased()) {
+                reader.problems.report(
+                    columns,
+                    "the column '\(other)' names the parent '\(parent)', too, and both would hold the same value: declare one "
+                        + "column with 'parent', and read other values of the parent by a path such as ../@id")
+            }
             guard let enclosing = tables[parent.lowercased()]?.first else {
                 let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(
