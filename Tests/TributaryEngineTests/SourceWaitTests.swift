@@ -57,20 +57,21 @@ import TributaryStores
                 let wait = try #require(found[name]?.wait)
                 #expect(
                     wait.text
-                        == "waits for \(fixture.server.url) until 2027-01-15 10:00 UTC, as it answered 429 to source 'supplier'"
+                        == "waits for \(fixture.server.url) until 2027-01-15 10:00 UTC, as it asked source 'supplier' to wait"
                 )
                 #expect(wait.reason == .host && wait.until == end)
                 #expect(found[name]?.state.nextDue == end && found[name]?.state.note == wait.text)
             }
-            #expect(found["supplier"]?.wait?.text == "the server asks to wait until 2027-01-15 10:00 UTC (429)")
+            #expect(found["supplier"]?.wait?.text == "the server asks to wait until 2027-01-15 10:00 UTC")
             #expect(found["supplier"]?.state.nextDue == end)
             #expect(found["other"]?.wait == nil && found["other"]?.state.note == nil)
             clock.advance(by: 6_000)
             let reports = try await fixture.sync(sources, ["shop"], mode: .whenDue, clock: clock)
-            #expect(reports.first?.outcome == .notDue && reports.first?.nextDue == end)
+            #expect(reports.first?.outcome == .notDue)
+            #expect(abs(reports.first?.nextDue?.timeIntervalSince(end) ?? 9) < 1)
             #expect(
                 reports.first?.note
-                    == "nothing is sent before 2027-01-15 10:00 UTC, as a server of the source asks to wait (429)")
+                    == "nothing is sent before 2027-01-15 10:00 UTC, as a server of the source asks to wait")
             clock.advance(by: 1_201)
             found = try status(fixture, sources)
             #expect(found["shop"]?.wait == nil && found["supplier"]?.wait == nil)
@@ -102,15 +103,17 @@ import TributaryStores
 
     @Test func aBusyServerAndAFailureAreNamed() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let sources = Self.source("busy") + Self.source("broken") + Self.source("good")
+            let other = fixture.server.url.replacing("127.0.0.1", with: "localhost")
+            let sources =
+                Self.source("busy") + Self.source("broken", url: other + "/broken")
+                + Self.source("good", url: other + "/good")
             answer(fixture, "busy", 503, retryAfter: "7200")
             answer(fixture, "broken", 500)
             fixture.server.document("/good", EngineFixture.items(["1"]))
             try await fixture.sync(sources, clock: fixture.clock)
             let found = try status(fixture, sources)
-            #expect(found["busy"]?.wait?.reason == .server)
-            #expect(
-                found["busy"]?.wait?.text == "the server is busy (429 or 503); next attempt 2027-01-15 10:00 UTC")
+            #expect(found["busy"]?.wait?.reason == .host)
+            #expect(found["busy"]?.wait?.text == "the server asks to wait until 2027-01-15 10:00 UTC")
             #expect(found["busy"]?.wait?.until == fixture.clock.now() + 7200)
             #expect(found["broken"]?.wait?.text.hasPrefix("failed; next attempt 2027-01-15 08:0") == true)
             #expect(found["good"]?.wait == nil)

@@ -111,11 +111,13 @@ struct StatusLook: Sendable {
         }
         let now = Date()
         // Of a store on a server, the daemons are in the store.
-        let isRunning = DaemonFolder(configuration)?.isDaemonRunning ?? false
+        let holder = DaemonFolder(configuration)?.holder()
+        let isRunning = holder?.isDaemon ?? false
         let status = try configuration.withExistingStore {
             try StoreStatus(configuration, only: sources, in: $0, isDaemonRunning: isRunning, now: now)
         }
         return StatusText(
-            status: status, now: now, isDaemonRunning: status.daemons.map { !$0.records.isEmpty } ?? isRunning)
+            status: status, now: now, isDaemonRunning: status.daemons.map { !$0.records.isEmpty } ?? isRunning,
+            command: holder.flatMap { $0.isDaemon ? nil : $0.description })
     }
 }

@@ -181,10 +181,11 @@ struct StackRun: Sendable {
     /// Reports a run that could not claim its source, and so is not recorded. The source is retried as after a first
     /// failure.
     private func unclaimed(_ error: any Error) -> RunReport {
-        let run = RunState(
+        var run = RunState(
             source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
             known: [:])
-        var report = run.report(run.ending(with: error))
+        let ending = run.ending(with: error)
+        var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
         return report
     }
@@ -193,9 +194,9 @@ struct StackRun: Sendable {
     private func notDue(_ run: RunState, before due: Date) -> RunReport {
         var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
         // A pause that a server requested holds for forced runs, too.
-        let isPause = mode.ignoresDueTime || DueTime.start(source, state: run.stored, now: run.startedAt) < due
+        let isPause = run.pauseEnd != nil
         let beginning = "nothing is sent before \(DueTime.text(due)), as "
-        let pause = beginning + "a server of the source asks to wait (429)"
+        let pause = beginning + "a server of the source asks to wait"
         if run.stored.failures > 0, let error = run.stored.error {
             if due == .distantFuture {
                 report.error = "\(run.stored.note ?? "nothing is sent"): \(error)"

@@ -32,7 +32,7 @@ enum DueTime {
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
         // A busy server without Retry-After gets the pause of a first failure, even if the declaration changes.
-        state.askedUntil = hints.retryAt ?? hints.retryStatus.map { _ in now + firstRetry.seconds }
+        state.askedUntil = hints.wait.map { $0.end ?? now + firstRetry.seconds }
         return state
     }
 
@@ -101,8 +101,8 @@ enum DueTime {
                     state.note,
                     "the server says that \(gone) is gone permanently (410): no request is sent until the declaration of "
                         + "the source changes, or it is disabled and enabled again")
-            } else if hints.retryStatus != nil {
-                state.nextDue = max(due, hints.retryAt ?? now + firstRetry.seconds)
+            } else if let wait = hints.wait {
+                state.nextDue = max(due, wait.end ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(

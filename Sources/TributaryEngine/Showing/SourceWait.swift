@@ -7,9 +7,9 @@ package import Foundation
 /// The reason why a source sends no request although it has failed or is due.
 package struct SourceWait: Sendable, Equatable, Encodable {
     package enum Reason: String, Sendable, CaseIterable, Encodable {
-        /// A server asked for a pause by a 429, to this source or to another one.
+        /// A server asked for a pause (`Retry-After`), this source or another one.
         case host
-        /// Its server was busy in the last run, and asked for no pause that holds for the whole host.
+        /// Its server was busy in the last run, and named no time.
         case server
         /// It has failed.
         case backOff = "back_off"
@@ -97,7 +97,7 @@ struct SourceWaits {
         }
         guard state.failures > 0 else { return nil }
         if let asked = state.askedUntil, abs(asked.timeIntervalSince(start)) < 1 {
-            return SourceWait(reason: .server, until: start, text: "the server is busy (429 or 503); \(next)")
+            return SourceWait(reason: .server, until: start, text: "the server is busy; \(next)")
         }
         let count = state.failures == 1 ? nil : "\(state.failures) failed runs in a row"
         let word = state.outcome == .blocked ? "blocked" : count == nil ? "failed" : nil
@@ -108,12 +108,12 @@ struct SourceWaits {
     private func atHost(_ origin: Origin, _ end: Date, _ source: SourceDeclaration) -> SourceWait {
         let until = DueTime.text(end)
         if causes[origin]?.contains(source.name) == true {
-            return SourceWait(reason: .host, until: end, text: "the server asks to wait until \(until) (429)")
+            return SourceWait(reason: .host, until: end, text: "the server asks to wait until \(until)")
         }
-        let cause = causes[origin]?.min().map { " to source '\($0)'" } ?? ""
+        let cause = causes[origin]?.min().map { " source '\($0)'" } ?? ""
         return SourceWait(
             reason: .host, until: end,
-            text: "waits for \(configuration.hosts.key(of: origin)) until \(until), as it answered 429\(cause)")
+            text: "waits for \(configuration.hosts.key(of: origin)) until \(until), as it asked\(cause) to wait")
     }
 
     /// Returns the sources whose last runs were asked for the pauses.
@@ -125,7 +125,7 @@ struct SourceWaits {
         for (name, state) in states {
             guard let asked = state.askedUntil else { continue }
             // `status NAME` reads no declarations but those of the named sources.
-            let origins = configuration[source: name].map(origins)
+            let origins = configuration[source: name]?.knownOrigins
             for (origin, end) in pauses where abs(asked.timeIntervalSince(end)) < 1 {
                 if origins?.contains(origin) ?? true { causes[origin, default: []].insert(name) }
             }
@@ -136,16 +136,7 @@ struct SourceWaits {
     /// Returns the last pause at the hosts of a source's requests, which holds for the whole source.
     private func pause(of source: SourceDeclaration) -> (origin: Origin, end: Date)? {
         guard !pauses.isEmpty else { return nil }
-        return Self.origins(of: source).compactMap { origin in pauses[origin].map { (origin, $0) } }.max { $0.1 < $1.1 }
-    }
-
-    /// Returns the origins of a source's requests. A host from a response is unknown before it.
-    private static func origins(of source: SourceDeclaration) -> [Origin] {
-        source.requests.compactMap { request in
-            var request = request
-            if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
-            return try? request.origin()
-        }
+        return source.knownOrigins.compactMap { origin in pauses[origin].map { (origin, $0) } }.max { $0.1 < $1.1 }
     }
 
     private func isRunning(_ source: String) throws -> Bool {
