@@ -16,8 +16,16 @@ package protocol StoreTables: StagingStore {
 
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
-    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
-    func prepareTables(_ definitions: [TableSchema]) throws
+    /// - Returns: what was made.
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared; nothing is made
+    ///   then.
+    @discardableResult
+    func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition]
+
+    /// Removes what was made for a run: tables that have no row, and columns that have no value.
+    ///
+    /// - Throws: ``StoreError``; nothing is removed then.
+    func remove(_ additions: [SchemaAddition]) throws
 
     /// Returns true if every table exists, with every column.
     func isPrepared(for definitions: [TableSchema]) throws -> Bool

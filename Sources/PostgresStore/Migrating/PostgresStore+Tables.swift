@@ -8,9 +8,11 @@ extension PostgresStore {
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
-    package func prepareTables(_ definitions: [TableSchema]) throws {
-        guard !definitions.isEmpty else { return }
+    @discardableResult
+    package func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition] {
+        guard !definitions.isEmpty else { return [] }
         try definitions.checkWidths(most: TableDetails.maximumColumns)
+        var made: [SchemaAddition] = []
         try tableDetails.ensure(.tables(definitions)) {
             if try !isPrepared(for: definitions) {
                 // What cannot be used is not made.
@@ -21,13 +23,39 @@ extension PostgresStore {
                     throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
                 }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
-                    try TableCreation(connection: connection, definitions: definitions, space: planning).run()
+                    made = try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
             }
             let problems = try differences(from: definitions)
             guard problems.isEmpty else {
+                try remove(made)
                 throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
             }
+        }
+        return made
+    }
+
+    package func remove(_ additions: [SchemaAddition]) throws {
+        // A plan's transaction is rolled back.
+        guard !additions.isEmpty, planning == nil else { return }
+        try changeSchema("the tables that a run has made cannot be removed") { connection in
+            var dropped: [String] = []
+            for addition in additions.reversed() {
+                guard let table = try Catalog(connection).table(addition.table) else { continue }
+                try connection.execute("LOCK TABLE \(table.sql) IN ACCESS EXCLUSIVE MODE")
+                let column = addition.column.flatMap { table.column($0)?.sql }
+                if column == nil, addition.column != nil { continue }
+                let condition = column.map { " WHERE \($0) IS NOT NULL" } ?? ""
+                let isUsed = "SELECT EXISTS (SELECT FROM \(table.sql)\(condition))"
+                guard try connection.execute(isUsed)[0].bool(0) == false else { continue }
+                if let column {
+                    try connection.execute("ALTER TABLE \(table.sql) DROP COLUMN \(column)")
+                } else {
+                    dropped.append(table.sql)
+                }
+            }
+            // Together, as they may refer to each other.
+            if !dropped.isEmpty { try connection.execute("DROP TABLE \(dropped.joined(separator: ", "))") }
         }
     }
 

@@ -161,7 +161,7 @@ extension Refresh {
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         let context = try workerContext()
-        try factory.prepareStore()
+        try factory.prepareStore(additions)
         var response = exchange.response
         response.maxBody = request.maxBody
         response.source = run.source.name
