@@ -17,7 +17,12 @@ extension MappingReader {
         if let format = column.format {
             switch column.type {
             case .date, .datetime:
-                if DateFormat(format) == nil {
+                if (try? DateFormat(writing: format))?.lacksDayPeriod ?? false {
+                    reader.report(
+                        "format",
+                        "'\(format)' has the hour from 1 to 12 without AM or PM; write %H or HH for the hour from 0 to 23, "
+                            + "or add %p or a")
+                } else if DateFormat(format) == nil {
                     reader.report(
                         "format",
                         "'\(format)' is not a date's format; write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedFetching
 import Foundation
 import Synchronization
+import TestEngine
 
 @testable import TributaryEngine
 

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
@@ -28,6 +29,8 @@ actor Refresh {
     /// True to note unmapped parts of documents in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
+    /// The expressions of the run's mappings, compiled once for all documents.
+    let expressions = ExpressionPool()
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
