@@ -12,20 +12,30 @@ extension PostgresStore {
         guard !definitions.isEmpty else { return }
         try definitions.checkWidths(most: TableDetails.maximumColumns)
         try tableDetails.ensure(.tables(definitions)) {
-            if try !isPrepared(for: definitions) {
+            var tables = try present(definitions)
+            if !Self.areThere(definitions, tables) {
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
+                tables = try present(definitions)
             }
-            let problems = try differences(from: definitions)
+            let problems = Self.differences(tables, from: definitions)
             guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
         }
     }
 
     /// Returns true if every table exists, with every column.
     package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
-        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
-        return definitions.allSatisfy { definition in
+        Self.areThere(definitions, try present(definitions))
+    }
+
+    /// Returns the tables as they are now, by the names in the definitions.
+    private func present(_ definitions: [TableSchema]) throws -> [String: TableDetails] {
+        try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+    }
+
+    private static func areThere(_ definitions: [TableSchema], _ tables: [String: TableDetails]) -> Bool {
+        definitions.allSatisfy { definition in
             guard let table = tables[definition.name] else { return false }
             return definition.columns.allSatisfy { table.column($0.name) != nil }
         }
@@ -99,8 +109,11 @@ extension PostgresStore {
 
     /// Returns messages about existing tables that are not as declared, and about names that no table can have.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
-        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
-        return definitions.flatMap {
+        Self.differences(try present(definitions), from: definitions)
+    }
+
+    private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [String] {
+        definitions.flatMap {
             TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
         }
     }
