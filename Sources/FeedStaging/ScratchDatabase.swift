@@ -43,9 +43,10 @@ package final class ScratchDatabase: Sendable {
         configuration.foreignKeysEnabled = false
         configuration.readonly = false
         configuration.prepareDatabase { db in
+            // A journal in memory would hold a copy of each staged page that is changed later.
             try db.execute(
                 sql: """
-                    PRAGMA page_size = 8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+                    PRAGMA page_size = 8192; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;
                     PRAGMA cache_size = -4096
                     """)
         }

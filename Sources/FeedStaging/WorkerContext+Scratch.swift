@@ -109,7 +109,9 @@ extension WorkerContext {
         try endBatches()
         let stagings = stagings.filter(\.isUsed)
         // A table that is copied for look-ups may be of any size.
-        if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
+        if stagings.contains(where: { $0.table.isTree || $0.table.references.contains(where: \.copiesTarget) }) {
+            try flush()
+        }
         // Batches may still be on their way.
         if database != nil { try inScratch { _ in } }
         // The index and the merge need their memory for themselves.

@@ -3,9 +3,9 @@ package import FeedModel
 /// The rows and states of a source that a purge deletes.
 package struct Purge: Sendable {
     package var source: String
-    /// The columns that identify the source's rows according to its declaration, by table in lower case. Without any,
-    /// the store's keys are tried.
-    package var keys: [String: [String]]
+    /// The keys by which the changelog may name the rows of the source, and those of others. Where the source declares
+    /// none, the store's keys are tried.
+    package var keys: DeclaredKeys
     /// The rows that the source mirrors alone: they are its own, whatever the changelog still knows.
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
@@ -13,7 +13,9 @@ package struct Purge: Sendable {
     /// The digest of the deletions that the user confirmed; nil without one.
     package var shown: ChangeDigest?
 
-    package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
+    package init(
+        source: String, keys: DeclaredKeys = DeclaredKeys(), mirrored: [ScopedRows] = [], commit: Commit
+    ) {
         self.source = source
         self.keys = keys
         self.mirrored = mirrored

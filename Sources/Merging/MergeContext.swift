@@ -14,6 +14,9 @@ package struct MergeContext {
     package let claims: ClaimWatch?
     /// Called with each change before it is made.
     package let onChange: ((PlannedChange) throws -> Void)?
+    /// Returns the columns by which the changelog names rows of a table that the stack has no rows of, by its name: none for
+    /// its primary key, nil if they are unknown.
+    package let changelogKey: (String) -> [String]?
     package let state = MergeState()
 
     package var dialect: any SQLDialect { driver.dialect }
@@ -99,9 +102,19 @@ package struct MergeContext {
             staged.keyColumns.isEmpty ? table.primaryKey : staged.keyColumns, of: table, alias)
     }
 
-    /// Returns the key of a row that is about to be deleted, in the form in which its insertion was written.
+    /// Returns the key of a row that is about to be deleted, or changed along with another, in the form in which its
+    /// insertion was written.
     package func changelogKey(of table: any StoredTable, _ alias: String) -> String {
         let keyed = stack.parts.first { !$0.table.keyColumns.isEmpty && $0.table.table.name == table.name }
-        return dialect.changelogKey(keyed?.table.keyColumns ?? table.primaryKey, of: table, alias)
+        return dialect.changelogKey(keyed?.table.keyColumns ?? declaredKey(of: table), of: table, alias)
+    }
+
+    private func declaredKey(of table: any StoredTable) -> [String] {
+        if let known = state.changelogKeys[table.id] { return known }
+        let declared = changelogKey(table.name) ?? []
+        let columns = declared.compactMap { table.storedColumn($0)?.name }
+        let key = columns.isEmpty || columns.count < declared.count ? table.primaryKey : columns
+        state.changelogKeys[table.id] = key
+        return key
     }
 }

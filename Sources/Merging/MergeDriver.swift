@@ -150,12 +150,16 @@ extension MergeDriver {
     ///   - claims: notified of rows that leave the scopes of requests.
     ///   - removals: rows to delete, whatever is staged.
     ///   - onChange: called with each change before it is made.
+    ///   - changelogKey: returns the declared key of a table that the stack has no rows of.
     package func merge(
         mirrors: [MirroredRows] = [], retention: Retention = Retention(), claims: ClaimWatch? = nil,
-        removals: [Removal] = [], onChange: ((PlannedChange) throws -> Void)? = nil
+        removals: [Removal] = [], onChange: ((PlannedChange) throws -> Void)? = nil,
+        changelogKey: @escaping (String) -> [String]? = { _ in nil }
     ) -> Merge {
         Merge(
-            MergeContext(driver: self, mirrors: mirrors, retention: retention, claims: claims, onChange: onChange),
+            MergeContext(
+                driver: self, mirrors: mirrors, retention: retention, claims: claims, onChange: onChange,
+                changelogKey: changelogKey),
             removals: removals)
     }
 }

@@ -27,6 +27,8 @@ package final class MergeState {
     var written: [String: String] = [:]
     /// The tables of trees of elements, by the names that they were given.
     var treeTables: [String: String] = [:]
+    /// The columns by which the changelog names the rows of tables without staged rows.
+    var changelogKeys: [TableID: [String]] = [:]
     private var lastNumber = 0
 
     func nextNumber() -> Int {

@@ -145,7 +145,9 @@ extension SyncService {
     private func undo(_ source: String, to target: UndoRun.Target, _ environment: RunEnvironment) -> UndoRun {
         UndoRun(
             source, to: target, in: environment.store, declaration: environment.configuration[source: source],
-            parsers: environment.registry, clock: environment.clock, threads: environment.threads)
+            parsers: environment.registry,
+            keys: DeclaredKeys(environment.configuration, parsers: environment.registry), clock: environment.clock,
+            threads: environment.threads)
     }
 
     /// Blocks its thread.

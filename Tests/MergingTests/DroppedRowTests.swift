@@ -35,6 +35,24 @@ import Testing
         }
     }
 
+    /// A name, a comment or a default with the words of a conflict clause is none. Neither is ABORT, which is usual.
+    @Test(arguments: [
+        "t (id text PRIMARY KEY, code text, conflict text)",
+        "t (id text PRIMARY KEY, code text /* UNIQUE ON CONFLICT REPLACE */)",
+        "t (id text PRIMARY KEY, code text, \"on conflict\" text DEFAULT 'ON CONFLICT IGNORE')",
+        "t (id text PRIMARY KEY ON CONFLICT ABORT, code text)",
+    ])
+    func aTableWithoutAConflictClauseKeepsRows(table: String) async throws {
+        guard StoreKind.current == .sqlite else { return }
+        try await StackFixture.with("CREATE TABLE \(table)") { (fixture) async throws in
+            _ = try sync(fixture, [("a", "1"), ("b", "1")])
+            try fixture.execute(trigger("UPDATE", "OLD.id = 'b'"))
+            let counts = try sync(fixture, [("a", "2"), ("b", "2")])
+            #expect(counts.updated == 1)
+            #expect(try fixture.changes() == ["t|a|update"])
+        }
+    }
+
     @Test func rowsThatAConflictClauseDropsAreNotLogged() async throws {
         guard StoreKind.current == .sqlite else { return }
         let schema = "CREATE TABLE t (id text PRIMARY KEY, code text UNIQUE ON CONFLICT IGNORE)"

@@ -109,6 +109,50 @@ import TributaryStores
         }
     }
 
+    private static func product(_ name: String, key: String, _ value: String) -> String {
+        """
+        [[sources.\(name).requests]]
+        url = "URL/\(name)"
+        [[sources.\(name).requests.tables]]
+        table = "product"
+        element = "i"
+        key = ["\(key)"]
+        columns = { \(key == "sku" ? "sku = \"@sku\", " : "")ean = "@ean", \(value) = "@v" }
+
+        """
+    }
+
+    /// The changelog names a row by the key of the source that writes it.
+    @Test(arguments: ["declared", "undeclared", "declared by another key since"])
+    func rowsThatAnotherSourceNamesByAnotherKeyStay(stock: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(
+                schema: """
+                    CREATE TABLE IF NOT EXISTS product (
+                        id INTEGER PRIMARY KEY, sku TEXT UNIQUE, ean TEXT UNIQUE, price TEXT, stock TEXT);
+                    """)
+            fixture.server.document(
+                "/prices", "<r><i sku='s1' ean='111' v='9'/><i sku='s3' ean='333' v='8'/></r>")
+            fixture.server.document("/stocks", "<r><i ean='111' v='5'/><i ean='222' v='7'/></r>")
+            let prices = Self.product("prices", key: "sku", "price")
+            let stocks = Self.product("stocks", key: "ean", "stock")
+            try await fixture.sync(prices)
+            try await fixture.sync(prices + stocks, ["stocks"])
+            let now =
+                switch stock {
+                case "declared": prices + stocks
+                case "undeclared": prices
+                default: prices + Self.product("stocks", key: "sku", "stock")
+                }
+            let report = try purge(fixture, now, "prices")
+            let table = try #require(report.tables.first)
+            #expect(table.deleted == 1 && table.shared == 1 && table.unknown == 0)
+            #expect(try fixture.rows("SELECT ean, stock FROM product ORDER BY ean") == ["111|5", "222|7"])
+            // The rest is the other's alone.
+            #expect(try purge(fixture, now, "stocks").run.counts.deleted == 2)
+        }
+    }
+
     @Test func aMirrorsScopeTellsWhatTheChangelogHasForgotten() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))

@@ -19,6 +19,8 @@ package struct Commit: Sendable {
     package var shown: ChangeDigest?
     /// What becomes of the source's permission to exceed the limits.
     package var acceptance = Acceptance.Use.none
+    /// The keys by which the changelog names rows of tables that the stack has no rows of.
+    package var keys = DeclaredKeys()
     /// True if the commit keeps before-images in the tables' histories.
     package var keepsHistory = false
     /// What becomes of rows that the feed no longer has.

@@ -16,6 +16,14 @@ package final class Interruption: Sendable {
 
     package var isRequested: Bool { state.withLock(\.isRequested) }
 
+    /// True while a body runs that it would stop.
+    var isStoppable: Bool { state.withLock { $0.stop != nil } }
+
+    /// - Throws: `CancellationError` where it was requested.
+    package func check() throws {
+        if isRequested { throw CancellationError() }
+    }
+
     package func request() {
         let onRequest = state.withLock { state in
             state.isRequested = true

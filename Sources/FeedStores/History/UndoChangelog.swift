@@ -2,17 +2,22 @@ package import FeedModel
 
 /// The changelog, the counts and the plan of an undo: those of a commit of the source that changes the same rows.
 ///
-/// Rows are named by the source's declared key. A row that gets a mark of soft deletion counts as deleted, one whose
+/// Rows are named by the declared key. A row that gets a mark of soft deletion counts as deleted, one whose
 /// mark is cleared as inserted; a row that is marked before and after is left out.
 package struct UndoChangelog: Sendable {
     /// The columns that mark rows as deleted, by their tables' names in lower case.
     package var marks: [String: String]
     /// The declared keys, by their tables' names in lower case.
     package var keys: [String: [String]]
+    /// The keys of tables that only other sources declare.
+    package var others: DeclaredKeys
 
-    package init(marks: [String: String] = [:], keys: [String: [String]] = [:]) {
+    package init(
+        marks: [String: String] = [:], keys: [String: [String]] = [:], others: DeclaredKeys = DeclaredKeys()
+    ) {
         self.marks = marks
         self.keys = keys
+        self.others = others
     }
 
     /// Returns the column that marks a table's rows as deleted; nil if the source deletes them.
@@ -22,9 +27,12 @@ package struct UndoChangelog: Sendable {
     ///
     /// - Parameters:
     ///   - known: the columns that the history of the table keeps.
-    ///   - merged: the columns by which the merge distinguish the rows.
-    package func key(of table: String, among known: [String], merged: [String]) -> [String] {
-        guard let declared = keys[table.lowercased()] else { return merged }
+    ///   - source: the source whose runs are undone.
+    ///   - merged: the columns by which the merge distinguishes the rows.
+    package func key(of table: String, changedBy source: String, among known: [String], merged: [String]) -> [String] {
+        guard let declared = keys[table.lowercased()] ?? others.columns(of: table, changedBy: source) else {
+            return merged
+        }
         let key = declared.compactMap { name in
             known.first { $0 == name } ?? known.first { $0.lowercased() == name.lowercased() }
         }

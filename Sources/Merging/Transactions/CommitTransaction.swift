@@ -28,7 +28,8 @@ package struct CommitTransaction {
         var changes = ChangeDigest()
         let noteChange = commit.shown.map { _ in { (change: PlannedChange) in changes.add(change) } }
         let merge = store.driver.merge(
-            mirrors: commit.mirrors, retention: commit.retention, claims: watch, onChange: noteChange)
+            mirrors: commit.mirrors, retention: commit.retention, claims: watch, onChange: noteChange,
+            changelogKey: { [keys = commit.keys] in keys.columns(of: $0, changedBy: source) })
         try store.stage(commit.mirrors, commit.retention)
         // To stage the rows, or to wait for the locks, may have taken longer than the lease.
         try ledger.sources.checkLease(of: source)

@@ -7,8 +7,8 @@ import StoreSQL
 /// The transaction that deletes the rows which only one source has written, and the source's state.
 ///
 /// The changelog names the rows that each source has written. Rows of a scope that only this source mirrors are its
-/// own, even if the changelog no longer names them. Rows that another source has written too stay, and so do rows
-/// without an entry.
+/// own, even if the changelog no longer names them. Rows that another source has written too stay, by whichever key it
+/// names them, and so do rows without an entry.
 package struct PurgeTransaction {
     /// A table with the rows of it that are deleted.
     private struct Target {
@@ -17,21 +17,37 @@ package struct PurgeTransaction {
         var report: PurgedTable
     }
 
-    /// The keys of the changelog: a work table with the `name` of the table, the `key`, and whether the source (`own`)
-    /// and other sources (`others`) have written the row, as 0 or 1.
+    /// The keys of the changelog: a work table with the `name` of the table, the `key`, whether the source (`own`) and
+    /// other sources (`others`) have written the row, and whether the last change has left it (`stays`), as 0 or 1.
     private struct Written {
         var name: String
         var dialect: any SQLDialect
 
         /// Returns a condition that the changelog names a row, `m`.
         ///
-        /// - Parameter condition: a further condition on the key.
-        func contains(_ table: any StoredTable, _ key: [String]?, _ condition: String = "1 = 1") -> String {
-            guard let key else { return "1 = 0" }
-            return dialect.isKey(
-                dialect.changelogKey(key, of: table, "m"),
-                among: "SELECT key FROM \(name) WHERE name = \(dialect.literal(table.name)) AND \(condition)")
+        /// - Parameters:
+        ///   - keys: the columns of each key by which it may name the row.
+        ///   - condition: a further condition on the key.
+        func contains(_ table: any StoredTable, _ keys: [[String]], _ condition: String = "1 = 1") -> String {
+            let named = keys.map { key in
+                dialect.isKey(
+                    dialect.changelogKey(key, of: table, "m"),
+                    among: "SELECT key FROM \(name) WHERE \(isOf(table)) AND \(condition)")
+            }
+            return named.isEmpty ? "1 = 0" : "(\(named.joinedConditions("OR")))"
         }
+
+        /// Returns a query for rows that are there according to other sources, and which none of their keys names.
+        func unnamed(_ table: any StoredTable, _ keys: [[String]]) -> String {
+            let isUnnamed = keys.map { key in
+                let name = dialect.changelogKey(key, of: table, "m")
+                return "NOT \(dialect.isKey("n.key", among: "SELECT \(name) AS key FROM \(table.sql) m"))"
+            }
+            let conditions = [isOf(table), "others = 1", "stays = 1"] + isUnnamed
+            return "SELECT 1 FROM \(name) n WHERE \(conditions.joinedConditions("AND"))"
+        }
+
+        private func isOf(_ table: any StoredTable) -> String { "name = \(dialect.literal(table.name))" }
     }
 
     private let purge: Purge
@@ -45,7 +61,7 @@ package struct PurgeTransaction {
         self.purge = purge
         self.ledger = ledger
         self.claims = claims
-        merge = MergeContext(driver: driver, mirrors: [], retention: Retention(), claims: nil, onChange: nil)
+        merge = driver.merge().context
     }
 
     /// Deletes the rows, and records that as a run.
@@ -99,7 +115,9 @@ package struct PurgeTransaction {
             "written",
             of: """
                 SELECT c."table" AS name, c.key AS key, max(CASE WHEN \(isOwn) THEN 1 ELSE 0 END) AS own,
-                    max(CASE WHEN \(isOwn) THEN 0 ELSE 1 END) AS others
+                    max(CASE WHEN \(isOwn) THEN 0 ELSE 1 END) AS others,
+                    CASE WHEN max(CASE WHEN c.operation = 'delete' THEN 0 ELSE c.id END)
+                        > max(CASE WHEN c.operation = 'delete' THEN c.id ELSE 0 END) THEN 1 ELSE 0 END AS stays
                 FROM \(dialect.changelog) c JOIN \(dialect.runs) r ON r.id = c.run
                 WHERE c."table" IN (\(names.isEmpty ? "NULL" : names)) GROUP BY c."table", c.key
                 """)
@@ -108,9 +126,10 @@ package struct PurgeTransaction {
     }
 
     private func target(_ table: any StoredTable, number: Int, _ written: Written) throws -> Target {
-        let key = try loggedKey(of: table, written)
-        let own = written.contains(table, key, "own = 1")
-        let others = written.contains(table, key, "others = 1")
+        let keys = try ownKeys(of: table, written)
+        let otherKeys = try otherKeys(of: table, written)
+        let own = written.contains(table, keys, "own = 1")
+        let others = written.contains(table, otherKeys, "others = 1")
         let rows = try merge.makeList("purged_\(number)", of: table, .delete)
         let scopes = purge.scopes(of: table.name).compactMap { scope -> [String]? in
             let isInScope = scope.sorted { $0.key < $1.key }.compactMap { name, value in
@@ -124,7 +143,7 @@ package struct PurgeTransaction {
             try driver.execute(
                 dialect.append(
                     to: rows, rows.located + ["key"],
-                    "\(table.locators("m")), \(dialect.changelogKey(key ?? table.primaryKey, of: table, "m"))",
+                    "\(table.locators("m")), \(dialect.changelogKey(keys.first ?? table.primaryKey, of: table, "m"))",
                     from: "\(table.sql) m WHERE \(condition)", order: nil
                 ).once)
         }
@@ -133,29 +152,48 @@ package struct PurgeTransaction {
         report.deleted = try merge.count(rows.name)
         let rest = "\(table.sql) m WHERE NOT \(isListed("m", in: rows))"
         report.shared = try merge.count("\(rest) AND \(own) AND \(others)")
-        report.unknown = try merge.count("\(rest) AND NOT \(written.contains(table, key))")
-        report.lacksKey = key == nil
+        report.unknown = try merge.count("\(rest) AND NOT \(written.contains(table, keys + otherKeys))")
+        report.lacksKey = keys.isEmpty
         return Target(table: table, rows: rows, report: report)
     }
 
-    /// Returns the columns of the changelog's keys of a table: the declared ones, or else the only key that it uses.
-    /// Nil if that is uncertain, and for rows that were identified by their locator, which another row may have by
-    /// now.
-    private func loggedKey(of table: any StoredTable, _ written: Written) throws -> [String]? {
-        if let key = purge.keys[table.name.lowercased()], !key.isEmpty,
-            key.allSatisfy({ table.storedColumn($0) != nil })
-        {
-            return key
-        }
-        let primary = table.primaryKey
-        let indexes = table.info.uniqueIndexes.map { $0.map(\.name) }.filter { Set($0) != Set(primary) }
-        let keys = (primary.isEmpty ? [] : [primary]) + indexes
-        guard keys.count > 1 else { return keys.first }
+    /// Returns the columns of the keys by which the changelog names the source's rows of a table: the declared ones, or
+    /// else the only key that it uses. None if that is uncertain, and for rows that were identified by their locator,
+    /// which another row may have by now.
+    private func ownKeys(of table: any StoredTable, _ written: Written) throws -> [[String]] {
+        let declared = declaredKeys(of: table) { $0 == purge.source }.filter { !$0.isEmpty }
+        guard declared.isEmpty else { return declared }
+        let keys = keys(of: table)
+        guard keys.count > 1 else { return keys }
         let logged = try keys.filter { key in
-            let isWritten = written.contains(table, key, "own = 1")
+            let isWritten = written.contains(table, [key], "own = 1")
             return try driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(table.sql) m WHERE \(isWritten))")
         }
-        return logged.count == 1 ? logged[0] : nil
+        return logged.count == 1 ? logged : []
+    }
+
+    /// Returns the columns of the keys by which the changelog may name other sources' rows of a table: the declared ones. If
+    /// one of their rows is none by these, its source has another declaration by now, or none: then any key may be meant.
+    private func otherKeys(of table: any StoredTable, _ written: Written) throws -> [[String]] {
+        let declared = declaredKeys(of: table) { $0 != purge.source }
+        guard try driver.isTrue("SELECT EXISTS (\(written.unnamed(table, declared)))") else { return declared }
+        let all = declared + declaredKeys(of: table) { $0 == purge.source } + keys(of: table) + [table.primaryKey]
+        return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
+    }
+
+    private func declaredKeys(of table: any StoredTable, by isWanted: (String) -> Bool) -> [[String]] {
+        purge.keys.keys(of: table.name).filter { isWanted($0.source) }.compactMap { key in
+            let columns = key.columns.compactMap { table.storedColumn($0)?.name }
+            guard columns.count == key.columns.count else { return nil }
+            return columns.isEmpty ? table.primaryKey : columns
+        }
+    }
+
+    /// Returns the columns of the store's keys of a table, the primary key first.
+    private func keys(of table: any StoredTable) -> [[String]] {
+        let primary = table.primaryKey
+        let indexes = table.info.uniqueIndexes.map { $0.map(\.name) }.filter { Set($0) != Set(primary) }
+        return (primary.isEmpty ? [] : [primary]) + indexes
     }
 
     private func isListed(_ row: String, in rows: RowList) -> String {

@@ -16,7 +16,8 @@ struct UndoneChangelog {
         let stored = table.stored
         let mark = undo.changelog.mark(of: stored.name).flatMap(stored.storedColumn)
         let merged = try table.mergeKey()
-        let key = undo.changelog.key(of: stored.name, among: table.columns, merged: merged)
+        let key = undo.changelog.key(
+            of: stored.name, changedBy: undo.source, among: table.columns, merged: merged)
         guard mark.map({ table.columns.contains($0.name) }) ?? false || key != merged else { return }
         let dialect = driver.dialect
         let written: SQLText = """

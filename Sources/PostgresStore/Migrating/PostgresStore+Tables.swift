@@ -14,13 +14,22 @@ extension PostgresStore {
         try tableDetails.ensure(.tables(definitions)) {
             var tables = try present(definitions)
             if !Self.areThere(definitions, tables) {
+                // What cannot be used is not made.
+                let problems =
+                    Self.differences(tables, from: definitions)
+                    + definitions.referenceProblems(isMade: true) { tables[$0]?.info.primaryKey }
+                guard problems.isEmpty else {
+                    throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+                }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
                 tables = try present(definitions)
             }
             let problems = Self.differences(tables, from: definitions)
-            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+            guard problems.isEmpty else {
+                throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+            }
         }
     }
 
@@ -29,9 +38,10 @@ extension PostgresStore {
         Self.areThere(definitions, try present(definitions))
     }
 
-    /// Returns the tables as they are now, by the names in the definitions.
+    /// Returns the tables as they are now, with those to which they refer, by the names in the definitions.
     private func present(_ definitions: [TableSchema]) throws -> [String: TableDetails] {
-        try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        let names = definitions.map(\.name) + definitions.flatMap(\.columns).compactMap(\.references)
+        return try ask { try tableDetails.reread(Set(names), in: $0) }
     }
 
     private static func areThere(_ definitions: [TableSchema], _ tables: [String: TableDetails]) -> Bool {
@@ -115,7 +125,7 @@ extension PostgresStore {
     private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [String] {
         definitions.flatMap {
             TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
-        }
+        } + definitions.referenceProblems(isMade: false) { tables[$0]?.info.primaryKey }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
@@ -176,7 +186,8 @@ extension PostgresStore {
     /// Returns what would make existing tables as declared; none for tables that are so.
     package func migrations(to definitions: [TableSchema]) throws -> [TableMigration] {
         try ask { connection in
-            try definitions.mergedByTable.compactMap { try TableAlteration($0, connection)?.migration }
+            let all = definitions.mergedByTable
+            return try all.compactMap { try TableAlteration($0, among: all, connection)?.migration }
         }
     }
 
@@ -190,8 +201,9 @@ extension PostgresStore {
         var done: [TableMigration] = []
         try changeSchema("the tables cannot be migrated, and nothing was changed") { connection in
             done = []
-            for definition in definitions.mergedByTable {
-                guard let alteration = try TableAlteration(definition, connection) else { continue }
+            let all = definitions.mergedByTable
+            for definition in all {
+                guard let alteration = try TableAlteration(definition, among: all, connection) else { continue }
                 try alteration.run(connection)
                 done.append(alteration.migration)
             }

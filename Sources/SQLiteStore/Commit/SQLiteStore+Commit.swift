@@ -4,7 +4,6 @@ package import FeedStores
 import Foundation
 import GRDB
 import Merging
-import GRDBSQLite
 import Ledger
 
 /// The one place where the main store is written.
@@ -43,18 +42,19 @@ extension SQLiteStore {
         do {
             let stack = try attach(stack, mirrors: commit.mirrors, to: db)
             defer { if stack.path != nil { db.detachWorker() } }
-            // It is called only as long as the body runs, on the connection that the body holds.
-            nonisolated(unsafe) let connection = db.sqliteConnection
-            return try interruption.whileInterruptible({ sqlite3_interrupt(connection) }) {
-                guard stack.path == nil else {
-                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+            return try db.whileInterruptible(by: interruption) {
+                func record(defersForeignKeys: Bool) throws -> RunReport {
+                    try self.record(
+                        commit, merging: stack, defersForeignKeys: defersForeignKeys, interruption, seconds: seconds,
+                        db)
                 }
+                guard stack.path == nil else { return try record(defersForeignKeys: true) }
                 do {
                     // Deferring them makes SQLite forget every prepared statement, which takes longer than most small
                     // stacks. Most stacks do not need it, as parents come before their children.
-                    return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
+                    return try record(defersForeignKeys: false)
                 } catch let error as DatabaseError where error.breaksForeignKey {
-                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+                    return try record(defersForeignKeys: true)
                 }
             }
         } catch let error as DatabaseError {
@@ -63,7 +63,8 @@ extension SQLiteStore {
     }
 
     private func record(
-        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
+        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, _ interruption: Interruption,
+        seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
         var recorded = (commit: commit, widened: Set<RequestID>())
         memory.beginTransaction()
@@ -76,6 +77,8 @@ extension SQLiteStore {
             recorded = try CommitTransaction(SQLiteCommitDriver(store: self, merging: driver))
                 .record(commit, as: run, seconds: seconds)
             try checkFile()
+            // Requested between two statements, it has ended none of them.
+            try interruption.check()
             return .commit
         }
         memory.endTransaction()
@@ -146,7 +149,7 @@ struct SQLiteCommitDriver: CommitDriver {
 
     func finish() throws {
         try merging.stack.removeBatches(merging.db)
-        try merging.db.checkForeignKeys()
+        try store.checkForeignKeys(merging.db, of: merging.usedTables)
     }
 
     func marks(of tables: [Set<String>]) throws -> [String] {
@@ -177,7 +180,8 @@ extension Database {
         do {
             try execute(
                 sql: """
-                    PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -2048
+                    PRAGMA worker.journal_mode = TRUNCATE; PRAGMA worker.synchronous = OFF;
+                    PRAGMA worker.cache_size = -2048
                     """)
         } catch {
             detachWorker()
@@ -194,28 +198,5 @@ extension Database {
             // Only an open statement could be the cause, and every statement above has ended.
             assertionFailure("worker context still attached: \(error)")
         }
-    }
-
-    /// Names the first broken foreign key. Foreign keys are deferred while a commit merges.
-    func checkForeignKeys() throws {
-        guard hasBrokenForeignKeys else { return }
-        guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check") else { return }
-        let table: String = violation["table"]
-        let parent: String = violation["parent"]
-        let constraint: Int = violation["fkid"]
-        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.sqlIdentifier))")
-            .filter { ($0["id"] as Int) == constraint }
-        let columns = rows.map { $0["from"] as String }
-        let target = rows.compactMap { $0["to"] as String? }
-        let rowID: Int64? = violation["rowid"]
-        let row = try rowID.flatMap { rowID in
-            try Row.fetchOne(
-                self, sql: "SELECT * FROM main.\(table.sqlIdentifier) WHERE rowid = ?", arguments: [rowID])
-        }
-        let reference = target.isEmpty ? parent : "\(parent)(\(target.joined(separator: ", ")))"
-        throw StoreError(
-            .constraint,
-            "table '\(table)': foreign key (\(columns.joined(separator: ", "))) REFERENCES \(reference) has no such row, "
-                + "in the row \(row.map(describe) ?? "without a row id")")
     }
 }

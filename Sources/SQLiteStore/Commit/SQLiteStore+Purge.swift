@@ -13,7 +13,7 @@ extension SQLiteStore {
             try recording(purge.commit.report, db) { run, stack in
                 let driver = SQLiteMergeDriver(db, memory, stack, run: run.id)
                 report = try PurgeTransaction(purge, driver, ledger(db), claims(db)).execute(as: run)
-                try db.checkForeignKeys()
+                try checkForeignKeys(db)
                 return isTrial ? .rollback : .commit
             }
             if !isTrial { requestIndex.apply(purge.commit) }

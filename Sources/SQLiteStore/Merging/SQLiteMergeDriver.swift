@@ -82,6 +82,12 @@ final class SQLiteMergeDriver: MergeDriver {
         return table
     }
 
+    /// The names of the tables that the merge has asked for, those of the stack first.
+    var usedTables: [String] {
+        let staged = stack.parts.map(\.table.table.name)
+        return staged + tables.values.compactMap { $0?.name }.filter { !staged.contains($0) }.sorted()
+    }
+
     func hasTriggers(_ table: any StoredTable) throws -> Bool {
         try db.isTrue(
             """
@@ -117,7 +123,7 @@ final class SQLiteMergeDriver: MergeDriver {
         do {
             return try body()
         } catch let error as DatabaseError where error.isAboutRows && (defersForeignKeys || !error.breaksForeignKey) {
-            throw table.map { StoreError(error, in: $0) } ?? error
+            throw table.map { StoreError(error, in: $0, advice: db.advice(on: error)) } ?? error
         }
     }
 

@@ -241,7 +241,8 @@ enum OwnTables {
 extension DatabaseMigrator {
     /// Registers a migration of Tributary's own tables, which notes the program that applies it.
     fileprivate mutating func registerOwn(_ name: String, _ migrate: @escaping @Sendable (Database) throws -> Void) {
-        registerMigration(name) { db in
+        // Otherwise GRDB checks all rows of the file, and refuses a store with a broken reference of another program.
+        registerMigration(name, foreignKeyChecks: .immediate) { db in
             try db.execute(
                 sql: """
                     CREATE TABLE IF NOT EXISTS tributary_migration (

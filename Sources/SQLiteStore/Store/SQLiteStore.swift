@@ -23,7 +23,7 @@ package final class SQLiteStore: MainStore {
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
     private let files: StoreFiles
-    private let lockWait: LockWait
+    let lockWait: LockWait
     let writer: SQLiteWriter
     /// This process's rights to deliver events, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
@@ -228,7 +228,7 @@ package final class SQLiteStore: MainStore {
         try probeClosing.get()
     }
 
-    private static func openStates(_ path: String, _ lockWait: LockWait) throws -> DatabaseQueue {
+    static func openStates(_ path: String, _ lockWait: LockWait) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "states"
         configuration.readonly = true

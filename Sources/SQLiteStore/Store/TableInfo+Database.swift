@@ -18,12 +18,13 @@ struct TableList: Sendable {
     /// - Parameter table: the only one that is read; nil for all.
     init(_ db: Database, schema: String, of table: String? = nil) throws {
         let conflicts = Set(
-            try String.fetchAll(
+            try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT name FROM \(schema).sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%'
+                    SELECT name, sql FROM \(schema).sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%'
                     AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
-                    """, arguments: [table]))
+                    """, arguments: [table]
+            ).filter { TableSQL.hasConflictClause($0["sql"]) }.map { $0["name"] as String })
         let listed = try Row.fetchAll(
             db,
             sql: "SELECT name, type, wr, strict FROM pragma_table_list\(table == nil ? "" : "(?2)") WHERE schema = ?1",

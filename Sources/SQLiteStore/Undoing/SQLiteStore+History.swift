@@ -35,7 +35,7 @@ extension SQLiteStore {
     }
 
     private func merge(_ undo: Undo, _ run: RecordedRun, _ stack: StagedStack, _ db: Database) -> UndoMerge {
-        UndoMerge(undo, SQLiteUndoDriver(db, memory, run: run.id, schema: stack.schema))
+        UndoMerge(undo, SQLiteUndoDriver(self, db, run: run.id, schema: stack.schema))
     }
 }
 

@@ -8,22 +8,23 @@ import StoreSQL
 
 /// An undo on the store's writing connection, with a database of its own for the rows.
 struct SQLiteUndoDriver: UndoDriver {
+    let store: SQLiteStore
     let db: Database
-    let memory: StagingMemory
     let run: Int64
+    private var memory: StagingMemory { store.memory }
     /// The database of the connection that takes the rows.
     let schema: String
     let driver: any MergeDriver
 
-    init(_ db: Database, _ memory: StagingMemory, run: Int64, schema: String) {
+    init(_ store: SQLiteStore, _ db: Database, run: Int64, schema: String) {
+        self.store = store
         self.db = db
-        self.memory = memory
         self.run = run
         self.schema = schema
-        driver = SQLiteMergeDriver(db, memory, StagedStack(path: schema, parts: []), run: run)
+        driver = SQLiteMergeDriver(db, store.memory, StagedStack(path: schema, parts: []), run: run)
     }
 
-    func checkConstraints() throws { try db.checkForeignKeys() }
+    func checkConstraints() throws { try store.checkForeignKeys(db) }
 
     func merge(
         restoring tables: [UndoneRows], removals: [Removal], onChange: ((PlannedChange) throws -> Void)?

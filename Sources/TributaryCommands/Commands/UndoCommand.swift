@@ -80,7 +80,7 @@ struct UndoCommand: ProgramCommand {
         return try await body(
             UndoRun(
                 source, to: try target(), in: store, declaration: configuration[source: source],
-                parsers: program.parsers))
+                parsers: program.parsers, keys: DeclaredKeys(configuration, parsers: program.parsers)))
     }
 
     /// - Returns: what would change; nil for nothing.

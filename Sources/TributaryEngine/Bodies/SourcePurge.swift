@@ -26,11 +26,11 @@ package struct SourcePurge {
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source),
             forgottenKeys: states.filter { $0.source == source }.map(\.state.key))
-        var purge = Purge(source: source, commit: commit)
+        var purge = Purge(
+            source: source, keys: DeclaredKeys(configuration, parsers: parsers), commit: commit)
         for (owner, state) in states where owner == source {
             let declared = configuration[source: source]?.requests.first { $0.key == state.key }
             for table in state.tables {
-                if let key = declared?.key(of: table, parsers: parsers) { purge.keys[table.lowercased()] = key }
                 // The stored state of an undeclared request only says whether it mirrors a table.
                 let mirrors = declared.map { $0.mirrors(table) } ?? (state.sync == .mirror && state.tables.count == 1)
                 let isAlone = try !states.contains { try $0.source != source && shares($0.state, table, state.scope) }

@@ -15,7 +15,6 @@ struct EventChanges {
     private static let mostBytes = 1 << 20
 
     private let run: ChangelogRun
-    private let source: SourceDeclaration?
     private let hook: HookDeclaration
     private let environment: RunEnvironment
     private var conditions: [String: ChangeCondition] = [:]
@@ -26,10 +25,8 @@ struct EventChanges {
     /// The number of changes that pass the condition.
     private var heard = 0
 
-    /// - Parameter source: the run's source; nil if it is no longer declared.
-    init(of run: ChangelogRun, _ source: SourceDeclaration?, _ hook: HookDeclaration, _ environment: RunEnvironment) {
+    init(of run: ChangelogRun, _ hook: HookDeclaration, _ environment: RunEnvironment) {
         self.run = run
-        self.source = source
         self.hook = hook
         self.environment = environment
         isFull = hook.rows == 0
@@ -78,7 +75,9 @@ struct EventChanges {
     private func withImages(_ changes: [ChangelogEntry]) throws -> [ChangelogEntry] {
         let wanted = hook.condition.map { condition in changes.filter { condition.sql(for: $0.table) != nil } }
         guard hook.format.hasImages || hook.condition != nil else { return changes }
-        return try environment.store.withImages(wanted ?? changes, of: run, source, environment.registry)
+        return try environment.store.withImages(
+            wanted ?? changes, of: run,
+            DeclaredKeys(environment.configuration, parsers: environment.registry))
     }
 
     private mutating func hears(of change: ChangelogEntry) throws -> Bool {

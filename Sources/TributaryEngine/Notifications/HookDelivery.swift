@@ -206,10 +206,9 @@ actor HookDelivery {
     /// - Returns: nil if no row passes the hook's condition.
     private func send(_ event: HookEvent, with run: ChangelogRun?) async throws -> HookOutcome? {
         var event = event
-        let source = run.flatMap { run in configuration.withLock { $0[source: run.report.source] } }
         return try await holding {
             if let run {
-                var changes = EventChanges(of: run, source, hook, environment)
+                var changes = EventChanges(of: run, hook, environment)
                 do {
                     while try changes.readOn() { try Task.checkCancellation() }
                 } catch let failure as EventChanges.Failure {

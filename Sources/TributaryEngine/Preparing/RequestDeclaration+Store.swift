@@ -20,9 +20,14 @@ extension RequestDeclaration {
                 throw StoreError(.schema, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
             }
         case .mapping(let mapping):
-            try store.prepareTables(definitions(mapping, file: file))
+            let definitions = definitions(mapping, file: file)
+            let references = mapping.references(file: file)
+            // Nothing is made for a reference that leads nowhere.
+            let declared = Set(definitions.map { $0.name.lowercased() })
+            try store.checkReferences(references.filter { !declared.contains($0.table.lowercased()) })
+            try store.prepareTables(definitions)
             try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file))
-            try store.checkReferences(mapping.references(file: file))
+            try store.checkReferences(references)
         case .mirrored, .captures:
             break
         }
@@ -239,20 +244,13 @@ extension RequestMapping {
 extension StoreHistory {
     /// Returns changes of a run with their rows before and after.
     ///
-    /// - Parameter source: the run's source; nil if it is no longer declared.
     func withImages(
-        _ changes: [ChangelogEntry], of run: ChangelogRun, _ source: SourceDeclaration?, _ parsers: ParserRegistry
+        _ changes: [ChangelogEntry], of run: ChangelogRun, _ declared: DeclaredKeys
     ) throws -> [ChangelogEntry] {
-        try withImages(
-            changes, of: run.position.run, keys: source?.keys(of: Set(changes.map(\.table)), parsers) ?? [:])
-    }
-}
-
-extension SourceDeclaration {
-    /// Returns the declared keys of tables, by the tables' names in lower case.
-    fileprivate func keys(of tables: Set<String>, _ parsers: ParserRegistry) -> [String: [String]] {
-        tables.reduce(into: [:]) { keys, table in
-            keys[table.lowercased()] = requests.lazy.compactMap { $0.key(of: table, parsers: parsers) }.first
+        let keys = Set(changes.map(\.table)).reduce(into: [String: [String]]()) { keys, table in
+            let columns = declared.columns(of: table, changedBy: run.report.source)
+            keys[table.lowercased()] = columns?.isEmpty == true ? nil : columns
         }
+        return try withImages(changes, of: run.position.run, keys: keys)
     }
 }

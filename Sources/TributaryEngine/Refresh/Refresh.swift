@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
@@ -26,6 +27,8 @@ actor Refresh {
     /// True to note unmapped parts of documents in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
+    /// The expressions of the run's mappings, compiled once for all documents.
+    let expressions = ExpressionPool()
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
@@ -117,6 +120,7 @@ actor Refresh {
         commit.limits = run.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
         commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime

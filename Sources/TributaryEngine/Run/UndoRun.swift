@@ -19,13 +19,17 @@ package struct UndoRun: Sendable {
     private let store: any MainStore
     private let declaration: SourceDeclaration?
     private let parsers: ParserRegistry
+    private let keys: DeclaredKeys
     private let clock: any RunClock
     private let threads: any WorkThreads
 
-    /// - Parameter declaration: has the keys of the rows, and the columns of soft deletion; nil for an undeclared source.
+    /// - Parameters:
+    ///   - declaration: has the keys of the rows, and the columns of soft deletion; nil for an undeclared source.
+    ///   - keys: the keys of all sources, for tables that only others declare.
     package init(
         _ source: String, to target: Target, in store: any MainStore, declaration: SourceDeclaration? = nil,
-        parsers: ParserRegistry = ParserRegistry([]), clock: any RunClock = SystemClock(),
+        parsers: ParserRegistry = ParserRegistry([]), keys: DeclaredKeys = DeclaredKeys(),
+        clock: any RunClock = SystemClock(),
         threads: any WorkThreads = SystemThreads()
     ) {
         self.source = source
@@ -33,6 +37,7 @@ package struct UndoRun: Sendable {
         self.store = store
         self.declaration = declaration
         self.parsers = parsers
+        self.keys = keys
         self.clock = clock
         self.threads = threads
     }
@@ -119,10 +124,10 @@ package struct UndoRun: Sendable {
 
     /// - Parameter states: the states of the source's requests, by key.
     private func changelog(_ states: [String: RequestState]) -> UndoChangelog {
-        guard let declaration else { return UndoChangelog() }
+        guard let declaration else { return UndoChangelog(others: keys) }
         let written = { (request: RequestDeclaration) in states[request.key]?.tables ?? [] }
         var changelog = UndoChangelog(
-            marks: declaration.retention(at: clock.now()) { written($0) }.deletionMarks)
+            marks: declaration.retention(at: clock.now()) { written($0) }.deletionMarks, others: keys)
         for request in declaration.requests {
             for table in parsers.tables(of: request.content) + written(request) {
                 guard changelog.keys[table.lowercased()] == nil else { continue }

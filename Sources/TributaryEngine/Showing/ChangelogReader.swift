@@ -111,7 +111,7 @@ package struct ChangelogReader: Sendable {
                 row = (last.id, true)
                 if let images {
                     changes = try store.withImages(
-                        changes, of: run, images.configuration[source: run.report.source], images.parsers)
+                        changes, of: run, DeclaredKeys(images.configuration, parsers: images.parsers))
                 }
                 return changes.map { TailLine(.change($0), of: run, format: images?.format ?? .key) }
             }
