@@ -154,6 +154,7 @@ extension PostgresStore {
     private static func opening(_ url: String, _ body: (PostgresConnection) throws -> Void) throws -> String {
         do {
             let connection = try PostgresConnection(url)
+            connection.silenceLimit = answerLimit
             defer { connection.close() }
             try body(connection)
             return connection.address.url
