@@ -47,7 +47,7 @@ final class RunLock: SourceClaim {
         // The top two bits are zero, as file offsets are signed.
         position = off_t(truncatingIfNeeded: fingerprint >> 2)
         let path = storePath + "-lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = StoreMode.open(path, besideStore: storePath)
         guard descriptor >= 0 else {
             throw StoreError(
                 .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -76,7 +76,12 @@ final class RunLock: SourceClaim {
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = position
         lock.l_len = 1
-        return fcntl(descriptor, command, &lock)
+        while true {
+            let result = fcntl(descriptor, command, &lock)
+            // A signal has ended the wait.
+            if result == -1, errno == EINTR { continue }
+            return result
+        }
     }
 
     // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
