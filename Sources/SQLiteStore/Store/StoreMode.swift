@@ -45,6 +45,14 @@ package struct StoreMode: Sendable {
         return close(descriptor) == 0
     }
 
+    /// Makes a folder, unless there is one, which those may enter who may read the store.
+    package static func makeFolder(at path: String, besideStore store: String) throws {
+        let permissions = StoreMode(ofStore: store).map { $0.permissions | ($0.permissions & 0o444) >> 2 } ?? 0o755
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: NSNumber(value: permissions)])
+    }
+
     /// Gives a file that this process has made the permissions, and the owner where the process may.
     private func apply(to descriptor: Int32, keepsOwner: Bool) {
         if keepsOwner, geteuid() == 0 { fchown(descriptor, owner, group) }

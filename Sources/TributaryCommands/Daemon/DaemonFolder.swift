@@ -1,6 +1,7 @@
 import FeedDeclarations
 import Foundation
 import Locking
+import SQLiteStore
 import TributaryEngine
 
 #if canImport(Glibc)
@@ -50,7 +51,7 @@ final class DaemonFolder: Sendable {
         let text = Array("\(getpid())\n".utf8)
         write(descriptor, text, text.count)
         // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
-        try? FileManager.default.createDirectory(atPath: requestsPath, withIntermediateDirectories: true)
+        try? StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
         _ = takeRequests()
         return Presence(descriptor: descriptor, path: presencePath, requestsPath: requestsPath)
     }
@@ -61,7 +62,7 @@ final class DaemonFolder: Sendable {
     /// - Returns: the file's descriptor.
     private func lockPresence() throws -> Int32 {
         while true {
-            let descriptor = open(presencePath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            let descriptor = StoreMode.open(presencePath, besideStore: storePath, keepsOwner: false)
             guard descriptor >= 0 else {
                 throw Failure.failed("\(presencePath) cannot be written: \(String(cString: strerror(errno)))")
             }
@@ -93,7 +94,7 @@ final class DaemonFolder: Sendable {
         }
         let manager = FileManager.default
         if !manager.fileExists(atPath: requestsPath) {
-            try manager.createDirectory(atPath: requestsPath, withIntermediateDirectories: true)
+            try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
             giveToDaemon(requestsPath)
         }
         // Renamed into place, so that the daemon never reads half a request.
