@@ -135,7 +135,7 @@ package struct Changelog: LedgerPart {
     package func changes(after position: RunPosition) throws -> Int {
         try session.count(
             """
-            SELECT sum(last_change - first_change + 1) FROM \(dialect.run)
+            SELECT CAST(sum(last_change - first_change + 1) AS bigint) FROM \(dialect.run)
             WHERE \(dialect.isAfter(position)) AND first_change IS NOT NULL
             """)
     }
