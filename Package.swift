@@ -6,6 +6,10 @@ import PackageDescription
 /// SwiftPM refuses unsafe flags in dependencies, so `Scripts/test` and CI set this variable.
 let strict = ProcessInfo.processInfo.environment["TRIBUTARY_STRICT"] != nil
 
+/// Tests see what is internal to a module, in an optimized build too: `Scripts/test --all` sets this variable. What users
+/// build has no need of it, and `swift build -c release` without it is a step of CI.
+let testing = ProcessInfo.processInfo.environment["TRIBUTARY_TESTING"] != nil
+
 /// The commit that the program names as its own. `Scripts/package` sets it: what SwiftPM's `Context` knows of git is as old as
 /// the manifest that SwiftPM keeps. One file of C has it, so that a new commit compiles nothing else anew.
 let commit = ProcessInfo.processInfo.environment["TRIBUTARY_COMMIT"].map {
@@ -19,7 +23,7 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+    ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : []) + (testing ? [.unsafeFlags(["-enable-testing"])] : [])
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -209,7 +213,7 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedStores",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
@@ -252,7 +256,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "FeedModel", "TributaryEngine", grdb, nioSSL,
+                "CTestWidth", "FeedModel", "TributaryEngine", grdb, nioSSL,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -274,6 +278,8 @@ let package = Package(
             path: "Tests/TestEngine", swiftSettings: swiftSettings),
         // Whole daemons, publishers and stores in one thread, from a seed.
         .target(name: "CJobHook", path: "Tests/CJobHook"),
+        // How many tests run at once.
+        .target(name: "CTestWidth", path: "Tests/CTestWidth"),
         .target(
             name: "Simulator",
             dependencies: [

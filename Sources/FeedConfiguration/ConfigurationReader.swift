@@ -25,7 +25,7 @@ package struct ConfigurationReader {
             var problem = ConfigurationError.Problem(
                 file: file, line: error.line, message: "this is not TOML: \(error.message)")
             problem.column = error.column
-            let excerpt = SourceExcerpt(bytes, error.offset..<error.offset)
+            let excerpt = SourceExcerpt(SourceLines(bytes), error.offset..<error.offset)
             if excerpt.marksSecret {
                 problem.message = problem.message.replacing(/'[^']*'/, with: "[secret]", maxReplacements: 1)
             }
@@ -73,7 +73,7 @@ package struct ConfigurationReader {
         let daemon = root.table(keys.daemon) ?? reader(TOMLTable(), DaemonKeys.table)
         let defaultTable = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
         let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
-        let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
+        let defaults = RequestDefaults(defaultTable, over: RequestDefaults(), parsers)
         let sources = root.table(keys.sources)
         let hooks = root.table(keys.hooks)
         let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
@@ -119,10 +119,21 @@ package struct ConfigurationReader {
         let requests = configuration.sources.flatMap(\.requests)
         let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
         finished.redactor = Redactor(
-            secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret))
-                .union([web?.token?.value, web?.readToken?.value].compactMap(\.self)),
+            secrets: interpolation.secrets.union(proxyPasswords),
             authentications: Set(requests.compactMap(\.authentication)))
         return finished
+    }
+
+    /// - Throws: ``ConfigurationError`` with the mistakes in the addresses, where none is valid.
+    func healthAddress() throws -> ListenAddress? {
+        let keys = DaemonKeys.all
+        guard let daemon = reader(document, FileKeys.table).table(FileKeys.all.daemon) else { return nil }
+        if let address = daemon.address(daemon[keys.health], "health") ?? daemon.address(daemon[keys.listen], "listen")
+        {
+            return address
+        }
+        try problems.check(file: file)
+        return nil
     }
 
     private func reader(_ nodes: TOMLTable, _ known: KeyTable) -> DeclarationReader {
@@ -140,7 +151,7 @@ package struct ConfigurationReader {
         let options = SourceDefaults(table, over: sourceDefaults)
         let isEnabled = table[keys.enabled]
         let requests = table.tables(keys.requests)
-        let inherited = RequestDefaults(table, over: defaults)
+        let inherited = RequestDefaults(table, over: defaults, parsers)
         if requests?.isEmpty ?? true {
             if !table.has(SourceKeys.all.requests) || requests != nil {
                 problems.reportLacking(
@@ -187,7 +198,7 @@ package struct ConfigurationReader {
         let format = optionsReader.format()
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents(at: url, of: forEach)
-        let options = RequestDefaults(table, over: inherited)
+        let options = RequestDefaults(table, over: inherited, parsers)
         if !table.has(RequestKeys.all.url) {
             table.reportLacking(keys.url, message: "the request has no 'url'")
         }
@@ -204,13 +215,6 @@ package struct ConfigurationReader {
                 ["tables", "parser", "capture"], at: table.path,
                 "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
-        }
-        if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, !parsers.names.contains(parser)
-        {
-            let nearest = nearestName(to: parser, among: parsers.names)
-            let hint = nearest.map { "did you mean '\($0)'?" } ?? "registered: \(parsers.names.joined(separator: ", "))"
-            let place = table.has(RequestKeys.all.parser) ? table.path.appending("parser") : table.path
-            problems.report(place, "the parser '\(parser)' is not registered; \(hint)")
         }
         let content: BodyContent
         if let mapping {

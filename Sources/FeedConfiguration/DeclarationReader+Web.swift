@@ -49,7 +49,7 @@ extension DeclarationReader {
         return address
     }
 
-    private func address(_ written: String?, _ key: String) -> ListenAddress? {
+    func address(_ written: String?, _ key: String) -> ListenAddress? {
         guard let written else { return nil }
         if let address = ListenAddress(written) { return address }
         report(

@@ -138,11 +138,6 @@ struct HookReader {
             return nil
         }
         guard let address else { return nil }
-        if address.isDynamic {
-            table.report(
-                "post", "no request goes before a hook, so that there is nothing to take the value of ${…} from")
-            return nil
-        }
         do throws(WebAddress.Problem) {
             _ = try WebAddress(address.value)
         } catch {
@@ -162,7 +157,6 @@ struct HookReader {
         for (index, word) in words.enumerated() {
             let place = table.path.appending("run").appending(index)
             guard let text = table.interpolate(word, at: place) else { return nil }
-            if text.isDynamic { table.problems.report(place, "there is no request to take the value of ${…} from") }
             command.append(text)
         }
         // A name with a folder is relative to the file that declares it; one without is looked for in PATH.

@@ -13,7 +13,7 @@ struct JSONBodyWriter {
     private func json(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {
         switch value {
         case .string(let template):
-            return table.interpolate(template, at: path).map { text in
+            return table.interpolate(template, at: path, isSent: true).map { text in
                 var quoted = InterpolatedText("\"")
                 quoted.append(text.mappingLiterals(RequestBody.Escaping.json))
                 quoted.append(InterpolatedText("\""))

@@ -17,7 +17,12 @@ extension MappingReader {
         if let format = column.format {
             switch column.type {
             case .date, .datetime:
-                if DateFormat(format) == nil {
+                if (try? DateFormat(writing: format))?.lacksDayPeriod ?? false {
+                    reader.report(
+                        "format",
+                        "'\(format)' has the hour from 1 to 12 without AM or PM; write %H or HH for the hour from 0 to 23, "
+                            + "or add %p or a")
+                } else if DateFormat(format) == nil {
                     reader.report(
                         "format",
                         "'\(format)' is not a date's format; write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")
@@ -102,9 +107,16 @@ extension MappingReader {
         if table.within != nil, (table.sync ?? .mirror) != .mirror {
             reader.report("within", "requires sync = \"mirror\"")
         }
+        var children: [String: String] = [:]
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
             let columns = DeclarationReader.place(reader, "columns", column.name)
+            if let other = children.updateValue(column.name, forKey: parent.lowercased()) {
+                reader.problems.report(
+                    columns,
+                    "the column '\(other)' names the parent '\(parent)', too, and both would hold the same value: declare one "
+                        + "column with 'parent', and read other values of the parent by a path such as ../@id")
+            }
             guard let enclosing = tables[parent.lowercased()]?.first else {
                 let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(

@@ -40,7 +40,8 @@ struct RequestBodyReader {
     private func plain(_ template: String, _ body: DeclarationReader) -> RequestBody? {
         let start = template.first { !$0.isWhitespace }
         let escaping: RequestBody.Escaping = start == "<" ? .xml : .none
-        let text = body.interpolate(template, at: body.path) { escaping($0) }
+        let text = body.interpolate(template, at: body.path, isSent: true) { escaping($0) }
+        for secret in LiteralSecrets.secrets(inBody: text?.value ?? "") { body.hide(secret) }
         let type = start == "<" ? Self.xmlType : start == "{" || start == "[" ? Self.jsonType : nil
         return text.map { RequestBody(text: $0, escaping: escaping, contentType: type) }
     }

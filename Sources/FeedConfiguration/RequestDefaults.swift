@@ -35,8 +35,9 @@ struct RequestDefaults {
 
     init() {}
 
-    /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones.
-    init(_ table: DeclarationReader, over outer: RequestDefaults) {
+    /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones. Values of `outer` have been
+    /// checked where they stand.
+    init(_ table: DeclarationReader, over outer: RequestDefaults, _ parsers: any BodyParsing) {
         let keys = RequestKeys.all
         method = table[keys.method]?.uppercased() ?? outer.method
         headers = outer.headers
@@ -71,7 +72,9 @@ struct RequestDefaults {
         sync = table[keys.sync] ?? outer.sync
         scope = outer.scope.merging(table[keys.scope] ?? [:]) { $1 }
         window = table[keys.window] ?? outer.window
-        if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
+        if table.has(keys.window), window?.isEmpty ?? false {
+            table.report("window", "a column's name must not be empty")
+        }
         deleted = table.deletionMark(keys.deleted) ?? outer.deleted
         expiry = table.expiry(keys.expire) ?? outer.expiry
         allowsEmpty = table[keys.allowEmpty] ?? outer.allowsEmpty
@@ -79,15 +82,23 @@ struct RequestDefaults {
         maxChanged = table[keys.maxChanged] ?? outer.maxChanged
         keepBodies = table[keys.keepBodies] ?? outer.keepBodies
         acceptStatus = table[keys.acceptStatus] ?? outer.acceptStatus
-        for status in acceptStatus ?? [] where !(200..<300).contains(status) {
+        for status in acceptStatus ?? [] where table.has(keys.acceptStatus) && !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")
         }
         retries = table[keys.retries] ?? outer.retries
         retriesUnsafe = table[keys.retryUnsafe] ?? outer.retriesUnsafe
         resumes = table[keys.resume] ?? outer.resumes
         triedParser = table.has(RequestKeys.all.parser) || outer.triedParser
-        if let method, !Self.isToken(method) {
+        if table.has(keys.method), let method, !Self.isToken(method) {
             table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")
+        }
+        if table.has(keys.parser), !table.has(keys.tables), let parser, parser != BodyContent.mirroredName,
+            !parsers.names.contains(parser)
+        {
+            let hint =
+                nearestName(to: parser, among: parsers.names).map { "did you mean '\($0)'?" }
+                ?? "registered: \(parsers.names.joined(separator: ", "))"
+            table.report("parser", "the parser '\(parser)' is not registered; \(hint)")
         }
         table.finish()
     }

@@ -13,8 +13,14 @@ struct SOAPReader {
         let namespace = table[keys.namespace]
         let isQualified = table[keys.qualified] ?? keys.qualified.standard
         let name = table[keys.name]
-        let parameters = table.table(keys.parameters).map { XMLBodyWriter(table: $0).content() }
-        let header = table.table(keys.header).map { XMLBodyWriter(table: $0).content() }
+        let declaring = isQualified ? "xmlns" : "xmlns:m"
+        let parameters = table.table(keys.parameters).map { parameters in
+            if namespace != nil, parameters.keys.contains("@" + declaring) {
+                parameters.report("@" + declaring, "the operation has a 'namespace'; remove one of the two")
+            }
+            return XMLBodyWriter(table: parameters).inner()
+        }
+        let header = table.table(keys.header).map { XMLBodyWriter(table: $0).inner() }
         table.finish()
         guard let name else {
             if !table.has(SOAPKeys.all.name) {
@@ -29,7 +35,7 @@ struct SOAPReader {
         var envelope = InterpolatedText(
             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<soap:Envelope xmlns:soap=\"\(version.namespace)\">")
         if let header {
-            envelope.append(InterpolatedText("<soap:Header>"))
+            envelope.append(InterpolatedText("<soap:Header"))
             envelope.append(header)
             envelope.append(InterpolatedText("</soap:Header>"))
         }
@@ -38,12 +44,11 @@ struct SOAPReader {
         let tag = namespace != nil && !isQualified ? "m:\(name)" : name
         envelope.append(InterpolatedText("<soap:Body><\(tag)"))
         if let namespace {
-            envelope.append(InterpolatedText(isQualified ? " xmlns=\"" : " xmlns:m=\""))
+            envelope.append(InterpolatedText(" \(declaring)=\""))
             envelope.append(namespace.mappingLiterals { XMLText.escaped($0) ?? "" })
             envelope.append(InterpolatedText("\""))
         }
-        envelope.append(InterpolatedText(">"))
-        if let parameters { envelope.append(parameters) }
+        envelope.append(parameters ?? InterpolatedText(">"))
         envelope.append(InterpolatedText("</\(tag)></soap:Body></soap:Envelope>\n"))
         return SOAPDeclaration(version: version, action: action, envelope: envelope)
     }

@@ -29,6 +29,8 @@ struct TransportReader {
             let password = required(BasicKeys.all.password, basic)
             let cleartext = basic[BasicKeys.all.cleartext] ?? BasicKeys.all.cleartext.standard
             guard let user, let password else { return nil }
+            // An API key is often sent as a user without a password.
+            if password.value.isEmpty { basic.hide(user.value) }
             if user.value.contains(":") {
                 basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
             }

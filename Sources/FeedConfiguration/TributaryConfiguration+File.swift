@@ -32,14 +32,15 @@ extension TributaryConfiguration {
         let start = file + ": "
         let bytes = messages.contains { $0.hasPrefix(start) } ? try? ConfigurationFile.read(file) : nil
         let document = bytes.flatMap { try? TOMLParser.parse($0) }
+        let lines = bytes.map(SourceLines.init)
         return messages.map { message in
             guard message.hasPrefix(start) else { return .init(file: "", message: message) }
             let text = message.dropFirst(start.count)
             let (path, rest) = TOMLKeyPath.read(from: text)
-            guard let bytes, let document, document.place(of: path) != nil, rest.hasPrefix(": ") else {
+            guard let lines, let document, document.place(of: path) != nil, rest.hasPrefix(": ") else {
                 return .init(file: file, message: String(text))
             }
-            return .init(file: file, path: path, message: String(rest.dropFirst(2)), in: document, bytes)
+            return .init(file: file, path: path, message: String(rest.dropFirst(2)), in: document, lines)
         }
     }
 

@@ -21,6 +21,14 @@ struct XMLBodyWriter {
         }
     }
 
+    /// Returns what follows the name in the start tag of the element that the table is, and the element's content.
+    func inner() -> InterpolatedText {
+        var xml = attributes()
+        xml.append(InterpolatedText(">"))
+        xml.append(content())
+        return xml
+    }
+
     /// Returns the attributes of the table's keys.
     private func attributes() -> InterpolatedText {
         table.entries().filter { $0.key.hasPrefix("@") }.reduce(into: InterpolatedText("")) { xml, entry in
@@ -37,10 +45,7 @@ struct XMLBodyWriter {
         check(name, at: path)
         var xml = InterpolatedText("<\(name)")
         if case .table(let nodes) = value {
-            let inner = XMLBodyWriter(table: table.reader(nodes, at: path))
-            xml.append(inner.attributes())
-            xml.append(InterpolatedText(">"))
-            xml.append(inner.content())
+            xml.append(XMLBodyWriter(table: table.reader(nodes, at: path)).inner())
         } else {
             xml.append(InterpolatedText(">"))
             xml.append(text(value, at: path))
@@ -50,7 +55,7 @@ struct XMLBodyWriter {
     }
 
     private func text(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
-        guard let text = table.text(of: value, at: path) else { return InterpolatedText("") }
+        guard let text = table.text(of: value, at: path, isSent: true) else { return InterpolatedText("") }
         var isAllowed = true
         let escaped = text.mappingLiterals { literal in
             XMLText.escaped(literal)

@@ -1,53 +1,27 @@
 import Foundation
 
 /// Keeps secrets out of texts that others have written: errors of libraries, faults and addresses of servers. Secrets
-/// are values from the environment or from files, the credentials of requests, and tokens that servers have issued.
-/// They are found in every form that they take on the way.
+/// are values in the secret places of a configuration, contents of files, the credentials of requests, and tokens that
+/// servers have issued. They are found in every form that they take on the way.
 ///
 /// Our own messages show templates and need no redaction. Values of fewer than four characters are left alone. They
 /// occur by chance, and hiding them would reveal more than showing them.
 public struct Redactor: Sendable, Equatable {
-    private static let shortest = 4
-
-    /// The forms, in UTF-8, by their first four bytes. Longer ones come first, as one may contain another.
-    private let forms: [UInt32: [[UInt8]]]
+    /// Every form of every secret.
+    private let forms: TextSearch
 
     package init(secrets: some Sequence<String> = [], authentications: some Sequence<Authentication> = []) {
         let authentications = Array(authentications)
         let all = Set(secrets).union(authentications.flatMap(\.secrets))
         // A pair is secret as a whole: its base64 form contains neither of its parts.
         let pairs = authentications.flatMap(\.pairs).flatMap { Self.base64(Array($0.utf8)) }
-        let texts = Set(all.filter { $0.count >= Self.shortest }.flatMap(Self.forms) + pairs)
-        forms = Dictionary(grouping: texts.map { Array($0.utf8) }.filter { $0.count >= Self.shortest }) {
-            Self.start(of: $0[...])
-        }.mapValues { $0.sorted { $0.count > $1.count } }
+        forms = TextSearch(all.filter { $0.count >= TextSearch.shortest }.flatMap(Self.forms) + pairs)
     }
 
-    public func redact(_ text: String) -> String {
-        guard !forms.isEmpty, text.utf8.count >= Self.shortest else { return text }
-        let bytes = Array(text.utf8)
-        var kept: [UInt8] = []
-        var position = 0
-        var copied = 0
-        while position + Self.shortest <= bytes.count {
-            let rest = bytes[position...]
-            guard let form = forms[Self.start(of: rest)]?.first(where: { rest.starts(with: $0) }) else {
-                position += 1
-                continue
-            }
-            kept += bytes[copied..<position] + Array("[secret]".utf8)
-            position += form.count
-            copied = position
-        }
-        return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
-    }
+    public func redact(_ text: String) -> String { forms.replaced(in: text) { _ in "[secret]" } }
 
     /// Returns true if a text contains a secret, and must not be kept.
     package func finds(in text: String) -> Bool { redact(text) != text }
-
-    private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.prefix(shortest).reduce(0) { $0 << 8 | UInt32($1) }
-    }
 
     // MARK: - Forms
 

@@ -112,7 +112,7 @@ public struct RequestBody: Sendable, Hashable {
         guard let escaped = XMLText.escaped(value) else {
             throw NoPlace(description: "the value of '\(name)' has a character that XML cannot hold")
         }
-        // The declaration's own writer has made the text: there are no comments, sections or empty attributes in it.
+        // The first element of that name in the text, even in a comment of a `text` or `file`: page.md says so.
         let tag = try Regex(
             "<((?:[^\\s<>/:]+:)?\(NSRegularExpression.escapedPattern(for: name)))((?:\\s[^<>]*?)?)(?:/>|>[^<]*</\\1>)")
         guard let match = try tag.firstMatch(in: text.value), let opening = match[1].substring,

@@ -274,6 +274,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     }
 
     /// The headers of a request that declares none.
+    /// The limit of a body without `max_body`, in bytes.
+    package static let defaultMaxBody = 256 << 20
     package static let defaultHeaders = [
         "Accept": InterpolatedText(BodyFormat.xml.accept)
     ]

@@ -1,7 +1,7 @@
 import FeedModel
 
-/// Decides how long a request's validators and kept bodies are valid. Each member is a SHA-256 digest of parts of the
-/// declaration, which are listed here and nowhere else.
+/// Decides how long a request's validators and kept bodies are valid. Each member is a 64-bit FNV-1a hash of parts of
+/// the declaration, which are listed here and nowhere else.
 package struct ValidityDigest: Sendable, Equatable {
     /// Changes when another document would be requested. Kept bodies are valid while it stays the same.
     package let question: String

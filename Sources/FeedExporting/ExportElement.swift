@@ -23,6 +23,9 @@ final class ExportElement {
         attributes.map(\.field) + [text, markup].compactMap(\.self) + children.flatMap(\.fields)
     }
 
+    /// The number of elements from this one to its deepest descendant.
+    var height: Int { 1 + (children.map(\.height).max() ?? 0) }
+
     /// Gives the fields of the element and of all elements below it their positions among a row's values, from `next`
     /// on.
     func numberFields(_ next: inout Int) {

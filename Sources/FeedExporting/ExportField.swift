@@ -60,10 +60,14 @@ struct ExportField {
         case .double(let number): return format(text(number))
         case .string(let text): return format(text)
         case .blob(let data):
-            if column.format == "hex" { return Array(data.map { String(format: "%02x", $0) }.joined().utf8) }
+            if column.format == "hex" {
+                return data.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+            }
             return Array(data.base64EncodedString().utf8)
         }
     }
+
+    private static let digits = Array("0123456789abcdef".utf8)
 
     /// Returns a number as XML Schema writes it.
     private func text(_ number: Double) -> String {

@@ -79,11 +79,20 @@ final class ExportSession {
         while let row = try rows.next() {
             let values = Array(row.databaseValues)
             try openWrappers(of: table, row, values, &open)
+            if let outer, writer.depth + table.height > XMLLimits().depth { throw tooDeep(table, outer) }
+            if writer.bytes.count > 64 << 10 { try flush() }
             try writeRecord(of: table, row, depth: depth)
             if outer == nil { writer.markup("\n".utf8) }
-            if writer.bytes.count > 64 << 10 { try flush() }
         }
         for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
+    }
+
+    private func tooDeep(_ table: ExportTable, _ outer: [DatabaseValue]) -> ExportError {
+        let key = zip(table.join, outer).map { "\($0.column) = \($1)" }.joined(separator: ", ")
+        return ExportError(
+            description:
+                "table '\(table.mapping.table)': the rows with \(key) are in so many others that their elements would be "
+                + "more than \(XMLLimits().depth) deep, which no document may be; shorten this chain of rows")
     }
 
     private func writeRecord(of table: ExportTable, _ row: Row, depth: Int) throws {

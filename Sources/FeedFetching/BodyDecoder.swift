@@ -20,6 +20,8 @@ package final class BodyDecoder {
 
     /// Decoded bytes so far.
     package private(set) var count = 0
+    /// The decoded bytes at the end of the last complete member of a gzip body; nil within the first member.
+    private var countAtEnd: Int?
 
     /// - Parameters:
     ///   - contentEncoding: the header's value, if there is one (RFC 9110, section 8.4).
@@ -91,9 +93,22 @@ package final class BodyDecoder {
     ) throws {
         var rest = bytes
         while !rest.isEmpty {
-            // A gzip file may consist of several, one after another (RFC 1952, section 2.2).
-            if inflater.isAtEnd { inflater.reset() }
-            let used = try inflater.inflate(rest) { try deliver($0, body) }
+            if inflater.isAtEnd {
+                // Zeros after the end are padding, which gzip(1) skips, too.
+                rest = UnsafeRawBufferPointer(rebasing: rest.drop { $0 == 0 })
+                if rest.isEmpty { return }
+                // A gzip file may consist of several, one after another (RFC 1952, section 2.2).
+                inflater.reset()
+                countAtEnd = count
+            }
+            let used: Int
+            do {
+                used = try inflater.inflate(rest) { try deliver($0, body) }
+            } catch let error as FetchError where error.code == .decoding && countAtEnd == count {
+                throw FetchError(
+                    .decoding,
+                    "the compressed body ends after \(count) decompressed bytes, and other bytes follow")
+            }
             guard used > 0 else { throw FetchError(.decoding, "the body cannot be decompressed") }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(used))
         }

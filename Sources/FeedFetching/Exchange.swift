@@ -4,15 +4,16 @@ package import FeedModel
 package import Foundation
 import NIOCore
 
-/// A body that is generated while it is read. Reading may block the thread.
+/// A body that is read from a file or a file server. Reading blocks the thread.
 protocol BodySource: Sendable {
     /// The number of its bytes; nil if unknown.
     var size: Int? { get }
 
     /// Passes the body to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError``; `CancellationError`; the errors of `consume`.
-    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws
+    /// - Parameter check: throws to end the reading. Called between pieces.
+    /// - Throws: ``FetchError``; the errors of `check` and `consume`.
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws
 }
 
 /// A response whose body has not been read.
@@ -29,8 +30,10 @@ package struct Exchange: Sendable {
     fileprivate enum Body: Sendable {
         case none
         case http(HTTPClientResponse.Body)
-        case part(FileHandle, Range<UInt64>)
+        /// Read on a thread of its own, because it may be of a server that does not answer.
         case source(any BodySource)
+        /// Read on the caller's thread, because it is beside the store.
+        case kept(any BodySource)
     }
 
     /// The body's size that the server announced, in bytes before decompression.
@@ -44,9 +47,10 @@ package struct Exchange: Sendable {
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
-    /// A body between two offsets of a file. Bytes that are appended to the file meanwhile are not read.
-    package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
-        Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
+    /// A body between two offsets of a file that is kept beside the store.
+    package static func kept(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
+        let part = FilePart(handle: handle, range: range, name: response.requestedURL)
+        return Exchange(response: response, body: .kept(part), announcedBytes: part.size)
     }
 
     static func source(_ response: FeedResponse, _ source: any BodySource) -> Exchange {
@@ -86,12 +90,7 @@ package struct Exchange: Sendable {
                 isolation?.assertIsolated()
                 defer { group.cancelAll() }
                 group.addTask { await ahead.fill(from: body) }
-                while case let pieces = try await ahead.next(), !pieces.isEmpty {
-                    for piece in pieces {
-                        try Task.checkCancellation()
-                        try piece.withUnsafeReadableBytes(consume)
-                    }
-                }
+                try await ahead.forEachPiece(consume)
             }
         case .http(let body):
             for try await piece in body {
@@ -99,21 +98,17 @@ package struct Exchange: Sendable {
                 try piece.withUnsafeReadableBytes(consume)
             }
         case .source(let source):
-            try source.forEachPiece(consume)
-        case .part(let handle, let range):
-            try handle.seek(toOffset: range.lowerBound)
-            var left = range.count
-            while left > 0, let piece = try handle.read(upToCount: min(left, 256 << 10)), !piece.isEmpty {
-                try Task.checkCancellation()
-                left -= piece.count
-                try piece.withUnsafeBytes(consume)
+            let ahead = ReadAhead()
+            defer { ahead.abandon() }
+            try await withTaskCancellationHandler {
+                isolation?.assertIsolated()
+                Thread.detachNewThread { ahead.fill(from: source) }
+                try await ahead.forEachPiece(consume)
+            } onCancel: {
+                ahead.abandon()
             }
-            guard left == 0 else {
-                throw FetchError(
-                    .truncated,
-                    "\(response.requestedURL): the file became \(left) bytes shorter while it was read; write a new file "
-                        + "and rename it over the old one")
-            }
+        case .kept(let part):
+            try part.forEachPiece(check: Task.checkCancellation, consume)
         }
         // A sequence may end without an error when its reader is cancelled.
         try Task.checkCancellation()

@@ -14,14 +14,23 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
 
     var code: Code
     var message: String
+    /// The wait that a server requests; nil for another error.
+    package var wait: RequestedWait?
 
     /// True if the same request may succeed when it is sent again.
     package var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
 
+    /// True if a body is larger than its limit.
+    package var isTooLarge: Bool { code == .tooLarge }
+
     package var description: String { message }
 
     /// Returns the error with a place before its message.
-    package func on(_ place: String) -> FetchError { FetchError(code, "\(place): \(message)") }
+    package func on(_ place: String) -> FetchError {
+        var error = self
+        error.message = "\(place): \(message)"
+        return error
+    }
 
     package init(_ code: Code, _ message: String) {
         self.code = code

@@ -1,5 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
+import Foundation
 
 /// Sends a request and returns the head of the response. Each URL scheme has its own implementation.
 package protocol Fetcher: Sendable {
@@ -21,5 +22,35 @@ extension Fetcher {
         _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
         try await fetch(request.prepare(), context, validators: validators, movedTo: movedTo)
+    }
+}
+
+extension ExchangeContext {
+    /// Waits until a request may be sent: for the pause that the server has requested, and for the rate limit. The wait
+    /// does not count as time of the exchange.
+    ///
+    /// - Parameters:
+    ///   - hosts: the limits of each host; nil for none.
+    ///   - isAgain: true for a message that has not reached its server, and so does not wait for the rate limit again.
+    /// - Throws: ``FetchError`` if the server has requested a long pause; `CancellationError`; what the permit's check throws.
+    func waitToSend(
+        to origin: Origin, _ request: PreparedRequest, _ hosts: HostGate?, isAgain: Bool = false, now: () -> Date
+    ) async throws {
+        do {
+            if isAgain {
+                try await hosts?.waitUntilOpen(origin, progress)
+            } else if let permit {
+                try await permit.waitToSend(to: origin, progress)
+            } else {
+                try await hosts?.waitToSend(to: origin, nil, progress)
+            }
+        } catch let error as ClosedHost {
+            var failure = FetchError(
+                .status,
+                "\(request.method) \(request.url): the server \(error.origin) wants no request for "
+                    + "\(Int(error.left.seconds.rounded(.up))) s more (Retry-After)")
+            failure.wait = RequestedWait(origin: error.origin, end: now() + error.left.seconds)
+            throw failure
+        }
     }
 }

@@ -93,7 +93,7 @@ package final class HTTPFetcher: Fetcher {
                     tokenRequest.message(), to: url, origin, with: connections, for: request, context,
                     provenance: nil
                 ).response
-                return try await tokenRequest.token(from: response, now: now())
+                return try await tokenRequest.token(from: response, at: origin, now: now())
             } catch {
                 if error is CancellationError { throw error }
                 throw FetchError(client: error, request: request, progress: context.progress)
@@ -109,13 +109,9 @@ package final class HTTPFetcher: Fetcher {
     ) async throws -> Answer {
         let progress = context.progress
         let isProxied = request.transport.proxy != nil
-        if let permit = context.permit {
-            try await permit.waitToSend(to: origin, progress)
-        } else {
-            try await hosts?.waitToSend(to: origin, nil, progress)
-        }
         var resends = Resends(method: message.method.rawValue)
         while true {
+            try await context.waitToSend(to: origin, request, hosts, isAgain: resends.count > 0, now: now)
             progress?.isConnecting()
             let entry = correlation.add(for: progress, to: origin, provenance: isProxied ? nil : provenance)
             defer { correlation.remove(entry) }
@@ -127,6 +123,7 @@ package final class HTTPFetcher: Fetcher {
                 progress?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
+                close(origin, after: response)
                 guard isProxied else { return (response, entry.address) }
                 return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
@@ -138,6 +135,13 @@ package final class HTTPFetcher: Fetcher {
                 }
             }
         }
+    }
+
+    /// Notes the pause that a busy server requests. All requests to it wait for its end.
+    private func close(_ origin: Origin, after response: HTTPClientResponse) {
+        let now = now()
+        guard let wait = RequestedWait(response, of: origin, at: now), let end = wait.end else { return }
+        hosts?.close(origin, for: .seconds(end.timeIntervalSince(now)))
     }
 
     /// - Parameter known: the Last-Modified that is stored with the request's rows.
@@ -196,6 +200,17 @@ package final class HTTPFetcher: Fetcher {
                 .connection,
                 "\(request.url): the files of the request's 'tls' cannot be used: \(ErrorText.words(error))")
         }
+    }
+}
+
+extension RequestedWait {
+    /// The wait that a response requests; nil if its server is not busy.
+    init?(_ response: HTTPClientResponse, of origin: Origin, at now: Date) {
+        let status = Int(response.status.code)
+        guard RetryAfter.statuses.contains(status) else { return nil }
+        self.init(
+            origin: origin, status: status,
+            end: response.headers.first(name: "Retry-After").flatMap { RetryAfter.end(of: $0, at: now) })
     }
 }
 

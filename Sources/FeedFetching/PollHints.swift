@@ -13,11 +13,8 @@ package struct PollHints: Sendable, Equatable {
     package private(set) var isHTTP = false
     /// False if a response over HTTP has neither freshness nor validators.
     package private(set) var haveValidators = true
-    /// The end of the wait that a server requested, and the status of that answer.
-    package var retryAt: Date?
-    package var retryStatus: Int?
-    /// The origin that answered 429. It receives no request until `retryAt`.
-    package var busyOrigin: Origin?
+    /// The wait that a busy server has requested. It receives no request until the end.
+    package var wait: RequestedWait?
     /// The address of a feed that is gone (410).
     package var gone: String?
     /// The new addresses of permanently moved requests, by key.
@@ -38,10 +35,8 @@ package struct PollHints: Sendable, Equatable {
             }
         case 410:
             gone = response.requestedURL
-        case 429, 503:
-            retryStatus = response.status
-            retryAt = RetryAfter.end(of: response, at: now)
-            if response.status == 429 { busyOrigin = origin }
+        case let status where RetryAfter.statuses.contains(status):
+            wait = RequestedWait(origin: origin, status: status, end: RetryAfter.end(of: response, at: now))
         default:
             break
         }

@@ -27,7 +27,7 @@ struct Resends {
     static let refusalLimit = 8
 
     private let isIdempotent: Bool
-    private var count = 0
+    private(set) var count = 0
 
     /// - Parameter method: the message's method.
     init(method: String) {

@@ -68,7 +68,16 @@ struct TokenRequest {
     }
 
     /// - Throws: ``FetchError`` if the server issues no token.
-    func token(from response: HTTPClientResponse, now: Date) async throws -> TokenStore.Token {
+    func token(from response: HTTPClientResponse, at origin: Origin, now: Date) async throws -> TokenStore.Token {
+        do {
+            return try await token(from: response, now: now)
+        } catch var error as FetchError {
+            error.wait = RequestedWait(response, of: origin, at: now)
+            throw error
+        }
+    }
+
+    private func token(from response: HTTPClientResponse, now: Date) async throws -> TokenStore.Token {
         let subject = "the token server \(client.tokenURL)"
         let body: ByteBuffer
         do {

@@ -17,7 +17,7 @@ extension Transport {
         // The client must not repeat a failed connection until the timeout; `retries` limits the attempts.
         configuration.connectionPool.retryConnectionEstablishment = false
         connections.configure(&configuration)
-        configuration.tlsConfiguration = try tls?.configuration()
+        configuration.tlsConfiguration = try tls?.configuration() ?? .modernClient
         if let proxy { configuration.proxy = proxy.configuration }
         return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
     }
@@ -30,9 +30,19 @@ extension Transport {
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 }
 
+extension TLSConfiguration {
+    /// A client's configuration with the system's certificates. Requires TLS 1.2, because earlier versions are insecure (RFC
+    /// 8996).
+    static var modernClient: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        return configuration
+    }
+}
+
 extension Transport.TLS {
     fileprivate func configuration() throws -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
+        var configuration = TLSConfiguration.modernClient
         // Checked again, because files may have changed since the configuration was read, and must not block the
         // client.
         for file in [trustedCertificates, certificates, key].compactMap(\.self) { try RegularFile.check(file) }

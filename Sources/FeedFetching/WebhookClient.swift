@@ -5,6 +5,7 @@ package import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// Posts events to addresses, by Standard Webhooks (github.com/standard-webhooks). Redirects are not followed, because
 /// they would send signed events to another receiver.
@@ -36,6 +37,7 @@ package final class WebhookClient: Sendable {
     package init() {
         var configuration = HTTPClient.Configuration()
         configuration.timeout.connect = TimeAmount(Self.connectTimeout)
+        configuration.tlsConfiguration = .modernClient
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.connectionPool.retryConnectionEstablishment = false

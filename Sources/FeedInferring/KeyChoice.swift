@@ -43,7 +43,7 @@ struct KeyChoice {
     /// Returns the values that may be unique within each of the enclosing records, the best first.
     func uniqueAmongSiblings(in enclosing: ElementProfile) -> [Choice] {
         ranked(of: record.count / max(enclosing.count, 1)) {
-            $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.distinctAmongSiblings.allDiffer
+            $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.differAmongSiblings
         }
     }
 

@@ -100,6 +100,7 @@ package final class MappingDraft {
 
     /// Returns the tables: the outermost ones with the most values first, each before those below it.
     private static func tables(_ root: ElementProfile) -> [ProposedTable] {
+        let root = SOAPResponse(root)?.content ?? root
         let outermost = RecordFinder(root: root).records.flatMap { ProposedTable.tables(for: $0, parent: nil) }
         let found = outermost.isEmpty ? ProposedTable.tables(for: root, parent: nil) : outermost
         let order = found.enumerated().map { ($0.offset, $0.element, $0.element.weight) }

@@ -64,6 +64,7 @@ package struct MappingProposal: Sendable, Equatable {
             let bound = bindings.map { "\(TOMLText.key($0.prefix)) = \(TOMLText.string($0.namespace))" }
             head.append("namespaces = { " + bound.joined(separator: ", ") + " }")
         }
+        if let message = SOAPResponse(draft.root) { head += message.comments("\(source).requests") }
         self.sourceName = name
         isList = false
         reasons = tables.map { Reason(table: $0.name, text: $0.summary) }

@@ -11,8 +11,11 @@ final class PathWriter {
     private var used: Set<String> = ["xml"]
     private var nextNumber: [String: Int] = [:]
     private let written: [String: String]
+    /// The Body of a SOAP message. Paths begin inside it, with or without an envelope around it.
+    private let body: ElementProfile?
 
     init(root: ElementProfile) {
+        body = SOAPResponse(root)?.body
         var written: [String: String] = [:]
         root.visit { element in
             for name in [element.name] + element.attributes.map(\.name) {
@@ -31,6 +34,9 @@ final class PathWriter {
         if let top = ancestors.firstIndex(where: \.isRecursive) {
             return ancestors[...top].reversed().map(step).joined(separator: "/")
         }
+        if let body, let end = ancestors.dropFirst().firstIndex(where: { $0 === body }) {
+            return ancestors[..<end].reversed().map(step).joined(separator: "/")
+        }
         return ancestors.reversed().map { "/" + step($0) }.joined()
     }
 
@@ -46,14 +52,13 @@ final class PathWriter {
     }
 
     private func step(_ element: ElementProfile) -> String {
-        element.hasTwin ? qualified(element.name) : local(element.name)
-    }
-
-    /// Returns a name as a step of a path has it: in quotes where no XML element could have it.
-    private func local(_ name: XMLName) -> String {
-        let local = name.local
-        if ElementNaming.name(local) == local { return local }
-        return local.contains("'") ? "\"\(local)\"" : "'\(local)'"
+        if element.hasTwin { return qualified(element.name) }
+        let bare = element.name.bare
+        // In quotes, it is the name of one member, and not of all of which the same element is made.
+        let isAmbiguous = element.parent?.ambiguous.contains(element.name.local) ?? false
+        if !isAmbiguous, ElementNaming.name(bare) == bare { return bare }
+        let quote = bare.contains("'") && !bare.contains("\"") ? "\"" : "'"
+        return quote + bare.replacing(quote, with: quote + quote) + quote
     }
 
     private func qualified(_ name: XMLName) -> String {
@@ -81,8 +86,8 @@ final class PathWriter {
 }
 
 extension ElementProfile {
-    /// True if a sibling has the same local name in another namespace.
-    var hasTwin: Bool { parent?.twins.contains(name.local) ?? false }
+    /// True if a sibling has the same name in another namespace.
+    var hasTwin: Bool { parent?.twins.contains(name.bare) ?? false }
 }
 
 extension XMLName {

@@ -27,7 +27,7 @@ struct UnmappedContent {
     /// Returns a line with the first paths; no line without one.
     func line(below root: ElementProfile) -> [String] {
         var paths = PathList()
-        collect(root, root.name.local, &paths)
+        collect(root, root.name.bare, &paths)
         return paths.line("Not mapped:")
     }
 
@@ -42,6 +42,6 @@ struct UnmappedContent {
         let isNothingElse = element.isLeaf && element.data.isEmpty
         if !texts.contains(identity), element.text.filled > 0 || isNothingElse || element.isProse { paths.append(path) }
         guard !element.isProse else { return }
-        for child in element.children { collect(child, "\(path)/\(child.name.local)", &paths) }
+        for child in element.children { collect(child, "\(path)/\(child.name.bare)", &paths) }
     }
 }

@@ -4,7 +4,7 @@ public enum ChangeLimit: Sendable, Hashable {
     /// A part of the rows, from 0 to 1, where there are more than some.
     case share(Double, above: Int = 0)
 
-    /// Half of the rows, where there are more than a hundred.
+    /// The default: half of the rows, where there are more than a hundred. A declared limit of `50%` differs from it.
     public static let half = ChangeLimit.share(0.5, above: 100)
 
     /// Reads a number of rows, or a percentage such as `50%`.
@@ -43,7 +43,7 @@ extension ChangeLimit: CustomStringConvertible {
 public struct ChangeLimits: Sendable, Hashable {
     public var deleted: ChangeLimit?
     public var changed: ChangeLimit?
-    /// True if a feed without any record may delete every row.
+    /// True if a feed without any record may delete every row, where the limit of deletions is the default.
     public var allowsEmpty: Bool
 
     public init(deleted: ChangeLimit? = .half, changed: ChangeLimit? = nil, allowsEmpty: Bool = false) {

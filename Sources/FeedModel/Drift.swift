@@ -42,13 +42,24 @@ package struct DocumentShape: Sendable, Equatable {
 
     package init() {}
 
+    /// Adds the shape of another document, as long as there are not more paths than a ``RequestShape`` remembers. Where names
+    /// are data, each document has others.
     package mutating func formUnion(_ other: DocumentShape) {
-        mapped.formUnion(other.mapped)
-        unmapped.formUnion(other.unmapped)
+        Self.add(other.mapped, to: &mapped)
+        Self.add(other.unmapped, to: &unmapped)
         filled.formUnion(other.filled)
         empty.formUnion(other.empty)
         unmapped.subtract(mapped)
         empty.subtract(filled)
+    }
+
+    /// One path more than are remembered shows that there are too many.
+    private static func add(_ paths: Set<String>, to all: inout Set<String>) {
+        let room = RequestShape.mostPaths + 1 - all.count
+        guard room > 0 else { return }
+        let new = paths.subtracting(all)
+        // In order: the same documents have the same shape.
+        all.formUnion(new.count <= room ? Array(new) : Array(new.sorted().prefix(room)))
     }
 }
 

@@ -19,13 +19,22 @@ package struct TableMigration: Sendable, Equatable {
     package var columns: [Column]
     /// The columns of the new key; empty if it stays.
     package var key: [String]
+    /// The new key's columns that the table lacks. Existing rows have no value in them.
+    package var added: [String]
+    /// The column that numbers the rows, by which those of other tables refer to them; nil if there is none to add.
+    package var number: String?
     /// The SQL, in its order.
     package var statements: [String]
 
-    package init(table: String, columns: [Column], key: [String], statements: [String] = []) {
+    package init(
+        table: String, columns: [Column], key: [String], added: [String] = [], number: String? = nil,
+        statements: [String] = []
+    ) {
         self.table = table
         self.columns = columns
         self.key = key
+        self.added = added
+        self.number = number
         self.statements = statements
     }
 
@@ -34,6 +43,8 @@ package struct TableMigration: Sendable, Equatable {
         columns.map {
             "\($0.name): \($0.from.isEmpty ? "no type" : $0.from) becomes \($0.to.isEmpty ? "no type" : $0.to)"
         }
+            + (number.map { ["\($0): a new number for each row, to which other tables refer"] } ?? [])
+            + added.map { "\($0): a new column, NULL in the existing rows" }
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
     }
 
@@ -51,6 +62,19 @@ package struct TableMigration: Sendable, Equatable {
             .constraint,
             "table '\(table)': \(value) in column '\(column.name)' is no \(column.to.isEmpty ? "number" : column.to), in the "
                 + "row \(row); nothing was changed: fix the value first, or declare another type")
+    }
+
+    /// Creates the error for a table whose primary key cannot change, because rows of another table hold it.
+    ///
+    /// - Parameter columns: the other table's columns that refer to it.
+    package static func refusal(
+        of table: String, key: [String], heldBy child: String, _ columns: [String]
+    ) -> StoreError {
+        StoreError(
+            .schema,
+            "table '\(table)' cannot get another primary key than (\(key.joined(separator: ", "))): table '\(child)' refers to "
+                + "it by (\(columns.joined(separator: ", "))), and its rows hold the former keys; nothing was changed: drop table "
+                + "'\(child)' first, which the next run makes and fills again, or keep the key")
     }
 
     /// Creates the error for rows that have one key.
@@ -73,6 +97,31 @@ extension [TableSchema] {
             let known = Set(merged[index].columns.map { $0.name.lowercased() })
             merged[index].columns += definition.columns.filter { !known.contains($0.name.lowercased()) }
             if merged[index].key.isEmpty { merged[index].key = definition.key }
+            merged[index].needsGeneratedKey = merged[index].needsGeneratedKey || definition.needsGeneratedKey
         }
+    }
+
+    /// The tables, in lower case, to whose rows columns refer.
+    package var referred: Set<String> { Set(flatMap(\.columns).compactMap { $0.references?.lowercased() }) }
+}
+
+extension TableSchema {
+    /// A name for the column that numbers the rows, which no column has.
+    ///
+    /// - Parameter columns: the names of columns that an existing table has.
+    package func generatedKey(besides columns: [String] = []) -> String {
+        let taken = Set((self.columns.map(\.name) + scope + columns).map { $0.lowercased() })
+        var name = taken.contains("id") ? self.name + "_id" : "id"
+        var number = 2
+        while taken.contains(name.lowercased()) {
+            name = "id_\(number)"
+            number += 1
+        }
+        return name
+    }
+
+    /// Returns true if the table is to have a column: one that is mapped, or one of the scope.
+    package func has(_ column: String) -> Bool {
+        (columns.map(\.name) + scope).contains { $0.lowercased() == column.lowercased() }
     }
 }

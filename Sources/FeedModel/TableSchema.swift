@@ -76,7 +76,44 @@ extension TableSchema {
     }
 }
 
+extension [String] {
+    /// The messages without those that were there before.
+    package var withoutRepetitions: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}
+
 extension [TableSchema] {
+    /// Returns messages about columns that cannot hold the key of a row of the table to which they refer.
+    ///
+    /// - Parameters:
+    ///   - isMade: true where the tables are about to be made, so that those which do not exist and are not declared are
+    ///     missing.
+    ///   - primaryKey: returns the primary key of an existing table; nil if it does not exist.
+    package func referenceProblems(
+        isMade: Bool, primaryKey: (String) throws -> [String]?
+    ) rethrows -> [String] {
+        let declared = Set(map { $0.name.lowercased() })
+        return try flatMap { definition in
+            try definition.columns.compactMap { column -> String? in
+                guard let name = column.references else { return nil }
+                let refers =
+                    "\(definition.place): the column '\(column.name)' of table '\(definition.name)' refers to table '\(name)'"
+                guard let key = try primaryKey(name) else {
+                    return isMade && !declared.contains(name.lowercased())
+                        ? refers + ", which does not exist; map it, or create it in the schema" : nil
+                }
+                guard key.count != 1 else { return nil }
+                let found =
+                    key.isEmpty ? "which has no primary key" : "whose primary key is (\(key.joined(separator: ", ")))"
+                return refers + ", \(found), and holds one value of it. "
+                    + (declared.contains(name.lowercased())
+                        ? TableMigration.advice : "Give '\(name)' a primary key of one column")
+            }
+        }
+    }
+
     /// - Throws: ``StoreError`` naming each table with more columns than a store can write.
     package func checkWidths(most: Int) throws {
         let wide = filter { $0.columns.count > most }.map {

@@ -24,6 +24,8 @@ extension BodyParser {
 /// A body that is not the expected document.
 package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
+    /// True if the bytes are not of the encoding that was declared or taken for granted.
+    package var isEncoding = false
 
     init(_ description: String) { self.description = description }
 }

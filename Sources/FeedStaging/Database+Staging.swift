@@ -154,14 +154,14 @@ extension Database {
             try execute(
                 cached: """
                     INSERT INTO \(table.duplicates) SELECT \(StagingTable.record),
-                    \(table.kept)(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
+                    \(table.kept(StagingTable.row, of: key)) FROM \(name)
                     """)
         }
-        try execute(
-            cached: """
-                DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (
-                    SELECT \(table.kept)(\(StagingTable.row)) FROM \(name) GROUP BY \(key))
-                """)
+        let kept =
+            table.keeps == .first
+            ? "SELECT \(table.kept(StagingTable.row, of: key)) FROM \(name)"
+            : "SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key)"
+        try execute(cached: "DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (\(kept))")
         counts.rows -= changesCount
         counts.replaced += changesCount
         counts.hasDuplicates = table.numbersRecords
@@ -281,10 +281,12 @@ extension StagingTable {
 
     /// Returns the conditions under which a row counts among those that have the same key, and is there.
     ///
-    /// - Parameter all: the staging tables of the same table of the store.
+    /// - Parameter all: the staging tables of the same table of the store. Among rows of different ones, the latest counts.
     func isLatest(_ alias: String, among all: [StagingTable]) -> [String] {
-        all.filter(mayShareKeys).map {
-            "NOT EXISTS (SELECT 1 FROM \($0.name) n WHERE \($0.matches("n", alias)) AND n.\(Self.row) \(keeps == .first ? "<" : ">") \(alias).\(Self.row))"
+        all.filter(mayShareKeys).map { other in
+            let isBetter = keeps == .first && other.name == name ? "<" : ">"
+            return
+                "NOT EXISTS (SELECT 1 FROM \(other.name) n WHERE \(other.matches("n", alias)) AND n.\(Self.row) \(isBetter) \(alias).\(Self.row))"
         } + (marksDeleted ? ["\(alias).\(Self.deleted) = 0"] : [])
     }
 

@@ -1,3 +1,5 @@
+import FeedModel
+
 extension StagedRecordStore {
     /// Keeps the last of several rows with one key, and of the records within such rows those that are within it. The records
     /// within left out ones are removed first.
@@ -74,11 +76,15 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         }
         let rows = store.rows(of: table)
         let key = table.unresolvedIdentity.map(\.sqlIdentifier).joined(separator: ", ")
-        let document = "\(StagingTable.record) >> \(StagedRecords.bits)"
+        // A later record of another document goes on with what the earlier one had within it.
+        let (function, document) =
+            table.keeps == .first
+            ? ("min", "\(StagingTable.row) >> \(Staging.requestBits)")
+            : ("max", "\(StagingTable.record) >> \(StagedRecords.bits)")
         let replaced = """
             SELECT \(StagingTable.record) FROM (
                 SELECT \(StagingTable.record), \(StagingTable.row),
-                    \(table.kept)(\(StagingTable.row)) OVER (PARTITION BY \(key), \(document)) AS last FROM \(rows)) d
+                    \(function)(\(StagingTable.row)) OVER (PARTITION BY \(key), \(document)) AS last FROM \(rows)) d
             WHERE \(StagingTable.row) <> last
             """
         var removal = self
@@ -94,6 +100,10 @@ private struct RecordRemoval<Store: StagedRecordStore> {
                 try removal.removeNested(in: table, counts)
             }
         }
+        if store.hidesDeleted, table.marksDeleted {
+            try removal.note("SELECT \(StagingTable.record) FROM \(rows) WHERE \(StagingTable.deleted) = 1", of: table)
+            try removal.removeNested(in: table, counts)
+        }
         self = removal
     }
 
@@ -108,7 +118,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         if table.numbersRecords {
             try note("SELECT \(StagingTable.record) FROM \(rows) WHERE \(isWithin)", of: table)
         }
-        let removed = try store.run("DELETE FROM \(rows) WHERE \(isWithin)")
+        let removed = try store.remove(from: table, where: isWithin)
         counts.rows -= removed
         counts.replaced += table.isLookUp || !isReplacement ? 0 : removed
     }
@@ -144,8 +154,8 @@ private struct RecordRemoval<Store: StagedRecordStore> {
                     SELECT e.record FROM inside i JOIN \(edges) e ON e.outside = i.record)
                 SELECT record FROM inside
                 """)
-            let removed = try store.run(
-                "DELETE FROM \(rows) WHERE \(StagingTable.record) IN (SELECT record FROM \(nested))")
+            let removed = try store.remove(
+                from: table, where: "\(StagingTable.record) IN (SELECT record FROM \(nested))")
             counts.rows -= removed
             counts.replaced += isReplacement ? removed : 0
             try note("SELECT record AS \(StagingTable.record) FROM \(nested)", of: table)

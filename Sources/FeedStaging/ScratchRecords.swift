@@ -43,6 +43,10 @@ private struct ScratchRecords: StagedRecordStore {
 
     func isTrue(_ sql: String) throws -> Bool { try Bool.fetchOne(db, sql: sql) == true }
 
+    func remove(from table: StagingTable, where condition: String) throws -> Int {
+        try run("DELETE FROM \(rows(of: table)) WHERE \(condition)")
+    }
+
     func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
         try check()
         try db.prepareForMerge(table, counts: counts, onReplaced: onReplaced)

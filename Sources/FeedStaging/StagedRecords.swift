@@ -44,9 +44,13 @@ extension StagingTable {
 
 /// A database in which staged rows wait to be merged, and which can remove some of them.
 ///
-/// Of records of one document that have one key, the last counts, with the records within it. Those within the others
-/// are removed before rows are compared with each other: they replace nothing.
+/// Of records of one document that have one key, the last counts, with the records within it. Where the first counts, it is
+/// the first of the request's documents. Records within the others are removed before rows are compared with each other: they
+/// replace nothing.
 package protocol StagedRecordStore {
+    /// True if the records within deleted ones are removed, too. The merge removes them itself.
+    var hidesDeleted: Bool { get }
+
     /// The staged rows of a table, as SQL names them.
     func rows(of table: StagingTable) -> String
 
@@ -60,8 +64,17 @@ package protocol StagedRecordStore {
     /// Returns true for a query of one row and one column that is true.
     func isTrue(_ sql: String) throws -> Bool
 
+    /// Removes the staged rows of a table for which a condition holds.
+    ///
+    /// - Returns: their number.
+    func remove(from table: StagingTable, where condition: String) throws -> Int
+
     /// Keeps the last of several rows with one key, if the key is known before the merge.
     ///
     /// - Parameter onReplaced: called before the first such row is removed.
     func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws
+}
+
+extension StagedRecordStore {
+    package var hidesDeleted: Bool { false }
 }

@@ -40,7 +40,10 @@ final class Staging {
         nextRow = nextRows[index] ?? Self.firstRow(ofRequest: index) + 1
     }
 
-    private static func firstRow(ofRequest index: Int) -> Int64 { Int64(index) << 40 }
+    /// The bits below a request's position in the number of a row.
+    static let requestBits: Int64 = 40
+
+    private static func firstRow(ofRequest index: Int) -> Int64 { Int64(index) << requestBits }
 
     /// Returns the first number of a contested row: behind those of all rows that came before their tables were
     /// contested.

@@ -42,8 +42,13 @@ package struct StagingTable: Sendable {
     package var marksDeleted = false
     /// Which of several rows with one key counts.
     package var keeps = RowShape.Duplicates.last
-    /// The SQL function that gives the row id of the row that counts.
-    package var kept: String { keeps == .first ? "min" : "max" }
+    /// Returns the row id of the row that counts among those with one key, as a window function: of the rows of the last
+    /// request, the last, or with ``RowShape/Duplicates/first`` the first.
+    package func kept(_ row: String, of key: String) -> String {
+        keeps == .first
+            ? "first_value(\(row)) OVER (PARTITION BY \(key) ORDER BY \(row) >> \(Staging.requestBits) DESC, \(row))"
+            : "max(\(row)) OVER (PARTITION BY \(key))"
+    }
     /// True if the rows exist only for others to refer to. Equal ones then do not count as replaced records.
     package var isLookUp = false
     /// For a mirror that deletes only among the rows of the parents that the run has sent: the column that names the
@@ -166,7 +171,8 @@ package struct StagingTable: Sendable {
     package var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
     /// The table of records that were replaced by later ones, each with the row that replaced it.
-    package var duplicates: String { "\(schema).same_\(name)" }
+    package var duplicates: String { "\(schema).\(duplicatesName)" }
+    package var duplicatesName: String { name + "_same" }
 
     /// Columns with the same affinities as in the main store, so that values compare as they will be stored; no
     /// constraints.

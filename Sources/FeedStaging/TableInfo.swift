@@ -10,12 +10,15 @@ package struct TableInfo: Sendable {
         package var isGenerated: Bool
         /// False if the column holds texts of different bytes for equal.
         package var isBytewise: Bool
+        /// False if values may be equal in the store although they differ where they are staged, such as 1.0 and 1.00.
+        package var bytesDecide: Bool
 
         package init(
             name: String, declaredType: String, stagedType: String, isNotNull: Bool, isGenerated: Bool,
-            isBytewise: Bool = true
+            isBytewise: Bool = true, bytesDecide: Bool = true
         ) {
             self.isBytewise = isBytewise
+            self.bytesDecide = bytesDecide
             self.name = name
             self.declaredType = declaredType
             self.stagedType = stagedType

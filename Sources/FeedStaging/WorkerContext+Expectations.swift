@@ -10,17 +10,16 @@ extension WorkerContext {
     ///   - isOver: returns true once the time for it is over.
     /// - Throws: ``StoreError`` if it cannot be evaluated; `CancellationError` after an interruption.
     package func finding(against condition: String, isOver: @escaping () -> Bool) throws -> String? {
+        try exposeStagedRows(to: condition, forConditions: true)
         var isLate = false
-        return try withStagedViews(forConditions: true) { database in
-            let reader = try StagedRowsReader(path: database.path) { [scratch] in
-                isLate = isLate || isOver()
-                return isLate || scratch.isInterrupted
-            }
-            do { return try reader.finding(against: condition) } catch {
-                try scratch.checkInterruption()
-                if isLate { throw StoreError(.limit, "takes too long") }
-                throw error
-            }
+        let reader = try StagedRowsReader(path: openScratch().path) { [scratch] in
+            isLate = isLate || isOver()
+            return isLate || scratch.isInterrupted
+        }
+        do { return try reader.finding(against: condition) } catch {
+            try scratch.checkInterruption()
+            if isLate { throw StoreError(.limit, "takes too long") }
+            throw error
         }
     }
 
@@ -28,25 +27,23 @@ extension WorkerContext {
     ///
     /// - Throws: ``StoreError`` if it cannot be evaluated.
     package func check(condition: String) throws {
-        try withStagedViews(forConditions: true) { try StagedRowsReader(path: $0.path) { false }.check(condition) }
+        try exposeStagedRows(to: condition, forConditions: true)
+        try StagedRowsReader(path: openScratch().path) { false }.check(condition)
     }
 
-    /// Returns the number of rows that a request has staged, of several with one key only the one that counts.
+    /// Returns the number of rows that a request has staged and that a commit would merge now.
     ///
     /// - Parameter table: the rows of this table alone; nil for those of all tables.
     package func countRows(ofRequest index: Int, in table: String? = nil) throws -> Int {
-        try flush()
+        let live = try liveRows().stagings
         let rows = Staging.rows(ofRequest: index)
-        let tables = stagings.map(\.table)
         return try inScratch { db in
             var sum = 0
-            for staging in stagings where staging.isUsed(by: index) && !staging.table.isLookUp {
-                let staged = staging.table
+            for (staging, staged) in zip(stagings, live) where staging.isUsed(by: index) && !staged.isLookUp {
                 guard table.map({ $0.lowercased() == staged.table.name.lowercased() }) ?? true else { continue }
-                let rivals = tables.filter(staged.mayShareKeys)
-                for rival in rivals { try db.execute(sql: rival.indexSQL(isUnique: false)) }
                 let isCounted =
-                    ["s.\(StagingTable.row) BETWEEN ? AND ?"] + staged.isLatest("s", among: tables)
+                    ["s.\(StagingTable.row) BETWEEN ? AND ?"]
+                    + staged.isLatest("s", among: live.filter { $0.name != staged.name })
                 sum +=
                     try Int.fetchOne(
                         db, sql: "SELECT count(*) FROM \(staged.name) s\(isCounted.whereClause)",

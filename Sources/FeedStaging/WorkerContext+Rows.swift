@@ -8,8 +8,8 @@ extension WorkerContext {
     /// - Throws: ``StoreError`` if the query cannot be run.
     package func columns(ofQuery query: String) throws -> [String] { try rows(query, limit: 0).columns }
 
-    /// Returns the rows of a query. The schema `staged` holds the rows that the run has staged so far, only the last of
-    /// several with one key, and `main` holds the main store's. Every table of the store is in both.
+    /// Returns the rows of a query. The schema `staged` holds the rows that a commit would merge now, and `main` holds the
+    /// main store's. Every table of the store is in both.
     ///
     /// - Parameters:
     ///   - query: a statement that only reads.
@@ -17,66 +17,66 @@ extension WorkerContext {
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
     /// - Throws: ``StoreError`` if the query cannot be run.
     package func rows(_ query: String, limit: Int) throws -> QueriedRows {
-        try withStagedViews { database in
-            try store.rows(
-                query, limit: limit, staged: StagedView(database: database, stagings: stagings.map(\.table)))
-        }
+        try exposeStagedRows(to: query)
+        return try store.rows(
+            query, limit: limit, staged: StagedView(database: openScratch(), stagings: stagings.map(\.table)))
     }
 
-    /// Runs a body while the scratch database has views of the staged rows, named like the store's tables.
+    /// Makes views of the staged rows in the scratch database, named like the store's tables: of each table for which rows are
+    /// staged, and each that a text names.
     ///
     /// - Parameter forConditions: true if the views are read by SQLite alone: what another store stages as text is a
     ///   number then, if its type is that of numbers.
-    func withStagedViews<Value>(
-        forConditions: Bool = false, _ body: (DatabaseQueue) throws -> Value
-    ) throws -> Value {
-        try flush()
-        let tables = try store.tables()
-        try inScratch { db in
-            try db.exposeStagedRows(of: stagings.map(\.table), among: tables, withNumbers: forConditions)
+    func exposeStagedRows(to text: String, forConditions: Bool = false) throws {
+        var live = try liveRows()
+        let text = text.lowercased()
+        let staged = Dictionary(grouping: live.stagings) { $0.table.name.lowercased() }
+        let missing = live.tables.filter { table in
+            let name = table.name.lowercased()
+            guard live.views[name] != forConditions else { return false }
+            return staged[name] != nil || text.contains(name)
+                || text.contains(name.sqlIdentifier.dropFirst().dropLast())
         }
-        let database = try openScratch()
-        defer {
-            // The merge needs their names again, and fails with an error where they are left.
-            try? database.writeWithoutTransaction { db in
-                for table in tables { try db.execute(sql: "DROP VIEW IF EXISTS main.\(table.name.sqlIdentifier)") }
+        guard !missing.isEmpty else { return }
+        try inScratch { db in
+            for table in missing {
+                let name = table.name.lowercased()
+                viewNames.insert(table.name)
+                try db.exposeStagedRows(staged[name] ?? [], of: table, withNumbers: forConditions)
+                live.views[name] = forConditions
             }
         }
-        return try body(database)
+        self.live = live
     }
 }
 
 extension Database {
-    /// Creates views of the staged rows, named like the tables for which they are staged.
+    /// Creates a view of the staged rows of a table, under its name.
     ///
-    /// - Parameter withNumbers: true if texts of columns for numbers and booleans become numbers.
+    /// - Parameters:
+    ///   - staged: the table's rows that count, by their shapes.
+    ///   - withNumbers: true if texts of columns for numbers and booleans become numbers.
     fileprivate func exposeStagedRows(
-        of stagings: [StagingTable], among tables: [StoreTable], withNumbers: Bool
+        _ staged: [StagingTable], of table: StoreTable, withNumbers: Bool
     ) throws {
-        let stagings = Dictionary(grouping: stagings) { $0.table.name.lowercased() }
-        for table in tables {
-            let view = table.name.sqlIdentifier
-            var selects: [String] = []
-            let staged = stagings[table.name.lowercased()] ?? []
-            for staging in staged {
-                try execute(sql: staging.indexSQL(isUnique: false))
-                let values = table.columns.map { column in
-                    let value = staging.value(of: column.name, "s", among: staged, else: "NULL")
-                    let isNumber = withNumbers && staging.table.column(column.name)?.isNumberInText == true
-                    return (isNumber ? "CAST(\(value) AS NUMERIC)" : value) + " AS " + column.name.sqlIdentifier
-                }
-                selects.append(
-                    "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s"
-                        + staging.isLatest("s", among: staged).whereClause)
+        let view = table.name.sqlIdentifier
+        var selects = staged.map { staging in
+            let values = table.columns.map { column in
+                let value = staging.value(of: column.name, "s", among: staged, else: "NULL")
+                let isNumber = withNumbers && staging.table.column(column.name)?.isNumberInText == true
+                return (isNumber ? "CAST(\(value) AS NUMERIC)" : value) + " AS " + column.name.sqlIdentifier
             }
-            if selects.isEmpty {
-                let values = table.columns.map { "NULL AS " + $0.name.sqlIdentifier }
-                selects = ["SELECT \(values.joined(separator: ", ")) WHERE 0"]
-            }
-            try execute(
-                sql: "DROP VIEW IF EXISTS main.\(view); CREATE VIEW main.\(view) AS "
-                    + selects.joined(separator: " UNION ALL "))
+            let others = staged.filter { $0.name != staging.name }
+            return "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s"
+                + staging.isLatest("s", among: others).whereClause
         }
+        if selects.isEmpty {
+            let values = table.columns.map { "NULL AS " + $0.name.sqlIdentifier }
+            selects = ["SELECT \(values.joined(separator: ", ")) WHERE 0"]
+        }
+        try execute(
+            sql: "DROP VIEW IF EXISTS main.\(view); CREATE VIEW main.\(view) AS "
+                + selects.joined(separator: " UNION ALL "))
     }
 }
 

@@ -37,6 +37,7 @@ extension WorkerContext {
     /// Removes the staged rows of a request that is sent again.
     package func forgetRequest(_ index: Int) throws {
         try endBatches()
+        live = nil
         let rows = Staging.rows(ofRequest: index)
         for staging in stagings where staging.isUsed(by: index) {
             staging.forget(request: index)
@@ -63,6 +64,7 @@ extension WorkerContext {
         for staging in stagings {
             if isFull, staging.table.sortColumn != nil, !staging.isContested { staging.isSorted = true }
             while !staging.isEmpty {
+                live = nil
                 // Waits first: a batch that has been written can then be reused as the spare one.
                 inFlight.wait()
                 let batch = staging.takeBatch(spareBatches.take())
@@ -115,8 +117,12 @@ extension WorkerContext {
         // The index and the merge need their memory for themselves.
         for staging in self.stagings { staging.releaseBatch() }
         spareBatches.removeAll()
+        // Which records are replaced decides which of those within them count, so that one store has to find all of them.
+        let areComparedByStore = stagings.contains { $0.table.numbersRecords && $0.table.isComparedByStore }
         if database != nil {
             try inScratch { db in
+                try dropStagedViews(db)
+                guard !areComparedByStore else { return }
                 try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
                     try scratch.checkInterruption()
                 }
@@ -128,12 +134,13 @@ extension WorkerContext {
                 table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
         }
         var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
+        stack.hasReplaced = areComparedByStore
         stack.skippedNumbers = allSkippedNumbers
         stack.skipped = skippedRecords.sorted { $0.key < $1.key }.flatMap(\.value)
         return stack
     }
 
-    private var allSkippedNumbers: [String: [Int64]] {
+    var allSkippedNumbers: [String: [Int64]] {
         skippedNumbers.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
     }
 

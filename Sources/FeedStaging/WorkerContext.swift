@@ -38,6 +38,10 @@ public final class WorkerContext {
     @exclusivity(unchecked) private var shortcut: (encoder: Unmanaged<RowEncoder>, staging: Unmanaged<Staging>)?
     var isStoreAttached = false
     var viewsAreCurrent = false
+    /// The rows that count among those staged so far; nil if others may have come.
+    var live: LiveRows?
+    /// The names of the views that are named like the store's tables.
+    var viewNames: Set<String> = []
 
     /// The number of rows inserted so far by the current request.
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
@@ -94,6 +98,7 @@ public final class WorkerContext {
         textLimit = .max
         // Tables or columns that the request needs may just have been added.
         tables.removeAll()
+        live = nil
         writers.removeAll()
         lastType = nil
         lastWriter = nil
@@ -313,7 +318,8 @@ public final class WorkerContext {
                 try StagedReference($0, of: table, to: tableInfo($0.table))
             }
             var new = try StagingTable(
-                name: "stage_\(stagings.count + 1)", table: table, columns: rows.columns, references: references,
+                name: "tributary_stage_\(stagings.count + 1)", table: table, columns: rows.columns,
+                references: references,
                 rule: rule)
             new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
             // The store's spelling of the name, by which the parent's rows are staged.
@@ -343,6 +349,7 @@ public final class WorkerContext {
             }
             stagingsByShape[shape] = staging
             viewsAreCurrent = false
+            live = nil
         }
         if staging.request != requestIndex {
             try endBatches()

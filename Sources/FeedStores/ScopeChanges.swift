@@ -68,7 +68,9 @@ package struct ScopeChanges: Sendable {
         for (rows, counts) in inOrder {
             guard let limits = limits[rows] else { continue }
             let seen = counts.deleted + counts.known
-            let isEmptied = limits.allowsEmpty && counts.known + counts.inserted == 0
+            // A declared limit holds for a feed without records, too.
+            let isEmptied =
+                limits.allowsEmpty && limits.deleted == .half && counts.known + counts.inserted == 0
             /// Adds a limit if the changes are more than it allows of the rows that were looked at, and of all rows.
             func add(_ verb: String, _ changed: Int, _ key: String, _ limit: ChangeLimit?, readsAll: Bool) throws {
                 guard let limit, changed > 0, limit.isExceeded(by: changed, of: seen) else { return }

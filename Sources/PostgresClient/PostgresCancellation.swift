@@ -1,4 +1,5 @@
 import CLibPQ
+import Foundation
 import Locking
 import struct Synchronization.Atomic
 
@@ -27,6 +28,12 @@ package final class PostgresCancellation: Sendable {
     package func abandon() {
         abandoned.store(true, ordering: .releasing)
         waker.wake()
+    }
+
+    /// Does the same as ``abandon()``, and asks the server on another thread to stop the statement that runs.
+    func giveUp() {
+        if let key = key.withLock({ $0 }) { Thread.detachNewThread { try? key.cancel() } }
+        abandon()
     }
 
     var isAbandoned: Bool { abandoned.load(ordering: .acquiring) }

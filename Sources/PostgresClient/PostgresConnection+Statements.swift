@@ -188,8 +188,10 @@ extension PostgresConnection {
         guard prepared.count >= PreparedStatements.most, transactionStatus == .idle,
             statements.contains(where: { $0.isPrepared && prepared.name(of: $0.sql) == nil })
         else { return }
-        try execute("DEALLOCATE ALL")
+        // By their names: behind a pooler, the session may be another client's, too.
+        let outcomes = try pipeline(prepared.allNames.map { PostgresStatement("DEALLOCATE \($0)") })
         prepared.removeAll()
+        for case .failure(let error) in outcomes { prepared.note(error) }
     }
 }
 

@@ -45,11 +45,24 @@ extension PostgresConnection {
 
     /// Waits for the answer to the command in progress.
     ///
-    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``: the connection is given up then.
+    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``, or within ``silenceLimit``: the connection is
+    ///   given up then.
     private func waitForAnswer(forWriting: Bool = false) throws {
-        guard try wait(forWriting: forWriting, until: answerDeadline) == .timeout else { return }
-        cancellation.abandon()
-        throw PostgresError(.connectionLost, "the server did not answer in time, and was given up", server: address)
+        let silenceEnd = silenceLimit.map { ContinuousClock.now + $0 }
+        let deadline = [answerDeadline, silenceEnd].compactMap(\.self).min()
+        guard try wait(forWriting: forWriting, until: deadline) == .timeout else { return }
+        guard let silenceLimit, deadline == silenceEnd else {
+            cancellation.abandon()
+            throw PostgresError(.connectionLost, "the server did not answer in time, and was given up", server: address)
+        }
+        // The server would go on, and wait for a lock, without its client.
+        cancellation.giveUp()
+        var error = PostgresError(
+            .connectionLost,
+            "the server did not answer within \(Int(silenceLimit / .seconds(1))) s; pg_stat_activity shows what its "
+                + "sessions wait for", server: address)
+        error.isLate = true
+        throw error
     }
 
     /// Sends all that libpq holds, and takes in what the server says meanwhile: neither waits for the other.

@@ -16,6 +16,8 @@ package final class PostgresConnection {
     package private(set) var address: ServerAddress
     /// The time by which the command in progress must be answered; nil for any.
     var answerDeadline: ContinuousClock.Instant?
+    /// The longest time for which the server may be silent while a command is in progress; nil for any.
+    package var silenceLimit: Duration?
     /// What the session keeps prepared.
     var prepared = PreparedStatements()
     /// True since the last statement's rows came one by one, until another is sent alone. libpq would give the rows of a
@@ -44,11 +46,11 @@ package final class PostgresConnection {
 
     deinit { PQfinish(connection) }
 
-    /// A server that vanishes without a word is given up after eight seconds, where the system's own defaults are hours: a
-    /// daemon must know before others count it as dead.
+    /// A server that vanishes without a word is given up after thirty seconds, where the system's own defaults are hours. A
+    /// server that is busy, and takes no data meanwhile, may need as long.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
-        ("tcp_user_timeout", "8000"),
+        ("tcp_user_timeout", "30000"),
     ]
 
     /// Ends the session. Whatever transaction is open is rolled back by the server. Nothing happens the second time.

@@ -15,6 +15,7 @@ struct PreparedStatements {
     private(set) var isUsable = true
 
     var count: Int { names.count }
+    var allNames: [String] { names.values.sorted() }
 
     func name(of sql: String) -> String? { names[sql] }
 

@@ -1,4 +1,5 @@
 import FeedConfiguration
+import FeedDeclarations
 import FeedInferring
 import Foundation
 
@@ -17,9 +18,8 @@ struct FirstConfiguration {
 
     static let defaultStore = "tributary.sqlite"
 
-    /// True for an address, or for a connection string of libpq.
     private var isOnServer: Bool {
-        store.hasPrefix("postgresql://") || store.hasPrefix("postgres://") || store.contains("=")
+        if case .server = StoreLocation(argument: store) { true } else { false }
     }
 
     /// The text of the file.
@@ -58,12 +58,12 @@ struct FirstConfiguration {
 
         """
 
-    /// Writes the file, for its user alone if it may hold a password, and the schema beside it.
+    /// Writes the file, for its user alone if it has a secret, and the schema beside it.
     ///
     /// - Returns: the names of the files.
     /// - Throws: ``Failure`` where the file exists or cannot be made.
     func write(to file: String) throws -> [String] {
-        let mode: mode_t = mayHoldPassword ? 0o600 : 0o666
+        let mode: mode_t = LiteralSecrets.finds(in: text) ? 0o600 : 0o666
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             guard errno != EEXIST else { throw Self.exists(file) }
@@ -89,10 +89,5 @@ struct FirstConfiguration {
 
     static func exists(_ file: String) -> Failure {
         .usage("\(file) exists, and nothing was changed; `tributary infer URL >> \(file)` adds a source to it")
-    }
-
-    private var mayHoldPassword: Bool {
-        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
-        return lines.contains { $0.contains("password") || $0.firstMatch(of: #/:\/\/[^\/\s"@]+@/#) != nil }
     }
 }

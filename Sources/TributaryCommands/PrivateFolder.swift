@@ -20,33 +20,9 @@ enum PrivateFolder {
         let mask = umask(0o077)
         defer { umask(mask) }
         let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        let signals = [SIGINT, SIGTERM, SIGHUP].compactMap { source(of: $0, removing: path) }
-        defer {
-            try? FileManager.default.removeItem(atPath: path)
-            for (signal, source) in signals {
-                source.cancel()
-                Foundation.signal(signal, SIG_DFL)
-            }
+        return try await SignalCleanUp.removing(path) {
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            return try await body(path)
         }
-        return try await body(path)
-    }
-
-    /// - Returns: nil for a signal that this process ignores, as SIGHUP under nohup(1).
-    private static func source(of signal: Int32, removing path: String) -> (Int32, any DispatchSourceSignal)? {
-        var former = sigaction()
-        sigaction(signal, nil, &former)
-        guard former.__sigaction_handler.sa_handler == nil else { return nil }
-        Foundation.signal(signal, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
-        source.setEventHandler {
-            // What is being written there cannot be made again once the folder is gone.
-            for _ in 0..<3 where FileManager.default.fileExists(atPath: path) {
-                try? FileManager.default.removeItem(atPath: path)
-            }
-            Foundation.signal(signal, SIG_DFL)
-            kill(getpid(), signal)
-        }
-        source.resume()
-        return (signal, source)
     }
 }

@@ -10,7 +10,10 @@ extension SyncService {
     package var hostActivity: [HostActivity] { environment.hosts.activity }
 
     /// The origins that asked for a pause, as with `Retry-After`, and the end of each pause.
-    package var hostPauses: [Origin: Date] { environment.busyHosts.waiting(now: environment.clock.now()) }
+    package var hostPauses: [Origin: Date] {
+        let now = environment.clock.now()
+        return environment.hosts.pauses.mapValues { now + $0.seconds }
+    }
 
     /// Permits sources to exceed their limits once, and commits the documents of blocked runs at once. Blocks its
     /// thread.

@@ -86,12 +86,12 @@ public final class SyncService: Service {
             perSource: configuration.metricsPerSource, declared: configuration.watched)
         let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
+        hosts.close(try store.busyHosts(), now: clock.now())
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(
                 now: { clock.now() }, hosts: hosts, names: names, network: network, onAnswer: metrics.answered),
-            hosts: hosts, slots: Slots(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
-            clock: clock, logger: logger,
+            hosts: hosts, slots: Slots(limit: configuration.concurrency), clock: clock, logger: logger,
             onProgress: { progress in
                 activeRuns.note(progress)
                 onProgress(progress)
@@ -130,7 +130,7 @@ public final class SyncService: Service {
             if let sharedStore, let ownership {
                 DaemonGroup(
                     sharedStore, configuration, scheduler: scheduler, ownership: ownership,
-                    busyHosts: environment.busyHosts, clock: clock, executor: environment.serialExecutor("daemons"),
+                    hosts: hosts, clock: clock, executor: environment.serialExecutor("daemons"),
                     logger: logger, onRetry: hooks.note(retryOf:))
             } else {
                 nil

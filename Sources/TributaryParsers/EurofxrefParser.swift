@@ -20,16 +20,22 @@ public final class EurofxrefParser: FeedParser {
         """
     }
 
-    private var rate = Rate()
+    /// The day of the open `Cube` that names one, and the depth of that element.
+    private var day: String?
+    private var dayDepth = 0
 
     override public func didStartElement() throws {
         if depth == 1, localName != "Envelope" { throw UnexpectedRoot(element, expected: "Envelope") }
         guard localName == "Cube" else { return }
-        if let day = attributes["time"] { rate.day = day }
+        if let time = attributes["time"] { (day, dayDepth) = (time, depth) }
         guard let currency = attributes["currency"] else { return }
-        rate.currency = currency
+        var rate = Rate(day: day, currency: currency)
         bind(&rate.value, attribute: "rate")
         try context.insert(rate)
+    }
+
+    override public func didEndElement() {
+        if depth == dayDepth { (day, dayDepth) = (nil, 0) }
     }
 }
 

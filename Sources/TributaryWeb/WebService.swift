@@ -51,9 +51,12 @@ package struct WebService: Service {
         let router = Router(context: PageContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: RequestRefusal(forms: [TryPage.path: TryPage.mostBytes]))
-        router.add(middleware: AccessGuard(token: declaration.token?.value, readToken: declaration.readToken?.value))
+        let tokens: @Sendable () -> AccessTokens = { [service] in
+            AccessTokens(service.configuration.web, listeningAt: address)
+        }
+        router.add(middleware: AccessGuard(tokens: tokens))
         let followers = LiveLimit()
-        // Whoever sees no rows of the store sees none of others.
+        // Where no rows of the store are shown, none of other documents are.
         let tries = declaration.showsRows && (declaration.token != nil || address.isLoopback)
         var tryOut: TryOut?
         if tries {
@@ -64,7 +67,7 @@ package struct WebService: Service {
         API(service: service, store: store, showsRows: declaration.showsRows, followers: followers, tryOut: tryOut)
             .add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
-        HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
+        HealthRoute(service: service, isOpen: { address.isLoopback && tokens().token == nil }).add(to: router)
         let links =
             (declaration.showsRows ? [Layout.Link(name: "Tables", address: "/tables")] : [])
             + (tries ? [Layout.Link(name: "Try a URL", address: TryPage.path)] : [])

@@ -84,8 +84,22 @@ package final class TextDecoder {
         }
     }
 
-    /// - Throws: ``Problem`` if the text ends within a character.
-    package func finish() throws(Problem) { if !rest.isEmpty { throw invalid } }
+    /// Passes the letter to `take` that iconv still holds where a mark may follow it, as in windows-1258.
+    ///
+    /// - Throws: ``Problem`` if the text ends within a character; also the errors of `take`.
+    package func finish(_ take: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        guard rest.isEmpty else { throw invalid }
+        guard let converter else { return }
+        let (code, written) = output.withUnsafeMutableBytes { buffer in
+            var target = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            var room = buffer.count
+            return (iconv(converter, nil, nil, &target, &room), buffer.count - room)
+        }
+        guard code != -1 else { throw invalid }
+        if written > 0 {
+            try output.withUnsafeBufferPointer { try take(UnsafeBufferPointer(rebasing: $0[..<written])) }
+        }
+    }
 
     private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
 

@@ -2,11 +2,14 @@
 package struct XMLWriter {
     package var bytes: [UInt8] = []
     private var isTagOpen = false
+    /// The number of open elements.
+    package private(set) var depth = 0
 
     package init() {}
 
     package mutating func start(_ name: String) {
         closeTag()
+        depth += 1
         bytes.append(UInt8(ascii: "<"))
         bytes.append(contentsOf: name.utf8)
         isTagOpen = true
@@ -57,6 +60,7 @@ package struct XMLWriter {
     }
 
     package mutating func end(_ name: String) {
+        depth -= 1
         if isTagOpen {
             bytes.append(contentsOf: "/>".utf8)
             isTagOpen = false

@@ -48,6 +48,9 @@ import Testing
             #expect(isNearest, "\(command)")
             let behind = try await run("-c", "sources.toml", "snyc", in: folder)
             #expect(behind.standardError.hasSuffix("did you mean 'sync'?\n"), "\(behind)")
+            let colored = try await run("--color", "always", "status", "--bogus", in: folder)
+            #expect(colored.status == 64 && colored.standardError.contains("--bogus"), "\(colored)")
+            #expect(!colored.standardError.contains("there is no command"), "\(colored)")
             let far = try await run("frobnicate", in: folder)
             #expect(far.standardError.contains("`tributary --help` lists them"), "\(far)")
             for name in ["status", "sync", "plan", "tail", "export"] {

@@ -67,6 +67,82 @@ import TributaryEngine
         }
     }
 
+    /// A store with one run of the source `s`.
+    private func withStore(_ body: (TemporaryFolder, BuiltProgram, DaemonFolder) async throws -> Void) async throws {
+        try await withStubServer { (server) async throws in
+            try await withTemporaryFolder { (folder) async throws in
+                server.document("/a", "<r><item id='1'/></r>")
+                let file = try folder.write(
+                    """
+                    [store]
+                    path = "store.sqlite"
+                    [[sources.s.requests]]
+                    url = "\(server.url)/a"
+                    tables = [{ table = "item", element = "item", key = ["id"], columns = { id = "@id" } }]
+                    """, to: "sources.toml")
+                let program = BuiltProgram("tributary", config: file)
+                #expect(try await program.run("sync").status == 0)
+                let configuration = try TributaryConfiguration(file: file, parsers: ParserRegistry([]))
+                try await body(folder, program, #require(DaemonFolder(configuration)))
+            }
+        }
+    }
+
+    /// SIGUSR1 would end what is no daemon.
+    @Test func aCommandThatHasTheStoreIsNotSignalled() async throws {
+        try await withStore { (folder, program, daemon) async throws in
+            #expect(try await program.run("pause", "s").status == 0)
+            // This process would be ended.
+            let presence = try daemon.claim(for: "restore")
+            let holder = "`restore` (process \(getpid()))"
+            let status = try await program.run("status")
+            #expect(status.standardOutput.contains("\(holder) has the store"), "\(status)")
+            let resume = try await program.run("resume", "s")
+            #expect(resume.status == 0 && resume.standardOutput == "s is resumed\n", "\(resume)")
+            let refresh = try await program.run("refresh", "s")
+            #expect(refresh.status == 1 && refresh.standardError.contains("\(holder) has"), "\(refresh)")
+            for command in [["run"], ["move-store", "--to", folder.file("other.sqlite"), "--yes"]] {
+                let output = try await program.start(command).output()
+                #expect(output.status == 1 && output.standardError.contains("\(holder) has"), "\(output)")
+            }
+            presence.release()
+            #expect(try files(in: folder.path).filter { $0.contains("-daemon") || $0.contains("-refresh") } == [])
+        }
+    }
+
+    /// The daemon's user can put a link in place of everything in the store's folder.
+    @Test(.enabled(if: getuid() == 0)) func rootFollowsNoLinkOfTheDaemonsUser() async throws {
+        try await withStore { (folder, program, daemon) async throws in
+            let user = try #require(getpwnam("nobody")).pointee
+            let guarded = folder.file("guarded")
+            try FileManager.default.createDirectory(
+                atPath: guarded, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            try folder.write("kept", to: "guarded/file")
+            let presence = try daemon.claim()
+            // In place of the daemon, a process that a signal may end.
+            let sleeper = try Tool("sleep", ["60"], in: folder)
+            try folder.write("\(sleeper.identifier)\n", to: "daemon")
+            let text = try Data(contentsOf: URL(fileURLWithPath: folder.file("daemon")))
+            try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("store.sqlite-daemon"))).write(
+                contentsOf: text)
+            for path in ["", "store.sqlite-daemon"] { chown(folder.file(path), user.pw_uid, user.pw_gid) }
+            rmdir(folder.file("store.sqlite-refresh"))
+            symlink(guarded, folder.file("store.sqlite-refresh"))
+            let refresh = try await program.run("refresh", "s")
+            #expect(refresh.status == 1, "\(refresh)")
+            #expect(try files(in: guarded) == ["file"])
+            var facts = stat()
+            #expect(stat(guarded, &facts) == 0 && facts.st_uid == 0)
+            presence.release()
+            await sleeper.stop()
+            // Nor does root empty the file to which a link leads.
+            symlink(folder.file("guarded/file"), folder.file("store.sqlite-daemon"))
+            let run = try await program.run("run")
+            #expect(run.status == 1 && run.standardError.contains("store.sqlite-daemon cannot be written"), "\(run)")
+            #expect(try String(contentsOfFile: folder.file("guarded/file"), encoding: .utf8) == "kept")
+        }
+    }
+
     /// The first refresh is root's, and the daemon another user's.
     @Test(.enabled(if: getuid() == 0 && Tool.isInstalled("setpriv")))
     func whatRootAsksForIsTakenByTheDaemonOfAnotherUser() async throws {

@@ -4,10 +4,10 @@ import Testing
 
 /// `healthcheck`, as containers ask it. What `/healthz` says is the daemon's matter.
 @Suite struct HealthcheckTests {
-    private func check(_ listen: String?) async throws -> BuiltProgram.Output {
+    private func check(_ listen: String?, with rest: String = "") async throws -> BuiltProgram.Output {
         try await withTemporaryFolder { (folder) async throws in
             let daemon = listen.map { "[daemon]\nlisten = \"\($0)\"\n" } ?? ""
-            try folder.write("[store]\npath = \"store.sqlite\"\n" + daemon, to: "sources.toml")
+            try folder.write("[store]\npath = \"store.sqlite\"\n" + daemon + rest, to: "sources.toml")
             return try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("healthcheck")
         }
     }
@@ -22,6 +22,16 @@ import Testing
             let ill = try await check(address)
             #expect(ill.status == 1, "\(ill)")
             #expect(ill.standardError.contains("\(address)/healthz: 503: the scheduler hangs"), "\(ill)")
+        }
+    }
+
+    /// The daemon goes on with the configuration that it has.
+    @Test(arguments: ["[sources.s]\ncahce = 1\n", "[sources.s]\ncache = \"1", "tokn = 1\n", "[[sources.s.requests]\n"])
+    func aFileThatIsBeingEditedIsNoMatter(rest: String) async throws {
+        try await withStubServer { (server) async throws in
+            server.route("/healthz") { _ in StubServer.response(200, "well\n") }
+            let well = try await check(String(server.url.trimmingPrefix("http://")), with: rest)
+            #expect(well.status == 0 && well.standardOutput == "well\n", "\(well)")
         }
     }
 

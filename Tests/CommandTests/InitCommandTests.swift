@@ -45,6 +45,7 @@ import Testing
                   + article = "A-100", name = "Garden hose", price = 24.95
                   + article = "A-101", name = "Hose reel", price = 1016.5
                   will insert 2, update 0, delete 0
+                Rows that leave the document stay (sync = "upsert"). If it is a full list, write sync = "mirror".
                 Next: `tributary sync` commits this; `tributary run` keeps it up to date.
 
                 """
@@ -132,6 +133,29 @@ import Testing
             #expect(try fixture.text.contains("url = \"postgresql://shop:hunter2secret@127.0.0.1:1/shop\""))
             let mode = try FileManager.default.attributesOfItem(atPath: fixture.file)[.posixPermissions] as? Int
             #expect(mode == 0o600)
+        }
+    }
+
+    /// By the rule by which messages leave it out.
+    @Test func aSecretParameterIsInTheFileOfItsUserAlone() async throws {
+        try await withFixture { (fixture) async throws in
+            try await withStubServer { (server) async throws in
+                server.document("/prices", "<l><price id='1'/><price id='2'/></l>")
+                let output = try await fixture.run("init '\(server.url)/prices?apikey=hunter2secret'")
+                #expect(output.status == 0, "\(output)")
+                #expect(try fixture.text.contains("apikey=hunter2secret"))
+                let mode = try FileManager.default.attributesOfItem(atPath: fixture.file)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
+            }
+        }
+    }
+
+    @Test func aPathWithAnEqualsSignIsAFile() async throws {
+        try await withFixture { (fixture) async throws in
+            let output = try await fixture.run("init prices.csv --store './a=b.sqlite' --yes")
+            #expect(output.status == 0, "\(output)")
+            #expect(try fixture.text.contains("path = \"./a=b.sqlite\""))
+            #expect(FileManager.default.fileExists(atPath: fixture.folder.file("a=b.sqlite")))
         }
     }
 

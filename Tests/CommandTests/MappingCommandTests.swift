@@ -128,13 +128,15 @@ import Testing
                 e = { parent = "other" }
                 f = { path = "f", references = "firm" }
                 g = { path = "g", encrypted = true }
+                h = { path = "h", type = "datetime", format = "%d.%m.%Y %I:%M" }
                 """, to: "sources.toml")
             let check = try await program.run("check")
             #expect(check.status == 78)
             for expected in [
                 "'a//b' is not a path", "help: did you mean 'columns'?", "help: did you mean 'type'?",
                 "the prefix 'x' is not bound", "the column has several values: path, value",
-                "'nonsense' is not a date's format", "'many' is not an integer",
+                "'nonsense' is not a date's format",
+                "'%d.%m.%Y %I:%M' has the hour from 1 to 12 without AM or PM", "'many' is not an integer",
                 "'firm' does not name a table and its column",
                 "needs 'encryption_key' in [store]",
             ] { #expect(check.standardError.contains(expected), "\(expected) in \(check.standardError)") }
@@ -202,6 +204,11 @@ import Testing
             let twice = try await check("schema_after = \"after.sql\"")
             #expect(twice.contains("sources.toml:2:16: error: store.schema_after: "), "\(twice)")
             #expect(twice.contains("= help: write DROP VIEW IF EXISTS v before it, "), "\(twice)")
+            try folder.write("DROP VIEW IF EXISTS w; CREATE VIEW w AS SELECT none FROM firm;", to: "after.sql")
+            let view = try await check("schema_after = \"after.sql\"")
+            #expect(
+                view.contains("sources.toml:2:16: error: store.schema_after: the view 'w' cannot be read"), "\(view)")
+            #expect(!view.contains("store.schema: "), "\(view)")
             let isFolder = try await check("path = \".\"")
             #expect(isFolder.contains("is a folder\n") && isFolder.contains("= help: name a file"), "\(isFolder)")
             let empty = try await check("path = \"\"")

@@ -80,6 +80,47 @@ import Testing
         }
     }
 
+    /// It is reported where it stands, and not at each source and request that inherits it.
+    @Test(arguments: [
+        ("accept_status = [200, 404]", "accept_status: 404 is not a status of success"),
+        ("method = \"a b\"", "method: 'A B' is not a method"),
+        ("window = \"\"", "window: a column's name must not be empty"),
+        ("parser = \"Feed\"", "parser: the parser 'Feed' is not registered"),
+    ])
+    func anInheritedMistakeIsReportedOnce(line: String, expected: String) throws {
+        let request =
+            line.hasPrefix("parser")
+            ? "url = \"http://127.0.0.1/\"\n" : "url = \"http://127.0.0.1/\"\nparser = \"mirrored\"\n"
+        let sources = (1...3).map { "[sources.s\($0)]\n[[sources.s\($0).requests]]\n\(request)" }.joined()
+        let errors = try mistakes("[defaults]\n\(line)\n\(sources)", columns: 200).filter { $0.contains(": error: ") }
+        #expect(errors.count == 1 && errors[0].hasPrefix("s.toml:2:") && errors[0].contains(expected), "\(errors)")
+        let own = try mistakes("[sources.s1]\n\(line)\n[[sources.s1.requests]]\n\(request)", columns: 200)
+        #expect(own.filter { $0.contains(": error: ") }.count == 1, "\(own)")
+    }
+
+    /// Neither the number of secrets nor the length of a line makes each of a thousand mistakes slow.
+    @Test(.timeLimit(.minutes(1)))
+    func aThousandMistakesAreReportedAtOnce() throws {
+        let many = (0..<2_000).map { number in
+            """
+            [[sources.s\(number).requests]]
+            url = "http://127.0.0.1/"
+            parser = "mirrored"
+            auth = { bearer = "secret-token-\(number)" }
+            wrong\(number) = "secret-token-\(number)"
+
+            """
+        }
+        let secrets = try mistakes(many.joined())
+        #expect(
+            secrets.contains { $0.contains("and 1000 more mistakes") } && !secrets.joined().contains("secret-token"))
+        let values = (0..<60_000).map { "wrong\($0) = \"é\"" }.joined(separator: ", ")
+        let line = try mistakes("sources = { s = { \(values) } }\n")
+        #expect(
+            line.contains { $0.contains("and 59001 more mistakes") || $0.contains("more mistakes") },
+            "\(line.suffix(3))")
+    }
+
     /// The name of a column with a mistake is known to the table's key.
     @Test func aColumnWithAMistakeIsStillAColumn() throws {
         let lines = try mistakes(
@@ -158,6 +199,9 @@ import Testing
         "[[sources.s.requests]]\nurl = \"http://h /?api_key=hunter2-x\"\nparser = \"mirrored\"\n",
         "[[sources.s.requests]]\nurl = \"http://h/\"\nparser = \"http://ann:hunter2-x@h/\"\nformat = \"?key=hunter2-x\"\n",
         "[[sources.s.requests]]\nurl = \"http://h/\"\nparser = \"mirrored\"\nmethod = \"PUT //ann:hunter2-x@h/\"\n",
+        "[defaults]\ntls = { key_password = \"\"\"\nfirst\nhunter2-x\"\"\", wrong = 1 }\n",
+        "[defaults]\nbody = \"<a><Password>hunter2-x</Password></a>\"\nbdy = \"<a><Password>hunter2-x</Password></a>\"\n",
+        "[defaults]\nparameters = { key = \"hunter2-x\", appid = \"hunter2-x\", q = [\"hunter2-x\"] }\n",
         "password = hunter2-x\n", "[sources.s]\ncache = \"sftp://ann:hunter2-x@h\"\nurl = \"http://ann:hunter2-x@h\"\n",
     ])
     func noMessageRepeatsASecret(text: String) async throws {

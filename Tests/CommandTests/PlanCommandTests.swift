@@ -139,6 +139,27 @@ import Testing
         }
     }
 
+    /// The document that standard input brings is in a folder of its own.
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalLeavesNothingOfADocumentFromStandardInput(_ signal: Int32) async throws {
+        try await with { (fixture) async throws in
+            let gate = Gate()
+            fixture.server.route("/b") { _ in
+                gate.wait()
+                return StubServer.response(200, "<r/>")
+            }
+            let second = "[[sources.s.requests]]\nkey = \"b\"\nurl = \"\(fixture.server.url)/b\"\n" + Self.item
+            try fixture.declare(Self.item + second)
+            let program = try fixture.program.start(["plan", "s", "--body", "1=-"])
+            await gate.untilSomebodyWaits()
+            #expect(fixture.leftovers.count == 2)
+            kill(program.identifier, signal)
+            #expect(await program.output().status == -signal)
+            #expect(fixture.leftovers.isEmpty)
+            gate.open()
+        }
+    }
+
     /// Only what the source touches is copied, and only this user can read it. A signal removes it.
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func aSignalLeavesNothing(_ signal: Int32) async throws {

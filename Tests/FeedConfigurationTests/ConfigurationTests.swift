@@ -154,7 +154,7 @@ import Testing
         #expect(request.headers["Plain"]?.value == "${HOST}")
         #expect(
             configuration.redactor.redact("at https://example.org/?key=s3cret%21 or s3cret!")
-                == "at https://[secret]/?key=[secret] or [secret]")
+                == "at https://example.org/?key=[secret] or [secret]")
         let problem = try await problems(
             "[[sources.s.requests]]\nurl = \"${file:nothing}\"\nparser = \"ItemsParser\"\n")
         #expect(problem.first?.contains("does not exist") == true)

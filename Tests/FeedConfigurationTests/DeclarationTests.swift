@@ -168,6 +168,18 @@ import Testing
             "[sources.s]\nfresh_within = \"0s\"\n" + request, "sources.s.fresh_within: must be above 0")
     }
 
+    @Test func twoColumnsDoNotNameOneParent() async throws {
+        let tables = """
+            [[sources.s.requests]]
+            url = "URL/a"
+            tables = [
+                { table = "b", element = "b", key = ["id", "n"], columns = { id = "@id", n = "@n" } },
+                { table = "c", element = "c", key = ["id", "n"], columns = { id = { parent = "b" }, n = { parent = "B" } } },
+            ]
+            """
+        try await EngineFixture.expectMistake(tables, "the column 'id' names the parent 'B', too, and both would hold")
+    }
+
     @Test(arguments: ["timeout", "connect_timeout"])
     func aTimeLimitIsAboveZero(key: String) async throws {
         try await EngineFixture.expectMistake(

@@ -93,6 +93,77 @@ import Testing
         }
     }
 
+    /// The header of a date says when, and nothing else; the digits of an address are no secret.
+    @Test(arguments: ["${YEAR}", "2026"])
+    func aYearInTheAddressIsNoSecret(year: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let modified = "Fri, 20 Nov 2026 08:00:00 GMT"
+            fixture.server.route("/2026/a") { request in
+                request.headers["if-modified-since"] == modified
+                    ? [StubServer.head(304, ["Last-Modified": modified])]
+                    : StubServer.response(200, EngineFixture.items(["1"]), ["Last-Modified": modified])
+            }
+            for options in ["", "headers = { X-Version = \"2026\" }"] {
+                let request = EngineFixture.request("/\(year)/a", options)
+                let first = try await fixture.sync(request, environment: ["YEAR": "2026"])
+                #expect(first.map(\.error) == [nil], "\(options) \(first)")
+                #expect(try fixture.rows("SELECT last_modified FROM tributary_request") == [modified])
+                let second = try await fixture.sync(request, environment: ["YEAR": "2026"])
+                #expect(second.map(\.outcome) == [.unchanged], "\(options) \(second)")
+            }
+        }
+    }
+
+    /// The place decides, and not whether the value comes from a variable.
+    @Test(arguments: [
+        ("auth = { basic = { user = \"me\", password = \"V\" } }", true),
+        ("auth = { basic = { user = \"V\", password = \"\" } }", true), ("auth = { bearer = \"V\" }", true),
+        ("headers = { X-Api-Key = \"V\" }", true), ("headers = { Authorization = \"Basic V\" }", true),
+        ("headers = { User-Agent = \"V\" }", false), ("parameters = { key = \"V\" }", true),
+        ("parameters = { appid = \"V\" }", true), ("parameters = { q = \"V\" }", false),
+        ("proxy = \"http://me:V@127.0.0.1:1\"", true), ("tls = { key_password = \"V\" }", true),
+        ("body = \"<a><Password>V</Password></a>\"", true), ("body = \"<a password='V'/>\"", true),
+        ("body = '{\"user\": \"me\", \"password\": \"V\"}'", true), ("body = \"user=me&password=V\"", true),
+        ("body = \"<a><name>V</name></a>\"", false), ("body = { json = { login = { secret = \"V\" } } }", true),
+        ("body = { xml = { a = { Password = { \"@type\" = \"t\", \".\" = \"V\" } } } }", true),
+        ("soap = { name = \"Ask\", header = { Key = { \"@xmlns\" = \"urn:k\", \".\" = \"V\" } } }", true),
+        ("soap = { name = \"Ask\", parameters = { shop = \"V\" } }", false),
+        ("scope = { token = \"V\" }", false), ("capture = { token = \"/V\" }", false),
+    ])
+    func aValueIsSecretByItsPlace(options: String, isSecret: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for value in ["${VALUE}", "sw0rdfish-1"] {
+                let configuration = try fixture.configuration(
+                    EngineFixture.request("/a", options.replacing("V", with: value)),
+                    environment: ["VALUE": "sw0rdfish-1"])
+                #expect(configuration.redactor.finds(in: "not sw0rdfish-1 again") == isSecret, "\(value)")
+            }
+        }
+    }
+
+    @Test func tokensKeysAndPasswordsOfTheFileAreSecret() async throws {
+        let key = String(repeating: "ab", count: 32)
+        let hook = "whsec_" + Data(repeating: 7, count: 24).base64EncodedString()
+        for (text, secret) in [
+            ("[store]\nurl = \"postgresql://me:sw0rdfish-1@db/x\"\n", "sw0rdfish-1"),
+            ("[store]\nurl = \"host=db password='sw0rdfish-1'\"\n", "sw0rdfish-1"),
+            ("[store]\nencryption_key = \"\(key)\"\n", key),
+            ("[daemon]\nlisten = \"127.0.0.1:0\"\ntoken = \"sw0rdfish-of-16-letters\"\n", "sw0rdfish-of-16-letters"),
+            ("[hooks.h]\non = [\"failing\"]\npost = \"http://h/?token=sw0rdfish-1\"\n", "sw0rdfish-1"),
+            ("[hooks.h]\non = [\"failing\"]\npost = \"http://h/\"\nsecret = \"\(hook)\"\n", hook),
+        ] {
+            try await withTemporaryFolder { folder in
+                for value in ["${VALUE}", secret] {
+                    let file = try folder.write(text.replacing(secret, with: value), to: "sources.toml")
+                    let configuration = try TributaryConfiguration(
+                        file: file, parsers: EngineFixture.registry, environment: ["VALUE": secret])
+                    #expect(configuration.redactor.redact("x \(secret) x") == "x [secret] x", "\(text)")
+                    #expect(!configuration.redactor.finds(in: "me at db, 127.0.0.1"), "\(text)")
+                }
+            }
+        }
+    }
+
     @Test func inAFaultAndInAnAddress() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let password = "p<ss\"w&rd"

@@ -71,6 +71,19 @@ import Testing
         #expect(message(Zip.archive([stored])).contains("neither deflated nor stored"))
     }
 
+    @Test(arguments: [1, 7, 1 << 20])
+    func zerosAfterGzipAreSkipped(pieces: Int) throws {
+        let whole = Gzip.compressed(Self.feed)
+        let padded = whole + [UInt8](repeating: 0, count: 512)
+        #expect(try decoded(padded, pieces: pieces) == Self.feed)
+        #expect(try decoded(padded + whole, pieces: pieces) == Self.feed + Self.feed)
+        for rest in [Array("more".utf8), [0, 0, 1], [0x1F, 0x20, 0, 0]] {
+            #expect {
+                _ = try decoded(whole + rest, pieces: pieces)
+            } throws: { "\($0)".contains("ends after \(Self.feed.utf8.count) decompressed bytes") }
+        }
+    }
+
     @Test func aServedArchiveIsCommitted() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let archive = Zip.archive([Zip.File(name: "feed.xml", content: Self.feed, hasDescriptor: true)])

@@ -240,8 +240,8 @@ import Testing
         }
     }
 
-    /// ZIP archives of other systems have names in their own encodings.
-    @Test func namesThatAreNotUTF8StayUnlikeEachOther() async throws {
+    /// ZIP archives without the flag for UTF-8 have names in code page 437.
+    @Test func namesThatAreNotUTF8AreInTheirCodePage() async throws {
         try await EngineFixture.with { (fixture) async throws in
             var body = Self.zip([
                 (name: "AB.xml", content: "<l><a sku='1' name='A'/></l>"),
@@ -254,7 +254,21 @@ import Testing
                 }
             }
             #expect(try await sync(fixture, body).outcome == .committed)
-            #expect(try fixture.rows(Self.rows) == ["1|A|%81B.xml", "2|B|%84B.xml"])
+            #expect(try fixture.rows(Self.rows) == ["1|A|üB.xml", "2|B|äB.xml"])
+        }
+    }
+
+    /// A mirror must not take a member for another one, or for none.
+    @Test func aMemberWithTwoNamesDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let body = Self.zip()
+            #expect(try await sync(fixture, body).outcome == .committed)
+            // The name's first byte, and its length, before the data of the first member.
+            for (offset, bit) in [(30, UInt8(4)), (26, 1), (26, 64)] {
+                var damaged = body
+                damaged[offset] ^= bit
+                try await expectDiscarded(fixture, damaged, "the member 'one.xml' of its directory has the name '")
+            }
         }
     }
 

@@ -10,6 +10,13 @@ import Testing
 @testable import FeedFetching
 @testable import TributaryEngine
 
+extension HostGate {
+    /// The origins of runs that wait for the rate limit of their hosts.
+    fileprivate var limited: Set<Origin> {
+        looking { queues in Set(queues.rules.pacedKeys.flatMap { queues.hosts[$0]?.refused ?? [] }) }
+    }
+}
+
 /// `[hosts]`: how many requests a host gets, and how often.
 @Suite(.timeLimit(.minutes(10))) struct HostPaceTests {
     private static func hosts(_ rules: String) -> String { "[hosts.\"127.0.0.1\"]\n\(rules)\n" }

@@ -251,9 +251,9 @@ import TributaryStores
         }
     }
 
-    @Test func line15TheWholeHostIsLeftAlone() async throws {
+    @Test(arguments: [429, 503]) func line15TheWholeHostIsLeftAlone(status: Int) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            serve(fixture, "/a", [StubServer.response(429, "", ["Retry-After": "1800"])])
+            serve(fixture, "/a", [StubServer.response(status, "", ["Retry-After": "1800"])])
             serve(fixture, "/b", [ok()])
             _ = try await sync(fixture, source("/a"))
             let other = source("/b").replacingOccurrences(of: "sources.s", with: "sources.t")
@@ -511,5 +511,12 @@ extension EngineFixture {
                 file: folder.write(text, to: "sources.toml"), parsers: registry, environment: [:])
             return Schedule(configuration, states: [:], now: Date(timeIntervalSince1970: 1_800_000_000))
         }
+    }
+}
+
+extension Schedule {
+    /// Where everything is let in.
+    fileprivate mutating func takeStarts(now: Date) -> [Start] {
+        takeStarts(now: now) { _, _ in .admitted(RunPermit()) }
     }
 }

@@ -61,6 +61,49 @@ import Testing
         #expect(taken == 3)
     }
 
+    /// A source that writes pieces from a thread of its own.
+    private struct Blocking: BodySource {
+        let count: Int
+        let asked: Counter
+        /// Finished when the reading has ended.
+        var end: AsyncStream<Void>.Continuation?
+
+        var size: Int? { nil }
+
+        func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+            defer { end?.finish() }
+            for number in 1...count {
+                try check()
+                asked.enter()
+                try piece(number).withUnsafeReadableBytes(consume)
+            }
+            throw Broken()
+        }
+    }
+
+    @Test func aSourceThatBlocksIsNoMoreAheadThanOthers() async throws {
+        let asked = Counter()
+        let exchange = Exchange.source(.at("file:///a"), Blocking(count: 1000, asked: asked))
+        let most = 2 * (ReadAhead.capacity >> 16) + 1
+        var taken = 0
+        await #expect(throws: Broken.self) {
+            try await exchange.forEachPiece { piece in
+                taken += 1
+                #expect(piece.count == 64 << 10 && piece[0] == UInt8(truncatingIfNeeded: taken))
+                #expect(asked.total <= taken + most)
+            }
+        }
+        #expect(taken == 1000)
+    }
+
+    @Test func aReaderThatFailsEndsTheThreadOfItsSource() async throws {
+        struct Enough: Error {}
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let exchange = Exchange.source(.at("file:///a"), Blocking(count: .max, asked: Counter(), end: end))
+        await #expect(throws: Enough.self) { try await exchange.forEachPiece { _ in throw Enough() } }
+        for await _ in ends {}
+    }
+
     /// Nobody takes the pieces any more: whoever fills must not wait for room for ever.
     @Test func aCancelledFillerEnds() async throws {
         let ahead = ReadAhead()

@@ -34,6 +34,25 @@ import Testing
         }
     }
 
+    /// A header, a parameter and an element take whatever has one spelling.
+    @Test func numbersAndDatesAreWritten() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            try await fixture.sync(
+                EngineFixture.request(
+                    "/a",
+                    """
+                    headers = { X-Ratio = 1.5, X-Day = 2026-01-02 }
+                    parameters = { on = true, since = 2026-01-02 }
+                    method = "POST"
+                    body = { xml = { a = { day = 2026-01-02 } } }
+                    """))
+            let sent = try #require(fixture.server.requests("/a").first)
+            #expect(sent.headers["x-ratio"] == "1.5" && sent.headers["x-day"] == "2026-01-02")
+            #expect(sent.query == "on=true&since=2026-01-02" && sent.body.hasSuffix("<a><day>2026-01-02</day></a>"))
+        }
+    }
+
     @Test func bodiesFromFilesAndTables() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.folder.write("<ask key='${KEY}'/>\n", to: "ask.xml")

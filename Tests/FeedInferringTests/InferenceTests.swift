@@ -193,7 +193,7 @@ import XMLStream
         #expect(tables.map(\.element) == ["/Envelope/Cube/Cube/Cube"])
         #expect(tables[0].key == ["time", "currency"])
         #expect(tables[0].path("time") == "../@time" && tables[0].type("time") == "date")
-        #expect(tables[0].path("rate") == "@rate" && tables[0].type("rate") == "real")
+        #expect(tables[0].path("rate") == "@rate" && tables[0].type("rate") == "decimal")
     }
 
     @Test func outlinesInOutlinesAreOneTable() throws {
@@ -314,7 +314,9 @@ import XMLStream
 
     @Test(arguments: [
         (["1", "-20", "9223372036854775807"], "integer"), (["1", "007"], "text"), (["+1", "2"], "text"),
-        (["9223372036854775808"], "text"), (["9.90", "10.00"], "decimal"), (["9.90", "10"], "real"),
+        (["9223372036854775808"], "text"), (["9.90", "10.00"], "decimal"), (["9.90", "10"], "decimal"),
+        (["4.15", "3.0"], "decimal"), (["0.000001", "3.0", "7"], "decimal"), (["0.0000001", "3.0"], "real"),
+        (["0.1234567", "0.7654321"], "decimal"), (["52.5200066", "13"], "real"), (["4.15", "3e0"], "real"),
         (["1.5e-7"], "real"), (["0.1234567890123456"], "text"), ([".5"], "text"), (["NaN"], "text"),
         (["true", "False"], "boolean"), (["yes", "no"], "text"), (["2026-11-21"], "date"),
         (["2026-11-21", "2026-11-21T10:00:00+01:00"], "datetime"), (["Tue, 03 Jun 2003 09:39:21 GMT"], "datetime"),
@@ -395,10 +397,50 @@ import XMLStream
 
     @Test func valuesBeyondTheLimitAreComparedWithTheFirst() {
         var values = DistinctValues()
-        for value in 0..<UInt64(DistinctValues.limit + 2) { values.insert(value) }
+        let budget = DigestSet.Budget()
+        for value in 0..<UInt64(DistinctValues.limit + 2) { values.insert(value, budget) }
         #expect(values.allDiffer)
-        values.insert(5)
+        values.insert(5, budget)
         #expect(!values.allDiffer)
+    }
+
+    /// A document of many columns remembers fewer values of each.
+    @Test func allColumnsShareABudget() {
+        let budget = DigestSet.Budget(limit: 10)
+        var (first, second) = (DistinctValues(), DistinctValues())
+        for value in 0..<UInt64(8) { first.insert(value, budget) }
+        for value in 0..<UInt64(8) { second.insert(value, budget) }
+        #expect(first.allDiffer && second.allDiffer && !budget.isLeft)
+        // The eighth value of the second was not remembered, and the first one was.
+        second.insert(7, budget)
+        #expect(second.allDiffer)
+        second.insert(0, budget)
+        first.insert(0, budget)
+        #expect(!first.allDiffer && !second.allDiffer && budget.isLeft)
+        for _ in 0..<10 { budget.take() }
+        #expect(!budget.isLeft)
+    }
+
+    /// Values within one element differ, or those of each of several.
+    @Test(arguments: [
+        (["a", "b"], ["c", "d"], true, true), (["a", "b"], ["a", "b"], false, true), (["a", "a"], ["c"], false, false),
+        (["a", "b"], ["c", "c"], false, false), (["a", "b", "a"], [], false, false), (["a", "b"], [], true, true),
+    ])
+    func valuesOfSiblings(first: [String], second: [String], differ: Bool, differAmongSiblings: Bool) throws {
+        let groups = [first, second].map { "<g>" + $0.map { "<e k='\($0)'/>" }.joined() + "</g>" }
+        let root = try #require(try profile("<l>\(groups.joined())</l>").root)
+        let value = try #require(root.children.first?.children.first?.attributes.first).value
+        #expect(value.distinct.allDiffer == differ && value.differAmongSiblings == differAmongSiblings)
+    }
+
+    @Test func attributesThatAreDataEndTheDocument() throws {
+        let attributes = (0..<1_900).map { " a\($0)='1'" }.joined()
+        let document = { (count: Int) in "<r>" + (0..<count).map { "<e\($0)\(attributes)/>" }.joined() + "</r>" }
+        #expect(throws: Never.self) { try profile(document(10)) }
+        #expect(throws: InferenceError.self) { try profile(document(11)) }
+        let deep = (0..<400).map { "<\(String(repeating: "n", count: 500))\($0)>" }
+        let ends = deep.reversed().map { $0.replacing("<", with: "</") }
+        #expect(throws: InferenceError.self) { try profile(deep.joined() + ends.joined()) }
     }
 
     @Test func namesThatAreDataEndTheDocument() throws {

@@ -23,14 +23,14 @@ import Testing
 
     @Test(arguments: [
         (["16,95", "17,00"], #"{ path = "x", type = "decimal", decimal_separator = "," }  # as in 16,95"#),
-        (["16,95", "17"], #"{ path = "x", type = "real", decimal_separator = "," }  # as in 16,95"#),
+        (["16,95", "17"], #"{ path = "x", type = "decimal", decimal_separator = "," }  # as in 16,95"#),
         (
             ["24,95", "1.016,50", "8,49"],
             #"{ path = "x", type = "decimal", decimal_separator = ",", group_separator = "." }  # as in 1.016,50"#
         ),
         (
             ["1.016", "8,49"],
-            #"{ path = "x", type = "real", decimal_separator = ",", group_separator = "." }  # as in 8,49"#
+            #"{ path = "x", type = "decimal", decimal_separator = ",", group_separator = "." }  # as in 8,49"#
         ),
         (["1,016.50", "8.49"], #"{ path = "x", type = "decimal", group_separator = "," }  # as in 1,016.50"#),
         (["1,234,567", "1,234"], #"{ path = "x", type = "integer", group_separator = "," }  # as in 1,234,567"#),

@@ -20,11 +20,14 @@ import Testing
         var date = Date.distantPast, optionalDate: Date?, data = Data(), url = URL(string: "x:")!, optionalURL: URL?
         var color = Color.red, optionalColor: Color?, level = Level.low, attribute = 0, missing = 42,
             optionalAttribute: Color?
+        var absent: Int? = 1, absentColor: Color? = .red
         var seen: [String] = []
 
         override func didStartElement() throws {
             EverythingParser.last = self
             bind(&missing, attribute: "none")
+            bind(&absent, attribute: "none")
+            bind(&absentColor, attribute: "none")
         }
 
         override func didEndElement() throws {
@@ -93,6 +96,7 @@ import Testing
                 && parser.optionalURL == nil)
         #expect(parser.color == .green && parser.optionalColor == nil && parser.level == .high)
         #expect(parser.attribute == 7 && parser.missing == 42 && parser.optionalAttribute == .red)
+        #expect(parser.absent == nil && parser.absentColor == nil)
         #expect(parser.seen.contains("/all/p:attributes 2 attributes "))
     }
 

@@ -64,6 +64,38 @@ import Testing
         }
     }
 
+    /// Pages are documents of one request: what a later one has within a record that came first is skipped.
+    @Test(arguments: ["mirror", "upsert", "insert"], [true, false])
+    func theFirstOfSeveralPagesCounts(sync: String, givenKeys: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let next = "<next>/1</next>"
+            fixture.server.document("/0", "<f><o id='1' name='A'>\(line("a", "a1"))\(line("b"))</o>\(next)</f>")
+            fixture.server.document("/1", "<f><o id='1' name='B'>\(line("z", "z1"))</o><o id='2' name='C'/></f>")
+            let mapping = orders(givenKeys: givenKeys).replacing(
+                "table = \"o\"\n", with: "table = \"o\"\nduplicates = \"first\"\n")
+            let source =
+                "[[sources.s.requests]]\nurl = \"URL/0\"\nsync = \"\(sync)\"\npage = { next = \"/f/next\" }\n" + mapping
+            let report = try #require(try await fixture.sync(source, mode: .full).first)
+            #expect(report.error == nil)
+            #expect(try fixture.rows("SELECT name FROM o ORDER BY name") == ["A", "C"])
+            #expect(try fixture.rows(Self.lines) == ["a", "b"])
+            #expect(try fixture.rows(Self.notes) == ["a1"])
+        }
+    }
+
+    /// Of several requests the last counts, and the first of its records.
+    @Test func theFirstRecordOfTheLastRequestCounts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = table("o", key: "\"id\"", "id = \"@id\", name = \"@name\"").replacing(
+                "table = \"o\"", with: "table = \"o\"\nduplicates = \"first\"")
+            let report = try await sync(
+                fixture, "<o id='1' name='A'/><o id='1' name='B'/>", "<o id='1' name='C'/><o id='1' name='D'/>",
+                mapping: mapping)
+            #expect(report.error == nil)
+            #expect(try fixture.rows("SELECT name FROM o") == ["C"])
+        }
+    }
+
     private static let lines = "SELECT v FROM l ORDER BY v"
     private static let notes = "SELECT v FROM n ORDER BY v"
 

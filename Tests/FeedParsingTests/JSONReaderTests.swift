@@ -109,6 +109,11 @@ import XMLStream
                 "line 2 of the JSON body: '}' is not expected"))
         #expect(refusal(Array("{\"a\": é}".utf8), pieces: pieces).contains("the byte 0xC3 is not expected"))
         #expect(refusal(Array("[tru]".utf8), pieces: pieces).contains("'tru' is not a value"))
+        // RFC 8259, section 6.
+        for number in ["01", "-01", "-.5", ".5", "1.", "1.e5", "+1", "-", "1e", "0x1", "--1", "1.5.2", "00"] {
+            #expect(
+                refusal(Array("[\(number)]".utf8), pieces: pieces).hasPrefix("line 1 of the JSON body: "), "\(number)")
+        }
         #expect(refusal(Array("[1".utf8), pieces: pieces).contains("ends within its value"))
         #expect(
             refusal(Array(("{\"" + String(repeating: "n", count: 1001)).utf8), pieces: pieces).contains(

@@ -61,16 +61,38 @@ import Testing
         }
     }
 
-    @Test func unqualifiedParameters() throws {
-        let document = try TOMLParser.parse(
-            "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
+    /// Reads a call.
+    ///
+    /// - Returns: the envelope, and the mistakes.
+    private func read(_ text: String) throws -> (envelope: String, problems: [String]) {
+        let document = try TOMLParser.parse(text)
         let problems = ProblemCollector(document, bytes: []) { [] }
         let reader = DeclarationReader(
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())
-        #expect(soap.envelope.value.contains("<soap:Body><m:Op xmlns:m=\"urn:o\"><a>1</a></m:Op></soap:Body>"))
-        #expect(problems.found.isEmpty)
+        return (soap.envelope.value, problems.found.map { "\($0.path): \($0.message)" })
+    }
+
+    @Test func unqualifiedParameters() throws {
+        let call = try read("name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
+        #expect(call.envelope.contains("<soap:Body><m:Op xmlns:m=\"urn:o\"><a>1</a></m:Op></soap:Body>"))
+        #expect(call.problems.isEmpty)
+    }
+
+    @Test func theOperationAndTheHeaderHaveAttributes() throws {
+        let call = try read(
+            """
+            name = 'Op'
+            namespace = 'urn:o'
+            parameters = { "@version" = "2 < 3", day = 2026-01-02, "." = "t" }
+            header = { "@xmlns:k" = "urn:k", "k:Key" = { "@soap:mustUnderstand" = 1, "." = "x" } }
+            """)
+        #expect(call.problems.isEmpty)
+        #expect(call.envelope.contains("<soap:Header xmlns:k=\"urn:k\"><k:Key soap:mustUnderstand=\"1\">x</k:Key>"))
+        #expect(call.envelope.contains("<Op xmlns=\"urn:o\" version=\"2 &lt; 3\"><day>2026-01-02</day>t</Op>"))
+        let twice = try read("name = 'Op'\nnamespace = 'urn:o'\nparameters = { \"@xmlns\" = 'urn:p' }")
+        #expect(twice.problems == ["\"@xmlns\": the operation has a 'namespace'; remove one of the two"])
     }
 
     @Test func faultsAreGivenWithCodeAndReason() async throws {

@@ -81,6 +81,60 @@ import Testing
         }
     }
 
+    /// Upper case and spaces need quotes in SQL.
+    @Test func theSchemaMayHaveAnyName() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().executeScript(
+                #"CREATE SCHEMA "Feeds B"; ALTER DATABASE \#(database.name) SET search_path = 'Feeds B'"#)
+            let store = try database.openStore()
+            let received = Mutex<[StoreMessage]>([])
+            let listening = store.listen { messages in received.withLock { $0 += messages } }
+            defer { listening.stop() }
+            func wait(for message: StoreMessage) async throws {
+                try await onThread { while !received.withLock({ $0.contains(message) }) { usleep(1000) } }
+            }
+            try await wait(for: .daemonsChanged)
+            try store.requestRefresh(["s"])
+            try await wait(for: .refresh(["s"]))
+            _ = try store.beat(record(store, "one", [:]))
+            #expect(received.withLock { messages in !messages.contains { if case .lost = $0 { true } else { false } } })
+            try store.close()
+        }
+    }
+
+    /// PostgreSQL has no right by which a role could be kept from NOTIFY.
+    @Test func aRoleWithoutRightsRefreshesNothing() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            try store.requestRefresh(["earlier"])
+            let received = Mutex<[StoreMessage]>([])
+            let listening = store.listen { messages in received.withLock { $0 += messages } }
+            defer { listening.stop() }
+            func wait(for message: StoreMessage) async throws {
+                try await onThread { while !received.withLock({ $0.contains(message) }) { usleep(1000) } }
+            }
+            try await wait(for: .daemonsChanged)
+            let stranger = try database.connect()
+            let role = "stranger_\(database.name)"
+            try stranger.execute("CREATE ROLE \(role)")
+            try stranger.execute("SET ROLE \(role)")
+            let schema = "(SELECT oid FROM pg_namespace WHERE nspname = 'public')"
+            for payload in ["[]", "[\"s\"]", ""] {
+                try stranger.execute(
+                    "SELECT pg_notify('tributary_refresh_' || \(schema), $1)", [.text(payload)])
+            }
+            #expect(throws: PostgresError.self) {
+                try stranger.execute("INSERT INTO tributary_refresh (sources) VALUES ('{}')")
+            }
+            try stranger.executeScript("RESET ROLE; DROP ROLE \(role)")
+            try store.requestRefresh(["ours"])
+            try await wait(for: .refresh(["ours"]))
+            let asked = received.withLock { $0.filter { if case .refresh = $0 { true } else { false } } }
+            #expect(asked == [.refresh(["ours"])])
+            try store.close()
+        }
+    }
+
     @Test func scratchOfProcessesThatLiveIsKept() throws {
         let parent = NSTemporaryDirectory() + "tributary-work-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: parent) }

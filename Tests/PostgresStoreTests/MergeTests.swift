@@ -82,6 +82,19 @@ import Testing
         }
     }
 
+    /// PostgreSQL holds a month for equal to thirty days. They are not the same once they are added to a date.
+    @Test func anIntervalIsWrittenWhereItDiffers() async throws {
+        try await MergeFixture.with("CREATE TABLE t (id text PRIMARY KEY, v interval)") { (fixture) async throws in
+            func sync(_ value: String) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { try $0.insert(into: "t", ["id": "1", "v": value]) }
+            }
+            #expect(try sync("1 mon").inserted == 1)
+            #expect(try sync("1 month") == MergeCounts(unchanged: 1))
+            #expect(try sync("30 days") == MergeCounts(updated: 1))
+            #expect(try fixture.rows("SELECT v FROM t") == ["30 days"])
+        }
+    }
+
     /// An empty text is no value of these types, and `money` would take it for zero.
     @Test(arguments: [
         "uuid", "money", "time", "inet", "jsonb", "interval", "integer[]", "bit(3)", "int4range", "oid", "mood",

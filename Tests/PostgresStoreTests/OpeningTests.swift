@@ -15,7 +15,7 @@ import Testing
                 try database.rows("SELECT name FROM tributary_migration ORDER BY name COLLATE \"C\"") == [
                     "tributary.1", "tributary.2", "tributary.acceptance", "tributary.accepted-run", "tributary.blocked",
                     "tributary.bodies", "tributary.changing-runs", "tributary.drift", "tributary.history",
-                    "tributary.hook", "tributary.pause", "tributary.schema", "tributary.stale",
+                    "tributary.hook", "tributary.pause", "tributary.refresh", "tributary.schema", "tributary.stale",
                 ])
             let tables = try database.rows(
                 "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'tributary%'")

@@ -115,8 +115,7 @@ final class ScenarioRunner {
             configuration: configuration,
             store: try SQLiteStore(path: configuration.localPath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
-            hosts: HostGate(limit: 4), slots: Slots(limit: 4), busyHosts: BusyHosts([:]),
-            clock: clock,
+            hosts: HostGate(limit: 4), slots: Slots(limit: 4), clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
         // The program is killed more often than a source may be the cause of.
         environment.runsPaused = true

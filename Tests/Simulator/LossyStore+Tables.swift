@@ -14,6 +14,9 @@ extension LossyStore {
     func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
         try store.provideStoredRows(request, to: scratch)
     }
+    func numberKeys(
+        of tables: [StagingTable], inScratch path: String, _ body: (Int, Int64, Int64) throws -> Void
+    ) throws { try store.numberKeys(of: tables, inScratch: path, body) }
     func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
         try store.rows(query, limit: limit, staged: staged)
     }

@@ -1,6 +1,5 @@
 package import FeedDeclarations
 package import FeedExporting
-@testable import FeedFetching
 package import FeedModel
 package import FeedParsing
 import FeedStaging
@@ -12,7 +11,7 @@ import SQLiteStore
 package import TestStores
 package import TestSupport
 package import Testing
-@testable package import TributaryEngine
+package import TributaryEngine
 import TributaryStores
 
 /// A server, a store of the kind over which the test runs, and syncs of what a `sources.toml` says, each with a service of its own.

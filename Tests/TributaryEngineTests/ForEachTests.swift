@@ -71,6 +71,29 @@ import Testing
         }
     }
 
+    /// Clients and servers would take such a segment, and the one before it, out of the path.
+    @Test(arguments: [".", "..", "%2e%2E", "%252e.", "a/..", "..\\a"])
+    func aValueThatLeadsToAnotherAddressIsRefused(_ id: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies([id]))
+            let report = try await sync(fixture, stack())
+            #expect(report.outcome == .discarded)
+            let error = report.error ?? ""
+            #expect(error.contains("the value of ${row:id} would make a part of the path '.' or '..'"), "\(error)")
+            #expect(fixture.server.requests().map(\.path) == ["/companies"])
+        }
+    }
+
+    @Test func dotsWithinAValueAreSent() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let ids = ["...", ".a", "a..b"]
+            fixture.server.document("/companies", companies(ids))
+            for id in ids { fixture.server.document("/items/\(id)", item("i-\(id)", of: id)) }
+            let report = try await sync(fixture, stack())
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+        }
+    }
+
     @Test func oneRequestForEachStagedRow() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let ids = ["a", "b/c d", "e"]

@@ -93,6 +93,47 @@ import TributaryStores
         }
     }
 
+    /// `allow_empty` lifts the default limit, for a feed without a record, and no other.
+    @Test(arguments: [
+        ("allow_empty = true\nmax_deleted = \"10%\"", "", 0), ("allow_empty = true", "max_deleted = \"10%\"", 0),
+        ("allow_empty = true\nmax_deleted = 5", "deleted_when = \"id = '0'\"", 1),
+        ("allow_empty = true", "where = \"id <> '0'\"", 1),
+        ("allow_empty = true", "deleted_when = \"id = '0'\"", 1),
+    ])
+    func anEmptyFeedObeysADeclaredLimit(options: String, tableOptions: String, rows: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.items(0..<200))
+            try await fixture.sync(Self.mapping())
+            fixture.server.document("/a", Self.items(0..<rows))
+            let report = try #require(
+                try await fixture.sync(Self.mapping(options, tableOptions: tableOptions)).first)
+            #expect(report.outcome == .blocked, "\(report)")
+            #expect(report.error?.contains("of the 200 rows of table 'thing'") == true, "\(report.error ?? "")")
+        }
+    }
+
+    /// All parents are there, and none of their children.
+    @Test func aChildTableIsNotEmptiedByAllowEmpty() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping =
+                Self.mapping("allow_empty = true") + """
+                    [[sources.s.requests.tables]]
+                    table = "part"
+                    element = "part"
+                    key = ["thing"]
+                    columns = { thing = { parent = "thing" } }
+
+                    """
+            let document = Self.items(0..<200)
+            fixture.server.document("/a", document.replacing("</item>", with: "<part/></item>"))
+            #expect(try await fixture.sync(mapping).first?.counts.inserted == 400)
+            fixture.server.document("/a", document)
+            let report = try #require(try await fixture.sync(mapping).first)
+            #expect(report.outcome == .blocked, "\(report)")
+            #expect(report.error?.contains("delete 200 of the 200 rows of table 'part'") == true)
+        }
+    }
+
     @Test func eachScopeIsLookedAt() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let two =

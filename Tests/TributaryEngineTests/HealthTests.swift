@@ -39,7 +39,7 @@ import TributaryStores
                 configuration: configuration,
                 store: try SQLiteStore(path: fixture.storePath), registry: ParserRegistry([]),
                 http: HTTPFetcher(now: { Date() }), hosts: HostGate(limit: 1),
-                slots: Slots(limit: 1), busyHosts: BusyHosts([:]), clock: fixture.clock,
+                slots: Slots(limit: 1), clock: fixture.clock,
                 logger: Logger(label: "test") { _ in gate })
             let scheduler = Scheduler(environment: environment) { _ in }
             let health = Health(

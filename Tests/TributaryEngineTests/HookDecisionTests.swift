@@ -145,7 +145,7 @@ import Testing
             ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
             ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be used"),
-            ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
+            ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "has a value only when a request is sent"),
             ("on = [\"blocked\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nrow = 1", "did you mean 'rows'?"),

@@ -191,8 +191,6 @@ import Testing
         // The same wait once more costs nothing.
         let first = [grants(301, at: 0), grants(300, at: 0), grants(300, at: 0)]
         #expect(first == [false, true, true])
-        #expect(waits.end(at: "http://a", now: now) == now + 300)
-        #expect(waits.end(at: "http://a", now: now + 300) == nil && waits.end(at: "http://b", now: now) == nil)
         let later = [grants(600, at: 300), grants(900, at: 600), grants(901, at: 900)]
         #expect(later == [true, true, false])
     }

@@ -38,6 +38,20 @@ import Testing
         #expect(queue.isEmpty && queue.nextDue() == nil)
     }
 
+    @Test func rescheduledSourcesLeaveFewEntries() {
+        var queue = DueQueue()
+        for minute in 0..<10_000 {
+            queue.schedule("a", at: now + 30 * 86_400 + Double(minute) * 60)
+            // The same due time again is no second entry, either.
+            queue.schedule("b", at: now + 1)
+        }
+        #expect(queue.entryCount <= 70)
+        #expect(queue.popDue(by: now + 1) == "b" && queue.popDue(by: now + 30 * 86_400) == nil)
+        for number in 0..<1_000 { queue.schedule("s\(number)", at: now) }
+        for number in 0..<1_000 { queue.remove("s\(number)") }
+        #expect(queue.entryCount <= 70 && queue.nextDue() == now + 30 * 86_400 + 9_999 * 60)
+    }
+
     @Test func requestsToRefreshAreTakenTogether() {
         let requests = RefreshRequests()
         #expect(requests.take() == nil)

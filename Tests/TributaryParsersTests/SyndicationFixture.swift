@@ -24,14 +24,17 @@ struct SyndicationFixture {
 
     /// One source named `s` with a request for each path, unless other sources are given.
     @discardableResult
-    func sync(_ paths: [String] = ["/feed"], sources: String? = nil) async throws -> RunReport {
+    func sync(
+        _ paths: [String] = ["/feed"], sources: String? = nil, parser: FeedParser.Type = SyndicationParser.self
+    ) async throws -> RunReport {
         let requests = paths.map { "[[sources.s.requests]]\nurl = \"URL\($0)\"\n" }.joined()
         let text =
-            store.declaration + "[defaults]\nparser = \"SyndicationParser\"\n" + (sources ?? requests)
-        let registry = ParserRegistry([.class(SyndicationParser.self)])
+            store.declaration + "[defaults]\nparser = \"\(parser)\"\n" + (sources ?? requests)
+        let registry = ParserRegistry([.class(parser)])
         let file = try folder.write(text.replacingOccurrences(of: "URL", with: server.url), to: "sources.toml")
         let service = try SyncService(
-            configuration: TributaryConfiguration(file: file, parsers: registry, environment: ["TOKEN": "geheim"]),
+            configuration: TributaryConfiguration(
+                file: file, parsers: registry, environment: ["TOKEN": "geheim", "SERVER": server.url]),
             parsers: registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let reports = try await service.sync(mode: .full)
         try service.close()

@@ -92,17 +92,32 @@ import Tributary
 
     @Test func basesAreNoSecrets() async throws {
         try await Fixture.with { fixture in
+            try fixture.folder.write("geheim", to: "token")
             fixture.server.document("/geheim/feed", Fixture.rss("<link>a</link>"))
             fixture.server.document("/feed", Fixture.rss("<link>b</link>"))
             try await fixture.sync(
                 sources: """
                     [[sources.a.requests]]
-                    url = "URL/${TOKEN}/feed"
+                    url = "URL/${file:token}/feed"
                     [[sources.b.requests]]
                     url = "URL/feed?key=${TOKEN}"
                     """)
             #expect(
                 try fixture.rows("SELECT link FROM feed ORDER BY feed") == ["a", fixture.server.url + "/b"])
+        }
+    }
+
+    /// A variable in the address is a part of it like any other, even if a secret has the same text.
+    @Test(arguments: ["URL/${TOKEN}/feed", "URL/geheim/feed", "${SERVER}/${TOKEN}/feed"])
+    func aVariableInTheAddressIsPartOfTheBase(url: String) async throws {
+        try await Fixture.with { fixture in
+            let entry = "<entry><id>e</id><link href='/posts/1'/></entry>"
+            fixture.server.document("/geheim/feed", Fixture.atom("<id>f</id><link href='x'/>" + entry))
+            for options in ["", "headers = { X-Client = \"geheim\" }\n"] {
+                try await fixture.sync(sources: "[[sources.a.requests]]\nurl = \"\(url)\"\n\(options)")
+                #expect(try fixture.rows("SELECT link FROM feed") == [fixture.server.url + "/geheim/x"], "\(options)")
+                #expect(try fixture.rows("SELECT link FROM entry") == [fixture.server.url + "/posts/1"], "\(options)")
+            }
         }
     }
 

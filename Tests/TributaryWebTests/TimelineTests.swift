@@ -37,6 +37,33 @@ struct TimelineTests {
         #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
     }
 
+    @Test func waitingForTheNextRunIsNoGap() {
+        func gaps(_ spans: [Int], interval: Double, due: Date?) -> Set<Int> {
+            var timeline = Timeline(from: now - 1_800, to: now, interval: interval, due: due)
+            timeline.fill(spans.map { RunFigures(span: $0) })
+            return timeline.gaps
+        }
+        let all = Timeline(from: now - 1_800, to: now, interval: 60).count
+        #expect(all > 30)
+        // Since the last run, until the next is due.
+        #expect(gaps(Array(0..<20), interval: 60, due: now + 300).isEmpty)
+        #expect(gaps(Array(0..<20), interval: 60, due: now - 300) == Set(20..<all))
+        #expect(gaps(Array(0..<20), interval: 60, due: .distantFuture) == Set(20..<all))
+        // Between two runs, a span that had no room for one for certain is none.
+        #expect(gaps([0, 2, 4, 7] + Array(8..<all), interval: 60, due: now + 60) == [5, 6])
+    }
+
+    private static let sums: [(Int, String)] = [(9_999, "10k"), (40_000, "50k"), (900_000, "1M"), (1_200_000, "2M")]
+
+    @Test(arguments: sums)
+    func millionsAreWrittenSo(_ inserted: Int, _ label: String) {
+        var timeline = Timeline(from: now - 86_400, to: now, interval: 3_600)
+        var figures = RunFigures(span: 0)
+        (figures.committed, figures.inserted) = (1, inserted)
+        timeline.fill([figures])
+        #expect(BarChart.changes(timeline).svg.contains(">\(label)</text>"))
+    }
+
     @Test func hoursOfSeveralDaysAreToldApart() {
         func labels(_ from: Date, _ seconds: Double) -> [String] {
             let timeline = Timeline(from: from, to: from + seconds, interval: 60)

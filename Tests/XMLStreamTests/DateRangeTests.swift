@@ -39,6 +39,25 @@ import Testing
         #expect(date("0000-01-01 00:00 +0100", "%Y-%m-%d %H:%M %z") == nil)
     }
 
+    /// A format has the ranges of a date without one (DateScanner).
+    @Test(arguments: [
+        ("2026-11-21 08:30 +9999", "%Y-%m-%d %H:%M %z"), ("2026-11-21 08:30 +1900", "%Y-%m-%d %H:%M %z"),
+        ("2026-11-21 08:30 -0160", "%Y-%m-%d %H:%M %z"), ("2026-11-21 08:30 +01:99", "yyyy-MM-dd HH:mm XXX"),
+        ("2026-11-21 00:30 AM", "%Y-%m-%d %I:%M %p"), ("2026-11-21 13:30 PM", "yyyy-MM-dd hh:mm a"),
+    ])
+    func offsetsAndHoursOutOfRange(text: String, format: String) {
+        #expect(date(text, format) == nil)
+        #expect(DateFormat(format) != nil)
+    }
+
+    @Test func offsetsAndHoursInRange() throws {
+        let eastern = try #require(date("2026-11-21 08:30 +1800", "%Y-%m-%d %H:%M %z"))
+        #expect(Lexical.iso8601(eastern) == "2026-11-20T14:30:00Z")
+        let midnight = try #require(date("2026-11-21 12:30 am", "%Y-%m-%d %I:%M %p"))
+        #expect(Lexical.iso8601(midnight) == "2026-11-21T00:30:00Z")
+        for format in ["%Y-%m-%d %I:%M", "yyyy-MM-dd hh:mm"] { #expect(DateFormat(format) == nil) }
+    }
+
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300, 9e18, -9e18])
     func noTimeTraps(seconds: Double) {
         let date = Date(timeIntervalSince1970: seconds)

@@ -48,7 +48,7 @@ package enum ConfigurationSchema {
         case .size: ["type": "string", "pattern": "^[0-9]+(B|KiB|MiB|GiB)$|\(variable)"]
         case .strings: ["type": "array", "items": ["type": "string"]]
         case .integers: ["type": "array", "items": ["type": "integer"]]
-        case .texts: ["type": "object", "additionalProperties": ["type": ["string", "integer", "boolean"]]]
+        case .texts: ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
         case .constant: ["type": ["string", "number", "boolean"]]
         case .constants: ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
         case .changeLimit: ["type": ["integer", "string"], "minimum": 0]

@@ -84,27 +84,42 @@ final class DeclarationReader {
         return value
     }
 
-    /// Returns a string with `${NAME}` and `${file:PATH}` replaced.
+    /// Returns a string with `${NAME}` and `${file:PATH}` replaced. Where it is an address, its password and its secret
+    /// parameters are kept out of messages.
     ///
-    /// - Parameter expected: what the string is, for the message where there is another value.
-    func text(_ key: String, _ expected: String = "a string") -> InterpolatedText? {
+    /// - Parameters:
+    ///   - expected: what the string is, for the message where there is another value.
+    ///   - isSent: true where a request sends the string, which then may have `${capture:…}` and the like.
+    func text(_ key: String, _ expected: String = "a string", isSent: Bool = false) -> InterpolatedText? {
+        guard case .string(let template)? = value(key, expected, { if case .string = $0 { $0 } else { nil } }),
+            let text = interpolate(template, at: path.appending(key), isSent: isSent)
+        else { return nil }
+        LiteralSecrets.secrets(inAddress: text.value).forEach(interpolation.hide)
+        return text
+    }
+
+    func string(_ key: String, _ expected: String = "a string") -> String? {
         guard case .string(let template)? = value(key, expected, { if case .string = $0 { $0 } else { nil } }) else {
             return nil
         }
-        return interpolate(template, at: path.appending(key))
+        return interpolate(template, at: path.appending(key))?.value
     }
 
-    func string(_ key: String) -> String? { text(key)?.value }
+    /// Keeps a text out of messages.
+    func hide(_ secret: String) { interpolation.hide(secret) }
 
     /// Returns a scalar as text, with `${…}` replaced.
-    func text(of node: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {
+    ///
+    /// - Parameter isSent: true where a request sends the text.
+    func text(of node: TOMLValue, at path: TOMLKeyPath, isSent: Bool) -> InterpolatedText? {
         switch node {
-        case .string(let template): return interpolate(template, at: path)
+        case .string(let template): return interpolate(template, at: path, isSent: isSent)
         case .integer(let number): return InterpolatedText(String(number))
         case .float(let number): return InterpolatedText(String(number))
         case .boolean(let flag): return InterpolatedText(String(flag))
+        case .date(let date): return InterpolatedText("\(date)")
         default:
-            problems.report(path, "expected a string, a number or a boolean, found \(node.typeName)")
+            problems.report(path, "expected a string, a number, a boolean or a date, found \(node.typeName)")
             return nil
         }
     }
@@ -144,7 +159,7 @@ final class DeclarationReader {
 
     /// - Parameter isPositive: true where the duration must be above 0.
     func duration(_ key: String, isPositive: Bool = false) -> Duration? {
-        guard let text = text(key, "a duration such as \"30s\"")?.value else { return nil }
+        guard let text = string(key, "a duration such as \"30s\"") else { return nil }
         guard let duration = Duration(configuration: text) else {
             report(
                 key,
@@ -160,7 +175,7 @@ final class DeclarationReader {
     }
 
     func byteSize(_ key: String) -> Int? {
-        guard let text = text(key, "a size such as \"64MiB\"")?.value else { return nil }
+        guard let text = string(key, "a size such as \"64MiB\"") else { return nil }
         guard let size = ByteSize.parse(text) else {
             report(
                 key,
@@ -184,27 +199,31 @@ final class DeclarationReader {
         return nil
     }
 
-    /// Returns a table of strings, such as headers. Numbers and booleans are accepted, and become text.
-    func texts(_ key: String) -> [String: InterpolatedText]? {
+    /// Returns a table of strings, such as headers. Numbers, booleans and dates are accepted, and become text.
+    ///
+    /// - Parameter areSent: true where a request sends the strings.
+    func texts(_ key: String, areSent: Bool) -> [String: InterpolatedText]? {
         guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
         var texts: [String: InterpolatedText] = [:]
         for entry in table.entries {
-            let (name, value) = (entry.key, entry.node.value)
-            let place = path.appending(key).appending(name)
-            switch value {
-            case .string(let template): texts[name] = interpolate(template, at: place)
-            case .integer(let number): texts[name] = InterpolatedText(String(number))
-            case .boolean(let flag): texts[name] = InterpolatedText(String(flag))
-            default: problems.report(place, "expected a string, found \(value.typeName)")
-            }
+            let place = path.appending(key).appending(entry.key)
+            texts[entry.key] = text(of: entry.node.value, at: place, isSent: areSent)
         }
         return texts
     }
 
-    /// Returns an array of strings.
+    /// Returns an array of strings, with `${…}` replaced.
     func strings(_ key: String) -> [String]? {
+        templates(key)?.enumerated().compactMap { index, template in
+            guard template.utf8.contains(UInt8(ascii: "$")) else { return template }
+            return interpolate(template, at: path.appending(key).appending(index))?.value
+        }
+    }
+
+    /// Returns an array of strings as they are written.
+    func templates(_ key: String) -> [String]? {
         array(key, of: "strings", "a string") { if case .string(let text) = $0 { text } else { nil } }
     }
 
@@ -268,13 +287,28 @@ final class DeclarationReader {
         DeclarationReader(nodes, at: path, known: known, problems: problems, interpolation: interpolation)
     }
 
+    /// Returns a text with `${…}` replaced; nil where that fails, which is reported.
+    ///
+    /// - Parameters:
+    ///   - isSent: true where a request sends the text. In others, nothing could replace `${capture:…}` and the like.
+    ///   - escape: escapes each value; returns nil if that cannot be done.
     func interpolate(
-        _ template: String, at path: @autoclosure () -> TOMLKeyPath, escape: (String) -> String? = { $0 }
+        _ template: String, at path: TOMLKeyPath, isSent: Bool = false, escape: (String) -> String? = { $0 }
     ) -> InterpolatedText? {
         do {
-            return try interpolation.interpolate(template, escape: escape)
+            let isSecret = interpolation.isSecret(path)
+            let text = try interpolation.interpolate(template, isSecret: isSecret, escape: escape)
+            if let reference = text.references.first, !isSent {
+                problems.report(
+                    path,
+                    "${\(reference)} has a value only when a request is sent: in 'url', 'headers', 'parameters', 'body' "
+                        + "and 'soap'; write '$${' for a literal '${'")
+                return nil
+            }
+            if isSecret, !text.isDynamic { interpolation.hide(text.value) }
+            return text
         } catch {
-            problems.report(path(), error.message)
+            problems.report(path, error.message)
             return nil
         }
     }

@@ -22,8 +22,8 @@ struct SOAPKeys: KeyGroup {
 
     let name = Key.string("name", default: .required, "The name of the operation's element.")
     let version = Key<SOAPDeclaration.Version>.choice("version", default: .value(.v1_1), "The version of SOAP.")
-    let action = Key.text("action", "The operation's action (`soapAction` in the WSDL).")
-    let namespace = Key.text("namespace", "The operation's namespace (`targetNamespace` in the WSDL).")
+    let action = Key.text("action", isSent: true, "The operation's action (`soapAction` in the WSDL).")
+    let namespace = Key.text("namespace", isSent: true, "The operation's namespace (`targetNamespace` in the WSDL).")
     let qualified = Key.boolean(
         "qualified", default: true,
         "`false` leaves the parameters in no namespace, for RPC style and `elementFormDefault=\"unqualified\"`."
@@ -33,12 +33,13 @@ struct SOAPKeys: KeyGroup {
     let header = TableKey.elements("header", "The content of the envelope's Header, like `parameters`.")
 }
 
+/// The credentials are sent, but before any response has given a value: `Authentication.problem` says what to do instead.
 struct AuthenticationKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth]", "The credentials of a request.", all)
 
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
-    let bearer = Key.text("bearer", "A bearer token (RFC 6750).")
+    let bearer = Key.text("bearer", isSent: true, "A bearer token (RFC 6750).")
     let oauth2 = TableKey.table(
         "oauth2", OAuthKeys.self, "OAuth 2 with client credentials (RFC 6749, section 4.4).")
     let ssh = TableKey.table(
@@ -49,8 +50,8 @@ struct BasicKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth.basic]", "A user and a password.", all)
 
-    let user = Key.text("user", default: .required, "The user.")
-    let password = Key.text("password", default: .required, "The password.")
+    let user = Key.text("user", default: .required, isSent: true, "The user.")
+    let password = Key.text("password", default: .required, isSent: true, "The password.")
     let cleartext = Key.boolean(
         "cleartext", default: false,
         "With an `ftp:` address: `true` sends the password unencrypted; otherwise the server must offer TLS (RFC 4217)."
@@ -61,12 +62,12 @@ struct UserKeyKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth.ssh]", "An SSH user and their key.", all)
 
-    let user = Key.text("user", default: .required, "The user.")
+    let user = Key.text("user", default: .required, isSent: true, "The user.")
     let privateKey = Key.file(
         "private_key", default: .required, "The file with the private key, as `ssh-keygen` writes it.")
     let publicKey = Key.file(
         "public_key", default: .described("the one in `private_key`"), "The file with the public key.")
-    let passphrase = Key.text("passphrase", "The passphrase of an encrypted `private_key`.")
+    let passphrase = Key.text("passphrase", isSent: true, "The passphrase of an encrypted `private_key`.")
 }
 
 struct OAuthKeys: KeyGroup {
@@ -74,10 +75,10 @@ struct OAuthKeys: KeyGroup {
     static let table = KeyTable("[sources.NAME.requests.auth.oauth2]", "OAuth 2 with client credentials.", all)
 
     let tokenURL = Key.text("token_url", default: .required, "The address of the token endpoint.")
-    let clientID = Key.text("client_id", default: .required, "The client's identifier.")
-    let clientSecret = Key.text("client_secret", default: .required, "The client's secret.")
-    let scope = Key.text("scope", "The requested scopes, separated by spaces.")
-    let parameters = Key.texts("parameters", "Further parameters of the token request.")
+    let clientID = Key.text("client_id", default: .required, isSent: true, "The client's identifier.")
+    let clientSecret = Key.text("client_secret", default: .required, isSent: true, "The client's secret.")
+    let scope = Key.text("scope", isSent: true, "The requested scopes, separated by spaces.")
+    let parameters = Key.texts("parameters", areSent: true, "Further parameters of the token request.")
     let credentialsIn = Key<ClientCredentials.Place>.choice(
         "credentials_in", default: .value(.header),
         "Where the client's identifier and secret are sent (RFC 6749, section 2.3.1).")

@@ -2,12 +2,13 @@ import FeedDeclarations
 import FeedModel
 import TOML
 
-/// A text in which `${…}` is replaced.
+/// A text in which `${…}` is replaced, and which may be an address.
 extension Key where Value == InterpolatedText {
+    /// - Parameter isSent: true where a request sends the text, which then may have `${capture:…}` and the like.
     static func text(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
-        _ meaning: String
-    ) -> Self { Self(name, .string, missing, inherited, meaning) { $0.text($1) } }
+        isSent: Bool = false, _ meaning: String
+    ) -> Self { Self(name, .string, missing, inherited, meaning) { $0.text($1, isSent: isSent) } }
 }
 
 extension Key where Value == String {
@@ -38,12 +39,9 @@ extension Key where Value == String {
     static func exportPath(_ name: String, default missing: KeyDefault<Value>, _ meaning: String) -> Self {
         Self(name, .booleanOrString("of a column with `sql`, the path of its value"), missing, .never, meaning) {
             table, name in
-            table.value(name, "the path of the value in exported XML, or false") { value in
-                switch value {
-                case .string(let text): text
-                case .boolean(false): ""
-                default: nil
-                }
+            if case .string? = table.nodes[name] { return table.string(name) }
+            return table.value(name, "the path of the value in exported XML, or false") {
+                if case .boolean(false) = $0 { "" } else { nil }
             }
         }
     }
@@ -117,6 +115,11 @@ extension Key where Value == [String] {
     static func strings(_ name: String, default missing: KeyDefault<Value> = .none, _ meaning: String) -> Self {
         Self(name, .strings, missing, .never, meaning) { $0.strings($1) }
     }
+
+    /// Texts in which nothing is replaced yet.
+    static func templates(_ name: String, _ meaning: String) -> Self {
+        Self(name, .strings, .none, .never, meaning) { $0.templates($1) }
+    }
 }
 
 /// The `header` of a body in CSV.
@@ -158,10 +161,11 @@ extension Key where Value == HookCondition {
 }
 
 extension Key where Value == [String: InterpolatedText] {
+    /// - Parameter areSent: true where a request sends the texts.
     static func texts(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
-        _ meaning: String
-    ) -> Self { Self(name, .texts, missing, inherited, meaning) { $0.texts($1) } }
+        areSent: Bool = false, _ meaning: String
+    ) -> Self { Self(name, .texts, missing, inherited, meaning) { $0.texts($1, areSent: areSent) } }
 }
 
 /// A number, a boolean, or a text in which nothing is replaced.

@@ -46,16 +46,16 @@ struct RequestKeys: KeyGroup {
     let key = Key.string(
         "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
     let url = Key.text(
-        "url", default: .required,
+        "url", default: .required, isSent: true,
         "An `http:`, `https:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
     )
     let method = Key.string(
         "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
     let headers = Key.texts(
         "headers", default: .described("an `Accept` for the `format`, or else for XML"), inherited: .merged,
-        "Headers of the request.")
+        areSent: true, "Headers of the request.")
     let parameters = Key.texts(
-        "parameters", inherited: .merged,
+        "parameters", inherited: .merged, areSent: true,
         "Parameters in the query of the address, or form-encoded in the body of a POST without `body`.")
     let body = TableKey.table(
         "body", BodyKeys.self, short: "text", inherited: .nearest,
@@ -77,7 +77,7 @@ struct RequestKeys: KeyGroup {
         "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, isPositive: true,
         "The time limit for connecting.")
     let maxBody = Key.size(
-        "max_body", default: 256 << 20, inherited: .nearest,
+        "max_body", default: RequestDeclaration.defaultMaxBody, inherited: .nearest,
         "The largest body; a larger one discards the run.")
     let acceptStatus = Key.integers(
         "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")

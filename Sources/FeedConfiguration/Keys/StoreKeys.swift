@@ -7,7 +7,7 @@ struct StoreKeys: KeyGroup {
 
     let path = Key.string(
         "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
-    let url = Key.string("url", "A PostgreSQL database instead of a file: any libpq connection string.")
+    let url = Key.text("url", "A PostgreSQL database instead of a file: any libpq connection string.")
     let work = Key.string(
         "work",
         default: .described(
@@ -62,7 +62,8 @@ struct DaemonKeys: KeyGroup {
         "With `false`, no series at `/metrics` has the label `source`; each series then covers all sources of the daemon."
     )
     let rows = Key.boolean(
-        "rows", default: true, "With `false`, `/tables` and `/api/tables` do not show rows.")
+        "rows", default: true,
+        "With `false`, the page and the API show neither rows nor changed rows, only their numbers.")
 }
 
 struct HostKeys: KeyGroup {
@@ -106,7 +107,7 @@ struct HookKeys: KeyGroup {
     )
     let timeout = Key.duration(
         "timeout", default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
-    let run = Key.strings("run", "A program and its arguments, without a shell.")
+    let run = Key.templates("run", "A program and its arguments, without a shell.")
     let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")
     let secret = Key.text(
         "secret",

@@ -3,7 +3,8 @@ import Foundation
 
 /// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
 ///
-/// Every value is given to the redactor, which keeps it out of texts that others print.
+/// Collects the secrets for the redactor, which keeps them out of texts that others print: the contents of files, and the
+/// values in secret places (``LiteralSecrets``).
 final class Interpolation {
     struct Failure: Error {
         var message: String
@@ -13,6 +14,8 @@ final class Interpolation {
     private let folder: String
     private(set) var secrets: Set<String> = []
     let timeZones: TimeZoneFolder
+    /// Whether names are those of secrets. A file has few names, many times.
+    private var secretNames: [String: Bool] = [:]
 
     /// - Parameter folder: the folder of relative paths, searched after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
     init(environment: [String: String], folder: String) {
@@ -21,8 +24,24 @@ final class Interpolation {
         timeZones = TimeZoneFolder(environment: environment)
     }
 
-    /// - Parameter escape: escapes each value; returns nil if that cannot be done.
-    func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
+    /// Returns true if a value at this place is secret.
+    func isSecret(_ path: TOMLKeyPath) -> Bool {
+        LiteralSecrets.isSecret(path) { name in
+            if let known = secretNames[name] { return known }
+            let isSecret = LiteralSecrets.isSecret(name)
+            secretNames[name] = isSecret
+            return isSecret
+        }
+    }
+
+    func hide(_ secret: String) { if !secret.isEmpty { secrets.insert(secret) } }
+
+    /// - Parameters:
+    ///   - isSecret: true where the text stands in a secret place.
+    ///   - escape: escapes each value; returns nil if that cannot be done.
+    func interpolate(
+        _ template: String, isSecret: Bool = false, escape: (String) -> String? = { $0 }
+    ) throws(Failure) -> InterpolatedText {
         guard !template.utf8.contains(0) else {
             throw Failure(message: "the text has a NUL character (U+0000), which is not allowed")
         }
@@ -43,7 +62,7 @@ final class Interpolation {
             value += String(decoding: bytes[start..<sign], as: UTF8.self)
             let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
             let dynamic = try Self.dynamic(reference).map(InterpolatedText.marked)
-            let known = dynamic == nil ? escape(try resolve(reference)) : nil
+            let known = dynamic == nil ? escape(try resolve(reference, isSecret)) : nil
             guard let replacement = dynamic ?? known else {
                 throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
             }
@@ -75,7 +94,7 @@ final class Interpolation {
         return reference
     }
 
-    private func resolve(_ reference: String) throws(Failure) -> String {
+    private func resolve(_ reference: String, _ isSecret: Bool) throws(Failure) -> String {
         let value: String
         if reference.hasPrefix("file:") {
             value = try read(String(reference.dropFirst("file:".count)))
@@ -88,7 +107,7 @@ final class Interpolation {
         } else {
             throw Failure(message: "the environment variable '\(reference)' is not set")
         }
-        if !value.isEmpty { secrets.insert(value) }
+        if isSecret || reference.hasPrefix("file:") { hide(value) }
         return value
     }
 

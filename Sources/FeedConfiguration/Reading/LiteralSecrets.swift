@@ -1,10 +1,9 @@
-package import FeedDeclarations
 import Foundation
 import TOML
 
-/// Recognition of secrets that a configuration has as literals, and not by a reference such as `${NAME}`: values of keys with
-/// the name of a secret, headers, users and passwords in addresses, secret parameters of addresses, and passwords in
-/// connection strings.
+/// The places of a configuration whose values are secret: keys with the name of a secret, also within bodies; headers but
+/// harmless ones; users and passwords in addresses, secret parameters of addresses, and passwords in connection strings.
+/// It makes no difference whether a value is written there or replaces `${NAME}`.
 ///
 /// All of it takes time in proportion to the text.
 package enum LiteralSecrets {
@@ -13,19 +12,31 @@ package enum LiteralSecrets {
         var found: Set<String> = []
         document.forEachString { path, text in
             // An excerpt has escapes, such as that of a line feed, as written.
-            if isSecret(path()) || text.contains(" PRIVATE KEY-----") {
+            let path = path()
+            if isSecret(path) || text.contains(" PRIVATE KEY-----") {
                 found.formUnion([text, text.trimmingCharacters(in: .whitespacesAndNewlines)])
+                // An excerpt has one line of a string of several.
+                found.formUnion(text.split(whereSeparator: \.isNewline).map(String.init))
             }
             found.formUnion(parts(of: text).map(String.init))
+            if path.names.contains("body") { found.formUnion(secrets(inBody: text)) }
         }
         return found.filter { $0.count >= 6 && !$0.contains("${") && !schemes.contains($0) }
     }
 
+    /// Returns true if a document has a secret, however short; also if it is not TOML, where it might have any.
+    package static func finds(in document: String) -> Bool {
+        guard let table = try? TOMLParser.parse(Array(document.utf8)) else { return true }
+        var isFound = false
+        table.forEachString { path, text in
+            isFound =
+                isFound || !text.isEmpty && !text.contains("${") && isSecret(path()) || !parts(of: text).isEmpty
+        }
+        return isFound
+    }
+
     /// Returns a message with `[secret]` in place of the secret parts of the addresses in it.
     static func redact(_ message: String) -> String { replaced(ranges(of: parts(of: message)), in: message) }
-
-    /// Returns a line of a declaration with `[secret]` in place of each secret.
-    package static func redact(line: String) -> String { replaced(ranges(inLine: line), in: line) }
 
     private static func replaced(_ ranges: [Range<String.Index>], in text: String) -> String {
         var redacted = ""
@@ -40,11 +51,40 @@ package enum LiteralSecrets {
     // MARK: - Names
 
     /// Returns true if the value of a key is secret.
-    static func isSecret(_ path: TOMLKeyPath) -> Bool {
-        let (name, table) = (path.lastKey, path.parent.lastKey)
+    ///
+    /// - Parameter isSecretName: returns true for the name of a secret.
+    static func isSecret(_ path: TOMLKeyPath, by isSecretName: (String) -> Bool = { isSecret($0) }) -> Bool {
+        var names = path.names[...]
+        // An element's own text.
+        if names.last == "." { names.removeLast() }
+        guard let name = names.last else { return false }
+        let table = names.dropLast().last ?? ""
         // The token of a page is a path in its document, and the private key is the path of a file.
-        if name == "private_key" || table == "page" && name == "token" { return false }
-        return isSecret(name) || (table == "headers" ? !plainHeaders.contains(name.lowercased()) : table == "bearer")
+        if name == "private_key" || table == "page" && name == "token" || freeNames.contains(table) { return false }
+        if isSecretName(name) { return true }
+        switch table {
+        case "headers": return !plainHeaders.contains(name.lowercased())
+        case "bearer": return true
+        default: break
+        }
+        if let soap = names.firstIndex(of: "soap"), names[soap...].dropFirst().first == "header" {
+            return !name.hasPrefix("@xmlns")
+        }
+        let isField = table == "parameters" || names.contains("body")
+        return isField && fields.contains(name.lowercased().drop { $0 == "@" })
+    }
+
+    /// The tables whose keys are columns, prefixes and other names that the file chooses.
+    private static let freeNames: Set = ["capture", "columns", "namespaces", "scope", "set", "values"]
+
+    /// The usual names of parameters and fields with a secret, apart from those that ``isSecret(_:)`` knows.
+    private static let fields: Set<Substring> = [
+        "accesskey", "app_code", "app_id", "app_key", "appcode", "appid", "appkey", "hmac", "jwt", "key", "licence",
+        "license", "otp", "pin",
+    ]
+
+    private static func isSecretField(_ name: Substring) -> Bool {
+        isSecret(name) || fields.contains(Substring(name.lowercased()))
     }
 
     /// Returns true for the name of a secret, also a misspelt one.
@@ -62,9 +102,11 @@ package enum LiteralSecrets {
     ]
 
     /// The names of headers whose values everybody may see.
-    fileprivate static let plainHeaders: Set = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-type", "from",
-        "referer", "soapaction", "user-agent",
+    private static let plainHeaders: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection",
+        "content-language", "content-type", "date", "dnt", "from", "host", "if-match", "if-modified-since",
+        "if-none-match", "origin", "pragma", "prefer", "range", "referer", "soapaction", "te", "user-agent",
+        "x-requested-with",
     ]
 
     /// Values of keys that are named like secrets, but name a way to authenticate.
@@ -125,7 +167,7 @@ package enum LiteralSecrets {
     }
 
     /// Returns the secret parts of a text that is an address or a connection string, or has one.
-    fileprivate static func parts(of text: String) -> [Substring] {
+    private static func parts(of text: String) -> [Substring] {
         var parts: [Substring] = []
         if text.contains("@") {
             parts += text.matches(of: userInfo).map(\.1) + text.matches(of: bareUserInfo).map(\.1)
@@ -133,11 +175,43 @@ package enum LiteralSecrets {
             parts += parts.compactMap { part in part.firstIndex(of: ":").map { part[$0...].dropFirst() } }
         }
         if text.contains("=") {
-            parts += text.matches(of: parameter).filter { $0.1.lowercased() == "key" || isSecret($0.1) }.map(\.2)
+            parts += text.matches(of: parameter).filter { isSecretField($0.1) }.map(\.2)
             parts += text.matches(of: setting).map(\.2)
         }
         // Help has `USER` in an example.
         return parts.filter { !$0.isEmpty && !$0.contains("${") && $0 != "USER" }
+    }
+
+    /// Returns the passwords and the secret parameters of a text that is an address or a connection string, or has one.
+    static func secrets(inAddress text: String) -> [String] {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else { return [] }
+        let values = parts(of: text).flatMap { part -> [Substring] in
+            // The user alone is known to all.
+            let isUser = part.endIndex < text.endIndex && text[part.endIndex] == "@" && !part.contains(":")
+            let isPassword = part.startIndex > text.startIndex && text[text.index(before: part.startIndex)] == ":"
+            if isUser, !isPassword { return [] }
+            return part.first == "'" ? [part.dropFirst().dropLast(part.last == "'" ? 1 : 0)] : [part]
+        }
+        return values.filter { !$0.utf8.contains(0) }.flatMap { value in
+            [String(value)] + [value.removingPercentEncoding].compactMap(\.self)
+        }
+    }
+
+    /// Returns the values of the fields with the name of a secret in a text that is XML, JSON or a form.
+    static func secrets(inBody text: String) -> [String] {
+        var found = text.matches(of: element).filter { isSecretField($0.1) }.map { unescaped($0.2) }
+        found += text.matches(of: attribute).filter { isSecretField($0.1) }.map { unescaped($0.2 ?? $0.3 ?? "") }
+        found += text.matches(of: member).filter { isSecretField($0.1) }.map { String($0.2) }
+        found += text.matches(of: field).filter { isSecretField($0.1) }.flatMap {
+            [String($0.2), $0.2.removingPercentEncoding ?? ""]
+        }
+        return found.filter { !$0.isEmpty && !$0.utf8.contains(0) }
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")].reduce(String(text)) {
+            $0.replacing($1.0, with: $1.1)
+        }
     }
 
     /// Returns the ranges of parts of one text in order, those that overlap as one.
@@ -162,29 +236,14 @@ package enum LiteralSecrets {
     nonisolated(unsafe) private static let bareUserInfo =
         #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]+)@/#
     nonisolated(unsafe) private static let parameter = #/[?&;]([^=&;\s"'?]+)=([^&\s"'\#]+)/#
+    /// An element with nothing but text.
+    nonisolated(unsafe) private static let element =
+        #/<(?:[\w.\-]+:)?([\w.\-]+)(?:\s[^<>]*)?>\s*([^<>\s](?:[^<>]*[^<>\s])?)\s*<\//#
+    nonisolated(unsafe) private static let attribute = #/\s(?:[\w.\-]+:)?([\w.\-]+)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')/#
+    nonisolated(unsafe) private static let member = #/"([^"\\]+)"\s*:\s*"((?:[^"\\]|\\.)*)"/#
+    nonisolated(unsafe) private static let field = #/(?:^|&)([^=&;\s"'<>{]+)=([^&\s"'<>]+)/#
     nonisolated(unsafe) private static let pagePrefix = #/\bpage(?:\s*\.\s*|\s*=\s*\{[^{}]*)$/#
     /// A setting of a connection string of keywords: `password=…`, with or without quotes.
     nonisolated(unsafe) private static let setting =
         #/\b((?:ssl)?pass(?:word|file)?)\s*=\s*('(?:[^'\\]|\\.)*'?|[^\s'"&]+)/#.ignoresCase()
-}
-
-extension SourceDeclaration {
-    /// Returns a redactor of the secrets that are literals in the declaration: credentials, headers, parameters with the name
-    /// of a secret, and secret parts of addresses.
-    package func literalRedactor() -> Redactor {
-        var secrets: Set<String> = []
-        for request in requests {
-            for (name, value) in request.headers where !LiteralSecrets.plainHeaders.contains(name.lowercased()) {
-                secrets.insert(value.template)
-                secrets.insert(value.value)
-            }
-            for (name, value) in request.parameters where LiteralSecrets.isSecret(name) {
-                secrets.insert(value.template)
-            }
-            secrets.formUnion(LiteralSecrets.parts(of: request.url.template).map(String.init))
-        }
-        // A reference shows nothing of what it stands for.
-        return Redactor(
-            secrets: secrets.filter { !$0.hasPrefix("${") }, authentications: requests.compactMap(\.authentication))
-    }
 }

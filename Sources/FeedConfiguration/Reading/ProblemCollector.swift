@@ -77,12 +77,13 @@ final class ProblemCollector {
     func check(file: String) throws {
         guard !found.isEmpty else { return }
         let redactor = Redactor(secrets: secrets().union(literals))
+        let (lines, shownSecrets) = (SourceLines(bytes), TextSearch(literals))
         for index in unredacted { found[index].message = redact(found[index].message, redactor) }
         unredacted = []
         var problems = causes.map { problem in
             var shown = ConfigurationError.Problem(
-                file: file, path: problem.path, message: problem.message, isKey: problem.isKey, in: document, bytes)
-            shown.excerpt?.hide(literals)
+                file: file, path: problem.path, message: problem.message, isKey: problem.isKey, in: document, lines)
+            shown.excerpt?.hide(shownSecrets)
             return shown
         }
         problems.sort { left, right in
@@ -112,16 +113,17 @@ extension ConfigurationError.Problem {
     ///
     /// - Parameters:
     ///   - isKey: true where the key is wrong, and not its value.
-    ///   - bytes: those of the document.
+    ///   - lines: those of the document.
     init(
-        file: String, path: TOMLKeyPath, message: String, isKey: Bool = false, in document: TOMLTable, _ bytes: [UInt8]
+        file: String, path: TOMLKeyPath, message: String, isKey: Bool = false, in document: TOMLTable,
+        _ lines: SourceLines
     ) {
         let found = document.place(of: path)
         self.init(file: file, line: found?.place.line ?? 1, keyPath: path.description, message: message)
         guard let (place, isOwn) = found else { return }
         let isValue = !isKey && isOwn && !place.value.isEmpty
         let range = isValue || place.key.isEmpty ? place.value : place.key
-        guard !range.isEmpty, range.upperBound <= bytes.count else { return }
-        excerpt = SourceExcerpt(bytes, range, isSecret: isValue && LiteralSecrets.isSecret(path))
+        guard !range.isEmpty, range.upperBound <= lines.bytes.count else { return }
+        excerpt = SourceExcerpt(lines, range, isSecret: isValue && LiteralSecrets.isSecret(path))
     }
 }

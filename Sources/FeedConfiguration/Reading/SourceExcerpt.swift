@@ -1,3 +1,5 @@
+import FeedDeclarations
+
 /// A line of a configuration with the part of it that is wrong.
 public struct SourceExcerpt: Sendable, Equatable {
     /// The line, or a part of a long one.
@@ -14,19 +16,19 @@ public struct SourceExcerpt: Sendable, Equatable {
     private static let reach = 1_000
 
     /// - Parameters:
+    ///   - lines: those of the document.
     ///   - range: the offsets of the wrong bytes. Of several lines, the first one is shown.
     ///   - isSecret: true where they are a value that must not be shown.
-    init(_ bytes: [UInt8], _ range: Range<Int>, isSecret: Bool = false) {
-        let start = bytes[..<range.lowerBound].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        var end = bytes[range.lowerBound...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        if end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        func scalars(_ range: Range<Int>) -> Int { bytes[range].count { $0 & 0xC0 != 0x80 } }
+    init(_ lines: SourceLines, _ range: Range<Int>, isSecret: Bool = false) {
+        let line = lines.line(at: range.lowerBound)
+        let (start, end) = (line.lowerBound, line.upperBound)
+        let scalars = lines.scalars
         // Of a long line, what stands before may be the end of a secret whose name is cut off.
         let first = range.lowerBound - start > Self.reach ? range.lowerBound : start
         let last = min(end, max(range.lowerBound, min(range.upperBound, end)) + Self.reach)
         let before = scalars(first..<range.lowerBound)
         let count = max(1, scalars(range.lowerBound..<max(range.lowerBound, min(range.upperBound, last))))
-        var text = String(decoding: bytes[first..<last], as: UTF8.self)
+        var text = String(decoding: lines.bytes[first..<last], as: UTF8.self)
         if isSecret {
             let scalars = Array(text.unicodeScalars)
             text = String(
@@ -45,10 +47,8 @@ public struct SourceExcerpt: Sendable, Equatable {
     }
 
     /// Replaces secrets by asterisks, wherever they are in the line.
-    mutating func hide(_ secrets: Set<String>) {
-        for secret in secrets where text.contains(secret) {
-            text = text.replacing(secret, with: String(repeating: "*", count: secret.unicodeScalars.count))
-        }
+    mutating func hide(_ secrets: TextSearch) {
+        text = secrets.replaced(in: text) { String(repeating: "*", count: $0.count { $0 & 0xC0 != 0x80 }) }
     }
 
     /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`

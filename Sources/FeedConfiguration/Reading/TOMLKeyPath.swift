@@ -15,10 +15,8 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     /// The path of the table around.
     var parent: TOMLKeyPath { TOMLKeyPath(components: Array(components.dropLast())) }
 
-    /// The last name; empty where there is none.
-    var lastKey: String {
-        components.lazy.compactMap { if case .key(let key) = $0 { key } else { nil } }.last ?? ""
-    }
+    /// The names, without the positions in arrays.
+    var names: [String] { components.compactMap { if case .key(let key) = $0 { key } else { nil } } }
 
     var description: String {
         components.reduce(into: "") { text, component in

@@ -174,8 +174,11 @@ package final class ArchiveReader {
             throw FetchError(
                 .decoding, "the name of member \(count) of the archive has more than \(Self.longestName) bytes")
         }
-        var name = MemberPattern.name(
-            of: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) })
+        let raw = UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) }
+        let isZip = archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_ZIP
+        var name =
+            isZip && String(validating: raw, as: UTF8.self) == nil
+            ? CodePage437.text(raw) : MemberPattern.name(of: raw)
         while name.hasPrefix("./") { name.removeFirst(2) }
         return name
     }

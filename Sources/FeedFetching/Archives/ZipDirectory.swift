@@ -17,7 +17,8 @@ struct ZipDirectory {
 
     /// Reads the directory.
     ///
-    /// - Throws: ``FetchError`` if the directory is missing, as in a truncated archive, or has more entries than the limit.
+    /// - Throws: ``FetchError`` if the directory is missing, as in a truncated archive, has more entries than the limit, or
+    ///   gives a member another name than the header before the member's data.
     func check(limit: Int) throws {
         var offset = try start()
         var count = 0
@@ -35,7 +36,33 @@ struct ZipDirectory {
             count += 1
             guard count <= limit else { throw ArchiveReader.tooMany(limit) }
             let base = entry.startIndex
+            let length = 46 + buffer.number(at: base + 28, 2)
+            // The rest of a long entry is not in the buffer.
+            let whole = entry.count >= length ? Array(entry.prefix(length)) : read(offset, length)
+            guard whole.count == length else { throw Self.invalid }
+            try checkName(Array(whole.dropFirst(46)), headerAt: whole.number(at: 42, 4))
             offset += 46 + [28, 30, 32].reduce(0) { $0 + buffer.number(at: base + $1, 2) }
+        }
+    }
+
+    /// Compares a member's name in the directory with that in the header before its data (section 4.3.7). libarchive takes
+    /// the latter.
+    ///
+    /// - Parameter offset: the header's offset; 0xFFFFFFFF if it is in the extra field of ZIP64, where it is not compared.
+    private func checkName(_ name: [UInt8], headerAt offset: Int) throws {
+        guard offset < 0xFFFF_FFFF else { return }
+        let header = read(offset, 30 + name.count)
+        // Without the signature, libarchive reports the error.
+        guard header.starts(with: [0x50, 0x4B, 3, 4]) else { return }
+        guard header.count >= 30 else { throw Self.invalid }
+        guard header.count == 30 + name.count, header.number(at: 26, 2) == name.count,
+            header.dropFirst(30).elementsEqual(name)
+        else {
+            let found = MemberPattern.name(of: read(offset + 30, min(header.number(at: 26, 2), 200)))
+            throw FetchError(
+                .decoding,
+                "the ZIP archive is damaged: the member '\(MemberPattern.name(of: name.prefix(200)))' of its directory has the name "
+                    + "'\(found)' before its data")
         }
     }
 

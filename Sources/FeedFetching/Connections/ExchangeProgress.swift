@@ -3,7 +3,7 @@ import Locking
 /// The progress of an exchange. A timeout's error names the step that was late.
 package final class ExchangeProgress: Sendable {
     private enum Stage {
-        case connecting, sent
+        case opening, connecting, sent
         case receiving(Int)
         case reading(Int)
     }
@@ -44,6 +44,8 @@ package final class ExchangeProgress: Sendable {
         pauses.withLock { pauses in pauses.over + (pauses.began.map { uptime - $0 } ?? .zero) }
     }
 
+    func isOpening() { stage.withLock { $0 = .opening } }
+
     func isConnecting() { stage.withLock { $0 = .connecting } }
 
     func isSent() { stage.withLock { $0 = .sent } }
@@ -60,6 +62,7 @@ package final class ExchangeProgress: Sendable {
     package func timeoutDetail(after limit: Duration) -> String {
         let limit = limit.secondsText
         return switch stage.withLock({ $0 }) {
+        case .opening: "the file system did not answer within \(limit); raise 'timeout'"
         case .connecting: "no connection within \(limit)"
         case .sent: "no response within \(limit); raise 'timeout'"
         case .receiving(let bytes):

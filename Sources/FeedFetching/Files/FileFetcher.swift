@@ -12,14 +12,22 @@ package struct FileFetcher: Fetcher {
     }
 
     package func fetch(
-        _ request: PreparedRequest, _: ExchangeContext, validators: Validators, movedTo: String?
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
+        context.progress?.isOpening()
+        // The file may be of a server that does not answer.
+        return try await BlockingWork.run { try open(request, validators, $0) }
+    }
+
+    private func open(
+        _ request: PreparedRequest, _ validators: Validators, _ cancellation: BlockingWork.Cancellation
+    ) throws -> Exchange {
         do {
             guard let address = request.file else {
                 throw FetchError(.address, "\(request.url) cannot be used: it is not a file: URL")
             }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
-            if let pattern { return try await fetch(request, address.path, pattern, validators) }
+            if let pattern { return try open(request, address.path, pattern, validators, cancellation) }
             // The file is opened before its status is read, because another file may replace it in between.
             let file = try RegularFile(opening: address.path)
             let status = file.status
@@ -28,19 +36,21 @@ package struct FileFetcher: Fetcher {
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
             let response = response(
                 to: request, current, validators, type: FeedResponse.mediaType(ofName: address.path))
-            return response.status == 304
-                ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
+            guard response.status != 304 else { return .withoutBody(response) }
+            let part = FilePart(handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL)
+            return .source(response, part)
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
             throw FetchError(.file, "\(request.url) \(error)\(advice)")
         }
     }
 
-    private func fetch(
-        _ request: PreparedRequest, _ path: String, _ pattern: MemberPattern, _ validators: Validators
-    ) async throws -> Exchange {
+    private func open(
+        _ request: PreparedRequest, _ path: String, _ pattern: MemberPattern, _ validators: Validators,
+        _ cancellation: BlockingWork.Cancellation
+    ) throws -> Exchange {
         let oldest = request.oldestFile(at: now())
-        let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, oldest: oldest, $0) }
+        let folder = try FolderListing(path, pattern: pattern, oldest: oldest, cancellation)
         guard !folder.files.isEmpty || request.allowsEmpty else {
             throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, folder.others))")
         }

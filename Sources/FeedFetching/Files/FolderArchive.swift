@@ -15,25 +15,27 @@ struct FolderArchive: BodySource {
 
     /// Passes the archive to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError`` if a file has changed; `CancellationError`; the errors of `consume`.
-    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+    /// - Throws: ``FetchError`` if a file has changed; the errors of `check` and `consume`.
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         for file in folder.files {
-            try Task.checkCancellation()
+            try check()
             try TarWriter.begin(file.path, size: file.size, consume)
-            try read(file, consume)
+            try read(file, check, consume)
             try TarWriter.end(size: file.size, consume)
         }
         try TarWriter.finish(consume)
     }
 
-    private func read(_ file: FolderListing.File, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+    private func read(
+        _ file: FolderListing.File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         let descriptor = folder.descriptor(of: file)
         guard descriptor >= 0 else { throw failure(file, errno == ENOENT ? nil : errno) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         try checkUnchanged(file, descriptor)
         var left = file.size
         while left > 0, let piece = try handle.read(upToCount: min(left, Self.pieceSize)), !piece.isEmpty {
-            try Task.checkCancellation()
+            try check()
             left -= piece.count
             try piece.withUnsafeBytes(consume)
         }

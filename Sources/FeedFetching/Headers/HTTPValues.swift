@@ -1,11 +1,12 @@
+package import FeedDeclarations
 package import FeedModel
 package import Foundation
 import NIOHTTP1
 import XMLStream
 
 /// Dates of header fields (RFC 9110, section 5.6.7).
-enum HTTPDate {
-    static func parse(_ text: String) -> Date? {
+package enum HTTPDate {
+    package static func parse(_ text: String) -> Date? {
         var text = text.trimmingCharacters(in: .whitespaces)
         return text.withUTF8 { Lexical.date($0) }
     }
@@ -45,8 +46,24 @@ package enum HTTPReason {
     package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
 }
 
+/// The wait of an origin whose server is busy.
+package struct RequestedWait: Sendable, Equatable {
+    package var origin: Origin
+    /// The status of the answer that requested it; nil if unknown.
+    package var status: Int?
+    /// Its end; nil without a valid Retry-After.
+    package var end: Date?
+
+    package init(origin: Origin, status: Int? = nil, end: Date? = nil) {
+        (self.origin, self.status, self.end) = (origin, status, end)
+    }
+}
+
 /// The wait that a server requests with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4).
 package enum RetryAfter {
+    /// The statuses of a busy server.
+    package static let statuses: Set = [429, 503]
+
     /// The longest wait; longer ones are limited to it.
     package static let longest = Duration.seconds(7 * 86_400)
 

@@ -1,4 +1,5 @@
 package import FeedDeclarations
+package import Foundation
 import Locking
 
 /// Limits the exchanges at each host: their number at a time, and their requests to one in each interval that `[hosts]`
@@ -50,8 +51,8 @@ package final class HostGate: Sendable {
         state.withLock { $0.queues.note(origin, sentAt: now - time) }
     }
 
-    /// The origins of runs that wait for their host's rate limit.
-    package var limited: Set<Origin> { state.withLock(\.queues.limited) }
+    /// Returns the origins of runs that have begun to wait for their host's rate limit since the last call.
+    package func takeNewlyLimited() -> [Origin] { state.withLock { $0.queues.takeNewlyLimited() } }
 
     func looking<Value: Sendable>(_ body: (HostQueues) -> Value) -> Value { state.withLock { body($0.queues) } }
 
@@ -103,13 +104,67 @@ package final class HostGate: Sendable {
 
     func covers(_ id: Int, _ origin: Origin) -> Bool { state.withLock { $0.queues.covers(id, origin) } }
 
+    // MARK: - The pauses that servers request
+
+    /// The longest pause for which a request of a run in progress waits.
+    package static let longestPause = Duration.seconds(300)
+
+    /// Notes that a server wants no request for a time (Retry-After). Changes of the clock do not lengthen it.
+    package func close(_ origin: Origin, for time: Duration) {
+        let now = uptime()
+        state.withLock { $0.queues.close(origin, until: now + time, now: now) }
+    }
+
+    /// Notes the pauses that a store keeps: their ends, by the origins as text.
+    package func close(_ stored: [String: Date], now: Date) {
+        for (text, end) in stored where end > now {
+            if let origin = Origin(text) { close(origin, for: .seconds(end.timeIntervalSince(now))) }
+        }
+    }
+
+    /// Returns the rest of the pause that an origin's server has requested; nil without one.
+    package func pause(of origin: Origin) -> Duration? {
+        let now = uptime()
+        return state.withLock { $0.queues.pause(of: origin, now: now) }
+    }
+
+    /// True if a server may have requested a pause that is not over.
+    package var hasPauses: Bool { state.withLock { !$0.queues.closed.isEmpty } }
+
+    /// The rests of all pauses that servers have requested.
+    package var pauses: [Origin: Duration] {
+        let now = uptime()
+        return state.withLock { state in
+            state.queues.closed.keys.reduce(into: [:]) { $0[$1] = state.queues.pause(of: $1, now: now) }
+        }
+    }
+
+    /// Waits for the end of the pause that an origin's server has requested. The wait does not count as time of the
+    /// exchange.
+    ///
+    /// - Throws: ``ClosedHost`` if the pause is longer than ``longestPause``; `CancellationError`.
+    func waitUntilOpen(_ origin: Origin, _ progress: ExchangeProgress?) async throws {
+        while let left = pause(of: origin) {
+            guard left <= Self.longestPause else { throw ClosedHost(origin: origin, left: left) }
+            try await pausing(progress) { try await sleep(left) }
+        }
+    }
+
     // MARK: - The rate limit
 
     /// Waits until a request may be sent. The wait does not count as time of the exchange.
     ///
     /// - Parameter permit: the number of the permit whose reservation the request uses.
-    /// - Throws: `CancellationError`.
+    /// - Throws: ``ClosedHost``; `CancellationError`.
     func waitToSend(to origin: Origin, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
+        // The server may request a pause during the wait for the rate limit.
+        repeat {
+            try await waitUntilOpen(origin, progress)
+            try await waitForTurn(at: origin, permit, progress)
+        } while pause(of: origin) != nil
+    }
+
+    private func waitForTurn(at origin: Origin, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
         let now = uptime()
         var isSent = false
         change { queues, _ in
@@ -207,4 +262,11 @@ package final class HostGate: Sendable {
         }
         report(effects)
     }
+}
+
+/// The error of a request to a server that has requested a longer pause than a run waits for.
+struct ClosedHost: Error {
+    var origin: Origin
+    /// The rest of the pause.
+    var left: Duration
 }

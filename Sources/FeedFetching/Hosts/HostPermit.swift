@@ -35,7 +35,7 @@ package final class HostPermit: Sendable {
 
     /// Waits until a request may be sent. The wait does not count as time of the exchange.
     ///
-    /// - Throws: `CancellationError`; what the check throws.
+    /// - Throws: ``ClosedHost``; `CancellationError`; what the check throws.
     func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
         try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
         let check = check.withLock { $0 }

@@ -21,9 +21,6 @@ extension HostQueues {
     /// Removes the mark of a cancellation after the answer.
     mutating func forgetCancellation(_ id: Int) { cancelled.remove(id) }
 
-    /// The origins of runs that wait for the rate limit of their hosts.
-    var limited: Set<Origin> { Set(rules.pacedKeys.flatMap { hosts[$0]?.refused ?? [] }) }
-
     /// The uptime of the first alarm; nil without one.
     mutating func nextAlarm() -> Duration? {
         while let alarm = alarms.min {
@@ -72,7 +69,8 @@ extension HostQueues {
 
     /// Admits the waiters that may send a request to a host now, and sets the alarm for the others.
     mutating func advance(_ key: String, now: Duration) -> Effects {
-        guard var host = hosts[key] else { return Effects() }
+        // Removed while it changes, because a second reference would copy its queues.
+        guard var host = hosts.removeValue(forKey: key) else { return Effects() }
         var effects = Effects()
         let pace = rules.pace(at: key)
         while !host.senders.isEmpty, host.reservation == nil, host.lastSent.map({ $0 + (pace ?? .zero) <= now }) ?? true
@@ -93,8 +91,8 @@ extension HostQueues {
         return effects
     }
 
-    mutating func store(_ host: Host, _ key: String, now: Duration) {
-        var host = host
+    /// Stores a host that has been removed, unless it is idle.
+    mutating func store(_ host: consuming Host, _ key: String, now: Duration) {
         if let pace = rules.pace(at: key), let last = host.lastSent, host.reservation == nil,
             !host.senders.isEmpty || !host.refused.isEmpty
         {
@@ -105,7 +103,7 @@ extension HostQueues {
                 alarms.insert(Alarm(time: time, key: key))
             }
         }
-        hosts[key] = host.isIdle ? nil : host
+        if !host.isIdle { hosts[key] = host }
     }
 }
 

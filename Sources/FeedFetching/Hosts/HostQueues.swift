@@ -58,6 +58,10 @@ struct HostQueues {
     var permits: [Int: Origin] = [:]
     var alarms = Heap<Alarm>()
     var cancelled: Set<Int> = []
+    /// The uptimes until which servers want no request (Retry-After), by their origins.
+    private(set) var closed: [Origin: Duration] = [:]
+    /// The origins of runs that were refused for a rate limit, since the last look at them.
+    private var newlyLimited: [Origin] = []
     private var lastID = 0
 
     init(_ rules: HostRules) { self.rules = rules }
@@ -73,10 +77,13 @@ struct HostQueues {
     /// the host has no free permit, or its next request is not yet due, notes the origin as refused and returns nil.
     mutating func start(_ origin: Origin, now: Duration) -> Int? {
         let key = rules.key(of: origin)
-        var host = hosts[key] ?? Host()
+        var host = hosts.removeValue(forKey: key) ?? Host()
         defer { store(host, key, now: now) }
         guard host.permits < rules.limit(at: key), isOpen(host, key, now: now) else {
-            if !host.refused.contains(origin) { host.refused.append(origin) }
+            if !host.refused.contains(origin) {
+                host.refused.append(origin)
+                if rules.pace(at: key) != nil { newlyLimited.append(origin) }
+            }
             return nil
         }
         let id = makeID()
@@ -84,6 +91,12 @@ struct HostQueues {
         if rules.pace(at: key) != nil { host.reservation = id }
         permits[id] = origin
         return id
+    }
+
+    /// Returns the origins of runs that have been refused for the rate limit of their hosts since the last call.
+    mutating func takeNewlyLimited() -> [Origin] {
+        defer { newlyLimited = [] }
+        return newlyLimited
     }
 
     /// Returns the number of a permit; nil if none is free, unless `exceedsLimit` is true.
@@ -115,10 +128,9 @@ struct HostQueues {
     mutating func release(_ id: Int, now: Duration) -> Effects {
         guard let origin = permits.removeValue(forKey: id) else { return Effects() }
         let key = rules.key(of: origin)
-        guard var host = hosts[key] else { return Effects() }
-        host.permits -= 1
-        if host.reservation == id { host.reservation = nil }
-        hosts[key] = host
+        guard hosts[key] != nil else { return Effects() }
+        hosts[key]?.permits -= 1
+        if hosts[key]?.reservation == id { hosts[key]?.reservation = nil }
         return advance(key, now: now)
     }
 
@@ -132,6 +144,23 @@ struct HostQueues {
     /// Returns true if a permit is valid for an origin.
     func covers(_ id: Int, _ origin: Origin) -> Bool {
         permits[id].map { $0 == origin || rules.key(of: $0) == rules.key(of: origin) } ?? false
+    }
+
+    // MARK: - The pauses that servers request
+
+    /// The shortest rest of a pause that is waited for. The time of day, which gives the end, is less precise.
+    private static let shortestPause = Duration.milliseconds(1)
+
+    /// Notes that a server wants no request until an uptime. Removes the pauses that are over, because servers choose the
+    /// names of origins.
+    mutating func close(_ origin: Origin, until end: Duration, now: Duration) {
+        closed = closed.filter { $0.value > now }
+        closed[origin] = max(closed[origin] ?? end, end)
+    }
+
+    /// Returns the rest of an origin's pause; nil without one.
+    func pause(of origin: Origin, now: Duration) -> Duration? {
+        closed[origin].flatMap { $0 - now > Self.shortestPause ? $0 - now : nil }
     }
 
     // MARK: - The rate limit

@@ -27,7 +27,7 @@ final class CurlConnection: @unchecked Sendable {
 
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
-    let message = UnsafeMutablePointer<CChar>.allocate(capacity: CURL_ERROR_SIZE)
+    let message: UnsafeMutablePointer<CChar>
     /// The addresses of the host. libcurl reads them during its use.
     var hosts: OpaquePointer?
     let origin: Origin
@@ -49,11 +49,14 @@ final class CurlConnection: @unchecked Sendable {
         _ provenance: AddressProvenance?
     ) throws {
         try LibCurl.load()
-        guard let easy = tributary_curl_easy(), let multi = tributary_curl_multi() else {
-            throw FetchError(.connection, "there is no memory for a connection")
+        guard let easy = tributary_curl_easy() else { throw Self.noMemory }
+        guard let multi = tributary_curl_multi() else {
+            tributary_curl_free(easy, nil, nil)
+            throw Self.noMemory
         }
         self.easy = easy
         self.multi = multi
+        message = .allocate(capacity: CURL_ERROR_SIZE)
         message.initialize(repeating: 0, count: CURL_ERROR_SIZE)
         self.provenance = provenance
         origin = address.url.origin
@@ -87,6 +90,8 @@ final class CurlConnection: @unchecked Sendable {
             withExtendedLifetime(handles.sockets) {}
         }
     }
+
+    private static var noMemory: FetchError { FetchError(.connection, "there is no memory for a connection") }
 
     /// `@unchecked Sendable`: passed to the one thread that closes the connection.
     private struct Handles: @unchecked Sendable {

@@ -28,11 +28,7 @@ package struct RemoteFetcher: Fetcher {
         let origin = request.origin
         try await context.permit?.move(to: origin, mayWait: context.mayWait, context.progress)
         let (servers, provenance) = try await look(up: address, request)
-        if let permit = context.permit {
-            try await permit.waitToSend(to: origin, context.progress)
-        } else {
-            try await hosts?.waitToSend(to: origin, nil, context.progress)
-        }
+        try await context.waitToSend(to: origin, request, hosts, now: now)
         context.progress?.isConnecting()
         let pattern = address.pattern ?? (address.isFolder ? request.documents : nil)
         guard pattern != nil || !address.isFolder else {

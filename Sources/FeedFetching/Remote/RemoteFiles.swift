@@ -14,19 +14,19 @@ struct RemoteFile: BodySource {
 
     /// Passes the bytes to `consume`, in pieces, as they arrive.
     ///
-    /// - Throws: ``FetchError`` if the transfer breaks off, or the file changes meanwhile; `CancellationError`; the errors of
+    /// - Throws: ``FetchError`` if the transfer breaks off, or the file changes meanwhile; the errors of `check` and
     ///   `consume`.
-    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard size != 0 else { return }
         let place = address.url.absoluteString
         var received = 0
         do {
-            try connection.run(.file(from: offset), of: place, check: Task.checkCancellation) { piece in
+            try connection.run(.file(from: offset), of: place, check: check) { piece in
                 received += piece.count
                 try consume(piece)
             }
             if let size, size != received { throw change }
-            try connection.run(.status, of: place, check: Task.checkCancellation)
+            try connection.run(.status, of: place, check: check)
         } catch  where error is CurlFailure || error is AddressGuard.Refusal || error is HostKeyRefusal {
             throw FetchError(remote: error, to: request, at: address)
         }
@@ -58,24 +58,24 @@ struct RemoteFolder: BodySource {
 
     /// Passes the archive to `consume`, in pieces.
     ///
-    /// - Throws: ``FetchError`` if a transfer breaks off, or a file has changed; `CancellationError`; the errors of `consume`.
-    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+    /// - Throws: ``FetchError`` if a transfer breaks off, or a file has changed; the errors of `check` and `consume`.
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         for file in listing.files {
-            try Task.checkCancellation()
+            try check()
             try TarWriter.begin(file.name, size: file.size, consume)
-            if file.size > 0 { try read(file, consume) }
+            if file.size > 0 { try read(file, check, consume) }
             try TarWriter.end(size: file.size, consume)
         }
         try TarWriter.finish(consume)
     }
 
-    private func read(_ file: RemoteListing.File, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+    private func read(
+        _ file: RemoteListing.File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         var left = file.size
         let place = "'\(MemberPattern.name(of: file.name))' in the folder"
         do {
-            try connection.run(
-                .file(from: 0), of: address.address(of: file.name), check: Task.checkCancellation
-            ) { piece in
+            try connection.run(.file(from: 0), of: address.address(of: file.name), check: check) { piece in
                 left -= piece.count
                 guard left >= 0 else { throw change(place) }
                 try consume(piece)

@@ -7,8 +7,11 @@ package import XMLStream
 /// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
 /// is.
 package final class DocumentProfile: XMLStreamHandler {
-    /// The most paths. No document with a schema has so many; names that are data (`<id1234>`) make more.
+    /// The most paths of elements and of attributes. No document with a schema has so many; names that are data (`<id1234>`)
+    /// make more.
     static let maximumPaths = 20_000
+    /// The most bytes of all paths. A proposal writes them out.
+    static let maximumBytes = 16 << 20
 
     /// Nil until the root element has begun.
     package private(set) var root: ElementProfile?
@@ -16,6 +19,8 @@ package final class DocumentProfile: XMLStreamHandler {
     package private(set) var elements = 0
     private var open: [ElementProfile] = []
     private var paths = 0
+    private var pathBytes = 0
+    private let budget = DigestSet.Budget(limit: DistinctValues.limitOfAll)
 
     package override init() { super.init() }
 
@@ -32,32 +37,35 @@ package final class DocumentProfile: XMLStreamHandler {
         open.append(element)
         for (name, value) in stream.attributesOfElement.all where !name.local.contains(":") {
             var value = value
-            value.withUTF8 { element.addAttribute(name, trimmed($0)) }
+            if value.withUTF8({ element.addAttribute(name, trimmed($0), budget) }) { try countPath(name) }
         }
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        open.removeLast().end(trimmed(stream.textBytes))
+        open.removeLast().end(trimmed(stream.textBytes), budget)
     }
 
     private func profile(_ name: XMLName, number: Int32) throws -> ElementProfile {
         if let parent = open.last {
             if let known = parent.child(name, number: number) { return known }
-            try countPath()
+            try countPath(name)
             return parent.addChild(name, number: number)
         }
         let first = ElementProfile(name: name, parent: nil)
         root = first
-        try countPath()
+        try countPath(name)
         return first
     }
 
-    private func countPath() throws {
+    /// Counts a path of this name below the open elements.
+    private func countPath(_ name: XMLName) throws {
         paths += 1
-        guard paths <= Self.maximumPaths else {
+        pathBytes += open.reduce(name.bare.utf8.count) { $0 + 1 + $1.name.bare.utf8.count }
+        guard paths <= Self.maximumPaths, pathBytes <= Self.maximumBytes else {
             throw InferenceError(
-                description: "the document has more than \(Self.maximumPaths) different element paths; "
-                    + "its element names seem to be data, which no mapping can name")
+                description: "the document has more than \(Self.maximumPaths.grouped) different paths of elements and "
+                    + "attributes, or more than \(Self.maximumBytes >> 20) MiB of them; its names seem to be data, which no "
+                    + "mapping can name")
         }
     }
 }

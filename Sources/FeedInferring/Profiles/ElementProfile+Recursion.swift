@@ -28,8 +28,8 @@ extension ElementProfile {
         // An element comes before those below it. This stays so, because folding moves elements only towards the root.
         var places: [String: [ElementProfile]] = [:]
         visit { element in
-            if places[element.name.local] == nil { names.append(element.name.local) }
-            places[element.name.local, default: []].append(element)
+            if places[element.name.bare] == nil { names.append(element.name.bare) }
+            places[element.name.bare, default: []].append(element)
         }
         var hasFolded = false
         for name in names {

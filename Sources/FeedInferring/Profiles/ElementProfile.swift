@@ -24,10 +24,17 @@ package final class ElementProfile {
     private(set) var merged: ElementProfile?
     /// The last copy of this profile.
     private var copy: ElementProfile?
-    /// Local names that several children have, in different namespaces. To be read when nothing is added any more.
+    /// Names that several children have, in different namespaces. To be read when nothing is added any more.
     lazy var twins: Set<String> = {
         var once: Set<String> = []
-        return Set(children.map(\.name.local).filter { !once.insert($0).inserted })
+        return Set(children.map(\.name.bare).filter { !once.insert($0).inserted })
+    }()
+    /// Element names that were made of several members' names. To be read when nothing is added any more.
+    lazy var ambiguous: Set<String> = {
+        var once: [String: String] = [:]
+        return Set(
+            children.map(\.name).filter { once.updateValue($0.bare, forKey: $0.local) ?? $0.bare != $0.bare }.map(
+                \.local))
     }()
     /// The name for a column, with the prefix only where a sibling has the same local name. To be read when nothing is
     /// added any more.
@@ -117,21 +124,21 @@ package final class ElementProfile {
     }
 
     /// - Parameter text: trimmed.
-    func addAttribute(_ name: XMLName, _ text: UnsafeBufferPointer<UInt8>) {
-        attributes[indexOfAttribute(name)].value.add(text, scope: parent?.count ?? 0)
-    }
-
-    private func indexOfAttribute(_ name: XMLName) -> Int {
-        if let known = attributesByName[name.identity] { return known }
-        attributes.append(AttributeProfile(name: name))
-        attributesByName[name.identity] = attributes.count - 1
-        return attributes.count - 1
+    /// - Returns: true for the first attribute of this name.
+    func addAttribute(_ name: XMLName, _ text: UnsafeBufferPointer<UInt8>, _ budget: DigestSet.Budget) -> Bool {
+        let known = attributesByName[name.identity]
+        if known == nil {
+            attributesByName[name.identity] = attributes.count
+            attributes.append(AttributeProfile(name: name))
+        }
+        attributes[known ?? attributes.count - 1].value.add(text, scope: parent?.count ?? 0, budget)
+        return known == nil
     }
 
     /// - Parameter text: the element's own, trimmed.
-    func end(_ text: UnsafeBufferPointer<UInt8>) {
+    func end(_ text: UnsafeBufferPointer<UInt8>, _ budget: DigestSet.Budget) {
         // An element with its own text is mostly a column of its parent: siblings have the same grandparent.
-        self.text.add(text, scope: parent?.parent?.count ?? 0)
+        self.text.add(text, scope: parent?.parent?.count ?? 0, budget)
         if childrenNow > 0, text.count > max(leadingLength, childrenNow * 4) { instancesWithProse += 1 }
     }
 

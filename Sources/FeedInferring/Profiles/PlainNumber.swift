@@ -1,3 +1,26 @@
+/// The numbers of digits after the point in the values of a column.
+struct DecimalPlaces {
+    /// The most digits of amounts of which each has as many as it needs: `4.15` beside `3.0`. Measurements have more.
+    private static let longest = 6
+
+    private var least = Int.max
+    private(set) var most = 0
+
+    /// - Parameter digits: nil for a value without a point.
+    mutating func add(_ digits: Int?) {
+        least = min(least, digits ?? 0)
+        most = max(most, digits ?? 0)
+    }
+
+    mutating func merge(_ other: DecimalPlaces) {
+        least = min(least, other.least)
+        most = max(most, other.most)
+    }
+
+    /// True where all values have the same number of digits, or none has many.
+    var areDecimal: Bool { least >= most || most <= Self.longest }
+}
+
 /// A number in ASCII as feeds write quantities and prices: `-12`, `9.90`, `1.5e-7`.
 ///
 /// A text that a number would not give back as it was written does not count: `007`, `+5`. A product number or postcode

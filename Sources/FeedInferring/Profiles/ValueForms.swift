@@ -6,7 +6,7 @@ struct ValueForms: OptionSet {
     let rawValue: UInt8
 
     static let integer = ValueForms(rawValue: 1)
-    /// A number with a point and without an exponent. All numbers of a column must have the same number of decimals.
+    /// A number without an exponent. Those of a column must be ``DecimalPlaces/areDecimal``.
     static let decimal = ValueForms(rawValue: 2)
     static let real = ValueForms(rawValue: 4)
     static let boolean = ValueForms(rawValue: 8)
@@ -72,11 +72,8 @@ struct ValueForms: OptionSet {
     private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         var forms: ValueForms = number.significantDigits <= 15 ? .real : []
         guard !number.hasExponent else { return forms }
-        if number.decimals == nil {
-            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
-        } else if number.significantDigits <= 15 {
-            forms.insert(.decimal)
-        }
+        if number.decimals == nil, Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        if number.significantDigits <= 15 { forms.insert(.decimal) }
         return forms
     }
 

@@ -21,8 +21,8 @@ package struct ValueProfile {
     private(set) var distinct = DistinctValues()
     /// True if one of the values has a space, as long as the values may be a key.
     private(set) var hasSpaces = false
-    /// A check that the values differ within each element that encloses a record, as those of a child's key must.
-    private(set) var distinctAmongSiblings = DistinctValues()
+    /// The same for the values within one element that encloses a record; nil as long as there is only one such element.
+    private var siblings: DistinctValues?
     private var scope = -1
 
     private var forms = ValueForms.all
@@ -31,7 +31,7 @@ package struct ValueProfile {
     private var convertible = ValueForms.all
     /// True if one of the values is a time that names no offset.
     private(set) var hasLocalTime = false
-    private var decimals: Int?
+    private var places = DecimalPlaces()
     private var hasExponent = false
 
     init() {}
@@ -46,33 +46,40 @@ package struct ValueProfile {
     /// - Parameters:
     ///   - text: the text of the value, trimmed.
     ///   - scope: the number of the element that encloses the record. Values of different scopes are not siblings.
-    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int) {
+    ///   - budget: the memory of all profiles of the document.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int, _ budget: DigestSet.Budget) {
         count += 1
         guard !text.isEmpty else { return }
         filled += 1
         maximumLength = max(maximumLength, text.count)
         if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
-        compare(text, scope)
+        compare(text, scope, budget)
         if !convertible.isEmpty || local.isOpen { narrow(text) }
     }
 
-    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
-        guard distinct.allDiffer || distinctAmongSiblings.allDiffer else { return }
+    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int, _ budget: DigestSet.Budget) {
+        guard distinct.allDiffer || differAmongSiblings else { return }
         guard text.count <= Self.longestKey else {
-            distinct.giveUp()
-            return distinctAmongSiblings.giveUp()
+            distinct.giveUp(budget)
+            siblings?.giveUp(budget)
+            return
         }
         if !hasSpaces { hasSpaces = text.contains(0x20) }
         if scope != self.scope {
+            // Until now, all values were siblings.
+            if siblings == nil, self.scope != -1 { siblings = DistinctValues() }
             self.scope = scope
-            distinctAmongSiblings.startOver()
+            siblings?.startOver(budget)
         }
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(text))
         let hash = UInt64(bitPattern: Int64(hasher.finalize()))
-        distinct.insert(hash)
-        distinctAmongSiblings.insert(hash)
+        distinct.insert(hash, budget)
+        siblings?.insert(hash, budget)
     }
+
+    /// False if two values within one element that encloses a record were equal, as those of a child's key must not be.
+    var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
         convertible.formIntersection(ValueForms.convertible(text))
@@ -84,9 +91,9 @@ package struct ValueProfile {
         if local.isOpen { local.add(text, plain: number) }
         forms.formIntersection(ValueForms(text, number: number))
         if number?.hasExponent ?? false { hasExponent = true }
-        if let found = number?.decimals {
-            if let decimals, decimals != found { forms.remove(.decimal) }
-            decimals = found
+        if let number {
+            places.add(number.decimals)
+            if !places.areDecimal { forms.remove(.decimal) }
         }
     }
 
@@ -119,23 +126,23 @@ package struct ValueProfile {
 
     /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
-        let isFirst = filled == 0
         count += other.count
         filled += other.filled
         maximumLength = max(maximumLength, other.maximumLength)
         example = example ?? other.example
         declared = declared ?? other.declared
         hasSpaces = hasSpaces || other.hasSpaces
+        // No value is added to a merged profile.
+        siblings = DistinctValues(allDiffer: differAmongSiblings && other.differAmongSiblings)
         distinct.formUnion(other.distinct)
-        if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
         local.merge(other.local)
         convertible.formIntersection(other.convertible)
         if other.hasExponent { hasExponent = true }
         if other.hasLocalTime { hasLocalTime = true }
-        if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
-        decimals = other.decimals ?? decimals
+        places.merge(other.places)
+        if !places.areDecimal { forms.remove(.decimal) }
     }
 }
 
@@ -152,7 +159,10 @@ package struct AttributeProfile {
 
 extension XMLName {
     /// True if both names are the same apart from their prefixes.
-    func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
+    func isSame(as other: XMLName) -> Bool { bare == other.bare && namespace == other.namespace }
 
-    var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
+    var identity: ElementProfile.Identity { .init(local: bare, namespace: namespace) }
+
+    /// The name without its prefix; that of a column of CSV or of a member of an object as it is written.
+    var bare: String { written ?? local }
 }

@@ -14,27 +14,10 @@ struct ValueWriting {
 
 /// What the values of a column have in common that are numbers or dates in a local notation.
 struct LocalForms {
-    /// The digits of the values' fractions, if a mark is the one before a fraction.
-    private struct Fraction {
-        private(set) var digits: Int?
-        private(set) var varies = false
-
-        var exists: Bool { digits != nil || varies }
-
-        mutating func add(_ other: Int?, isFirst: Bool) {
-            if !isFirst, digits != other { varies = true }
-            digits = other
-        }
-
-        mutating func merge(_ other: Fraction) {
-            add(other.digits, isFirst: false)
-            varies = varies || other.varies
-        }
-    }
-
     private var numbers = NumberStyles.all
-    private var comma = Fraction()
-    private var point = Fraction()
+    /// The digits of the values' fractions, if a mark is the one before a fraction.
+    private var comma = DecimalPlaces()
+    private var point = DecimalPlaces()
     private var hasNumber = false
     private var date: LocalDate?
     private var mayBeDates = true
@@ -60,8 +43,8 @@ struct LocalForms {
     private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: PlainNumber?) {
         let local = plain == nil ? LocalNumber(text) : nil
         if local != nil { hasNumber = true }
-        comma.add(local?.decimals(after: UInt8(ascii: ",")), isFirst: count == 0)
-        point.add(plain?.decimals ?? local?.decimals(after: UInt8(ascii: ".")), isFirst: count == 0)
+        comma.add(local?.decimals(after: UInt8(ascii: ",")))
+        point.add(plain?.decimals ?? local?.decimals(after: UInt8(ascii: ".")))
         let found = plain?.styles ?? local?.styles ?? []
         if !numbers.isSubset(of: found) { keep(text) }
         numbers.formIntersection(found)
@@ -100,7 +83,7 @@ struct LocalForms {
         let isComma = !numbers.isDisjoint(with: .comma)
         let isPoint = !numbers.isDisjoint(with: .point)
         var writing = ValueWriting(example: example)
-        if isComma, isPoint, comma.exists || point.exists {
+        if isComma, isPoint, comma.most > 0 || point.most > 0 {
             writing.doubt =
                 "\(example): a fraction, or thousands? type = \"decimal\", decimal_separator = \",\" or group_separator = \",\""
             return (.text, writing)
@@ -111,6 +94,6 @@ struct LocalForms {
         if let group = numbers.intersection(isPoint ? .point : .comma).group {
             writing.keys.append(("group_separator", TOMLText.string(String(group))))
         }
-        return (fraction.exists ? fraction.varies ? .real : .decimal : .integer, writing)
+        return (fraction.most == 0 ? .integer : fraction.areDecimal ? .decimal : .real, writing)
     }
 }

@@ -3,8 +3,8 @@ public import XMLStream
 /// Conversion of text to typed values.
 ///
 /// `bind(&x)` converts the text of the element that ends. `bind(&x, attribute:)` converts the value of one of its
-/// attributes, and leaves `x` unchanged where there is none. An empty text is `""` for a string and nil for an optional
-/// of any other type. A text that does not convert discards the run with a ``BindingError``. The caller of the callback
+/// attributes. A missing attribute sets an optional to nil, and leaves any other value unchanged. An empty text is `""`
+/// for a string and nil for an optional of any other type. A text that does not convert discards the run with a ``BindingError``. The caller of the callback
 /// sees it, so `bind` needs no `try`.
 extension FeedParser {
     public final func bind(_ value: inout String) { value = text }
@@ -61,7 +61,7 @@ extension FeedParser {
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?, attribute: String) {
-        withAttribute(attribute) { bytes in
+        let isThere = withAttribute(attribute) { bytes in
             if let converted = Value(xmlText: bytes) {
                 value = converted
             } else if bytes.isEmpty {
@@ -70,6 +70,7 @@ extension FeedParser {
                 refuse(bytes, Value.xmlDescription, attribute: attribute)
             }
         }
+        if !isThere { value = nil }
     }
 
     @_disfavoredOverload
@@ -87,7 +88,7 @@ extension FeedParser {
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value?, attribute: String)
     where Value.RawValue: XMLConvertible {
-        withAttribute(attribute) { bytes in
+        let isThere = withAttribute(attribute) { bytes in
             if let converted = convert(bytes, to: Value.self) {
                 value = converted
             } else if bytes.isEmpty {
@@ -96,19 +97,21 @@ extension FeedParser {
                 refuse(bytes, "one of \(Value.self)", attribute: attribute)
             }
         }
+        if !isThere { value = nil }
     }
 
     private var textBytes: UnsafeBufferPointer<UInt8> {
         streamReference._withUnsafeGuaranteedRef { trimmed($0.textBytes) }
     }
 
-    private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    /// - Returns: false if the element has no such attribute.
+    @discardableResult
+    private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
         guard let prefixes, let (local, namespace) = prefixes.split(name) else {
-            stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) }
-            return
+            return stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) } != nil
         }
         let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
-        stream.attributesOfElement.withValue(of: test) { body(trimmed($0)) }
+        return stream.attributesOfElement.withValue(of: test) { body(trimmed($0)) } != nil
     }
 
     private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?

@@ -36,6 +36,7 @@ extension MappingHandler {
     ///
     /// - Throws: ``MappingError`` naming each missing column, and the nearest existing one.
     func check(columns: [String]) throws {
+        hasHeader = true
         let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil, written: $0) }
         let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
         var missing: [String] = []

@@ -38,10 +38,11 @@ extension CSVReader {
                 } else if byte == UInt8(ascii: " ") {
                     state = .quotedEnd
                 } else {
+                    // Where the closing quote is missing, the next quote is lines below.
                     throw problem(
-                        "a quoted field continues after its closing quote; double a quote within a field, or write quote = \"\" "
-                            + "if no field is quoted",
-                        at: line)
+                        "a quoted field continues after its closing quote\(line == quoteLine ? "" : ", on line \(line)"); "
+                            + "close the field, double a quote within it, or write quote = \"\" if no field is quoted",
+                        at: quoteLine)
                 }
                 index += 1
             }

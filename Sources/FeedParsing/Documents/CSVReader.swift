@@ -88,7 +88,7 @@ final class CSVReader: DocumentReader {
 
     func finish() throws {
         if decoder == nil { try read(UnsafeRawBufferPointer(start: nil, count: 0)) }
-        try locating { try decoder?.finish() }
+        try locating { try decoder?.finish { try scan($0) } }
         switch state {
         case .skipping, .rowStart: break
         case .quoted:
@@ -252,9 +252,11 @@ final class CSVReader: DocumentReader {
         do {
             return try body()
         } catch let error as TextDecoder.Problem {
-            throw problem(
+            var problem = problem(
                 "\(error.description); name the encoding that the body is in, such as csv = { encoding = \"windows-1252\" }",
                 at: line)
+            problem.isEncoding = true
+            throw problem
         }
     }
 

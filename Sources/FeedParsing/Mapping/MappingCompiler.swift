@@ -11,23 +11,31 @@ package struct MappingCompiler {
     let response: FeedResponse
     let context: WorkerContext
     package let encryptionKey: EncryptionKey?
+    private let expressions: ExpressionPool
 
     package init(
         mapping: RequestMapping, request: RequestDeclaration, response: FeedResponse, context: WorkerContext,
-        encryptionKey: EncryptionKey?
+        encryptionKey: EncryptionKey?, expressions: ExpressionPool = ExpressionPool()
     ) {
         self.mapping = mapping
         self.request = request
         self.response = response
         self.context = context
         self.encryptionKey = encryptionKey
+        self.expressions = expressions
     }
 
     package func layouts() throws -> [RecordLayout] {
         let tables = try mapping.tables.map(withNamedColumns).map(withScope)
         let layouts = tables.enumerated().map { RecordLayout($1, index: $0) }
-        for layout in layouts { try gatherSlots(layout, layouts) }
-        for layout in layouts { try makeRows(layout, layouts) }
+        do {
+            for layout in layouts { try gatherSlots(layout, layouts) }
+            for layout in layouts { try makeRows(layout, layouts) }
+        } catch {
+            // No handler will do it.
+            for layout in layouts { layout.forgetOthers() }
+            throw error
+        }
         return layouts
     }
 
@@ -161,7 +169,7 @@ package struct MappingCompiler {
         var values: [RecordLayout.Value] = []
         var lookups: [RecordLayout.Value] = []
         var created: [RecordLayout.Row] = []
-        layout.expressions = try RecordExpressions(of: layout, context: context) {
+        layout.expressions = try RecordExpressions(of: layout, context: context, pool: expressions) {
             try input($0, layout, types)
         }
         for column in table.storedColumns {

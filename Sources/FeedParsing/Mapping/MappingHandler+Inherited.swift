@@ -92,6 +92,7 @@ extension MappingHandler {
         }
         let column = instance.layout.slots[missing[0]].column
         try wait(forMore: instance.footprint, column.writtenPath, of: instance.layout)
+        instance.isWaiting = true
         level(depth).waiting.append(.init(instance: instance, slots: missing))
     }
 
@@ -111,6 +112,7 @@ extension MappingHandler {
         let instance = waiting.instance
         let layout = instance.layout
         waitingBytes -= instance.footprint
+        instance.isWaiting = false
         var missing: [Int] = []
         for slot in waiting.slots {
             guard base(of: slot, for: instance) == depth else {

@@ -24,30 +24,45 @@ extension MappingHandler {
         return paths
     }
 
+    /// The most paths of each kind that a plan notes, and the most bytes of one.
+    package static let mostNoted = 10_000
+    static let longestNoted = 1_000
+
+    /// Passes each path of at most so many bytes to `body`, a parent before its children. No longer path is made: names may
+    /// have 1,000 bytes, and paths 1,000 names.
+    ///
+    /// - Parameter body: returns false to leave out what is below the path.
+    private func forEachPath(upTo longest: Int, _ body: (PathNode, String) -> Bool) {
+        func visit(_ node: PathNode, in parent: String) {
+            guard parent.utf8.count + 1 + node.name.qualified.utf8.count <= longest else { return }
+            let path = "\(parent)/\(node.name.qualified)"
+            if body(node, path) { for child in node.children { visit(child, in: path) } }
+        }
+        for child in root.children { visit(child, in: "") }
+    }
+
     /// Returns the elements that are no records, and the elements and attributes that no column takes.
     package func unmatchedElements(request: String) -> [UnmatchedPath] {
         var found: [UnmatchedPath] = []
-        func visit(_ node: PathNode) {
-            if node.isCollected { return }
-            if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
+        forEachPath(upTo: Self.longestNoted) { node, path in
+            guard !node.isCollected, found.count < Self.mostNoted else { return false }
+            if !node.isUsed { found.append(.init(request: request, path: path, count: node.count)) }
             for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
-                found.append(.init(request: request, path: node.path + "/@" + name, count: count))
+                found.append(.init(request: request, path: path + "/@" + name, count: count))
             }
-            if node.isUsed { node.children.forEach(visit) }
+            return node.isUsed
         }
-        root.children.forEach(visit)
         return found
     }
 
     /// The paths of the elements that are records, give a value, or hold an element that is or does.
     package var usedElements: [String] {
         var paths: [String] = []
-        func visit(_ node: PathNode) {
-            guard node.isUsed else { return }
-            paths.append(node.path)
-            node.children.forEach(visit)
+        forEachPath(upTo: Self.longestNoted) { node, path in
+            guard node.isUsed, paths.count < Self.mostNoted else { return false }
+            paths.append(path)
+            return true
         }
-        root.children.forEach(visit)
         return paths
     }
 
@@ -78,17 +93,15 @@ extension MappingHandler {
     /// The paths and columns of the document, for the comparison with others. Each distinct path is built once.
     package var shape: DocumentShape {
         var shape = DocumentShape()
-        func visit(_ node: PathNode, in parent: String) {
-            guard shape.unmapped.count <= RequestShape.mostPaths else { return }
-            let path = "\(parent)/\(node.name.qualified)"
+        forEachPath(upTo: RequestShape.longestPath) { node, path in
+            guard shape.unmapped.count <= RequestShape.mostPaths else { return false }
             guard node.isUsed else {
                 shape.unmapped.insert(path)
-                return
+                return false
             }
-            shape.mapped.insert(path)
-            if !node.isCollected { for child in node.children { visit(child, in: path) } }
+            if shape.mapped.count <= RequestShape.mostPaths { shape.mapped.insert(path) }
+            return !node.isCollected
         }
-        for child in root.children { visit(child, in: "") }
         for layout in layouts where layout.hasReadRecords {
             for (index, slot) in layout.slots.enumerated() where slot.isRead {
                 let column = "\(layout.mapping.table).\(slot.column.name)"
@@ -117,7 +130,13 @@ extension MappingHandler {
                     }
                 }
             }
-            if !isTaken, !isInherited { node.ignoredAttributes[name.qualified, default: 0] += 1 }
+            guard !isTaken, !isInherited else { return }
+            if let count = node.ignoredAttributes[name.qualified] {
+                node.ignoredAttributes[name.qualified] = count + 1
+            } else if notedAttributes < Self.mostNoted {
+                notedAttributes += 1
+                node.ignoredAttributes[name.qualified] = 1
+            }
         }
     }
 }

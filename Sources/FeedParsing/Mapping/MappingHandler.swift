@@ -68,7 +68,11 @@ package final class MappingHandler: XMLStreamHandler {
     private var isWatching: Bool { isCollecting || notesUnused }
     private let memory = RecordMemory()
     var waitingBytes = 0
+    /// True for CSV whose columns are known.
+    var hasHeader = false
     private var paths = 0
+    /// The attributes that elements' paths have in ``PathNode/ignoredAttributes``.
+    var notedAttributes = 0
 
     package init(
         _ layouts: [RecordLayout], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
@@ -209,6 +213,10 @@ package final class MappingHandler: XMLStreamHandler {
             for waiting in level.waiting { try settle(waiting, at: 0, inherited: level.inherited) }
         }
         if !allowsEmpty, layouts.allSatisfy({ $0.records == 0 }) {
+            guard !hasHeader || !root.children.allSatisfy(\.children.isEmpty) else {
+                throw MappingError(
+                    "the CSV has a header and no rows; set allow_empty = true if a feed without records is valid")
+            }
             let wanted = layouts.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
             let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
             throw MappingError(
@@ -262,10 +270,9 @@ package final class MappingHandler: XMLStreamHandler {
         guard let instance = instances.last(where: { $0.layout === capture.record && $0.depth == capture.depth }) else {
             return
         }
-        stream.attributesOfElement.forEach { _, name, value in
-            if let slot = capture.record.slot(named: XMLName.folded(name.local)) {
-                instance.take(value, slot)
-            }
+        let layout = capture.record
+        stream.attributesOfElement.forEach { number, name, value in
+            if let slot = layout.slot(named: name, number: number) { instance.take(value, slot) }
         }
     }
 

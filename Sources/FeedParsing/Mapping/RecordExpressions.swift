@@ -27,50 +27,48 @@ final class RecordExpressions {
 
     /// The positions of the derived columns among the results, by their names in lower case.
     let outputs: [String: Int]
-    private let database = ExpressionDatabase()
-    private let compiler: ExpressionCompiler
-    private let affinities: [String: Affinity]
-    private let inputs: [Input]
+    private let compiled: CompiledExpressions
+    private let pool: ExpressionPool
     private let statement: OpaquePointer
+    private let inputs: [Input]
     private let context: WorkerContext
     private let sink = BindingSink()
 
+    private var database: ExpressionDatabase { compiled.database }
+    private var compiler: ExpressionCompiler { compiled.compiler }
+
     /// Returns nil for a table without expressions.
     ///
-    /// - Parameter input: returns the value that expressions see of a column, with its kind; nil for a constant.
+    /// - Parameters:
+    ///   - pool: lends compiled expressions, and gets them back.
+    ///   - input: returns the value that expressions see of a column, with its kind; nil for a constant.
     /// - Throws: ``MappingError`` if an expression cannot be compiled.
     init?(
-        of layout: RecordLayout, context: WorkerContext,
+        of layout: RecordLayout, context: WorkerContext, pool: ExpressionPool,
         input: (ColumnMapping) throws -> (value: RecordLayout.Value, kind: ValueConverter.Kind?)
     ) throws {
         guard layout.mapping.hasExpressions else { return nil }
         self.context = context
-        do throws(ExpressionProblem) {
-            compiler = try ExpressionCompiler(layout.mapping, in: database)
-        } catch {
-            throw MappingError(
-                "table '\(layout.mapping.table)', \(error.column.map { "column '\($0)'" } ?? "'where'"): "
-                    + error.message)
+        self.pool = pool
+        var inputs: [Input] = []
+        compiled = try pool.take(layout.mapping) { columns in
+            var affinities: [String: Affinity] = [:]
+            inputs = try columns.map { column in
+                let (value, kind) = try input(column)
+                affinities[column.name.lowercased()] = kind?.affinity
+                var isNumeric = false
+                if case .decimal? = kind { isNumeric = true }
+                return Input(value: value, step: .init(value), isNumeric: isNumeric)
+            }
+            return affinities
         }
-        var affinities: [String: Affinity] = [:]
-        inputs = try compiler.inputs.map { column in
-            let (value, kind) = try input(column)
-            affinities[column.name.lowercased()] = kind?.affinity
-            var isNumeric = false
-            if case .decimal? = kind { isNumeric = true }
-            return Input(value: value, step: .init(value), isNumeric: isNumeric)
-        }
-        self.affinities = affinities
-        let names = compiler.expressions.compactMap { $0.column?.name.lowercased() }
+        statement = compiled.statement
+        self.inputs = inputs
+        let names = compiled.compiler.expressions.compactMap { $0.column?.name.lowercased() }
         outputs = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
-        do throws(ExpressionFault) {
-            statement = try database.prepare(compiler.statement(affinities))
-        } catch {
-            throw MappingError("table '\(layout.mapping.table)': its expressions: \(error.message)")
-        }
     }
 
-    deinit { sqlite3_finalize(statement) }
+    deinit { pool.giveBack(compiled) }
 
     // MARK: - A record
 
@@ -141,7 +139,7 @@ final class RecordExpressions {
     /// Returns the error for a failed expression, with the name of the column.
     private func failure(_ message: String, _ instance: RecordInstance, _ layout: RecordLayout) throws -> MappingError {
         let culprit = try (1...compiler.expressions.count).first { count in
-            let part = try database.prepare(compiler.statement(affinities, first: count))
+            let part = try database.prepare(compiler.statement(compiled.affinities, first: count))
             defer { sqlite3_finalize(part) }
             guard try bind(instance, of: layout, to: part) else { return false }
             let code = sqlite3_step(part)

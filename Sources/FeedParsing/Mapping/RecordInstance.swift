@@ -54,8 +54,21 @@ final class RecordInstance {
         found.initialize(repeating: Found(), count: max(slots, 1))
     }
 
+    /// The bytes that the instance has taken of ``memory``.
+    private var taken: Int { isWaiting ? 0 : capacity - Self.leastCapacity + grownCount }
+
+    /// True while the record waits for a value after it. ``MappingHandler/waitingBytes`` then counts its memory, and not
+    /// that of the open records.
+    var isWaiting = false {
+        willSet {
+            guard newValue != isWaiting else { return }
+            let bytes = capacity - Self.leastCapacity + grownCount
+            if newValue { memory.giveBack(bytes) } else { memory.hold(bytes) }
+        }
+    }
+
     deinit {
-        memory.giveBack(capacity - Self.leastCapacity + grownCount)
+        memory.giveBack(taken)
         bytes.deallocate()
         found.deallocate()
         keepsFirst.deallocate()

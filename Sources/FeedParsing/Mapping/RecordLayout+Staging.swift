@@ -9,6 +9,14 @@ extension RecordLayout {
         slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }
     }
 
+    /// Returns the same for a name of the document. Each is folded and looked for once.
+    func slot(named name: XMLName, number: Int32) -> Int? {
+        if let known = slotsOfNames[number] { return known }
+        let slot = slot(named: XMLName.folded(name.local))
+        slotsOfNames[number] = .some(slot)
+        return slot
+    }
+
     /// Stages the rows of a record that is complete.
     ///
     /// - Throws: ``MappingError`` if a value does not convert or is missing, unless the mapping allows it.

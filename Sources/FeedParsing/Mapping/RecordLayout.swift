@@ -148,6 +148,8 @@ package final class RecordLayout {
     /// Makes the rows when the first record is staged, so that a table without records in the document is left
     /// unchanged.
     var makeRows: (() throws -> [Row])?
+    /// The slots of the columns by the number of an attribute's name in the document; nil for an attribute without one.
+    @exclusivity(unchecked) var slotsOfNames: [Int32: Int?] = [:]
     /// The slots that no record had a value for: soon few, or none.
     var unfound: [Int] = []
     /// The unique keys that may identify a row where the mapping gives no key.
@@ -157,7 +159,7 @@ package final class RecordLayout {
     @exclusivity(unchecked) var deletedRecords = 0
     /// True if all columns of some record were read.
     var hasReadRecords: Bool { records > deletedRecords }
-    /// The memory of all records of the document.
+    /// The memory of all open records of the document.
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
@@ -203,7 +205,7 @@ package final class RecordLayout {
     }
 }
 
-/// The memory of the open and waiting records of one document.
+/// The memory of the open records of one document.
 final class RecordMemory {
     /// The most bytes in use.
     static let limit = 32 << 20
@@ -216,6 +218,9 @@ final class RecordMemory {
         used += bytes
         return true
     }
+
+    /// Takes memory that is in use already.
+    func hold(_ bytes: Int) { used += bytes }
 
     func giveBack(_ bytes: Int) { used -= bytes }
 }

@@ -66,6 +66,8 @@ package struct RowQuery: Sendable, Equatable {
     /// The place of the row after which the rows begin.
     package var after: RowPlace?
     package var limit: Int
+    /// The columns, in lower case, that are declared as decimals: a store may have no type for them.
+    package var decimals: Set<String> = []
 
     package init(table: String, limit: Int) {
         self.table = table

@@ -27,7 +27,7 @@ struct RowStatements {
     /// - Parameter shape: the table as the query knows it.
     /// - Throws: ``RowQuery/Problem``.
     func statements(_ query: RowQuery, _ shape: BrowsedTable) throws -> [SQLText] {
-        var conditions = try query.filters.map { try condition($0, shape) }
+        var conditions = try query.filters.map { try condition($0, query, shape) }
         if let after = query.after, after.key.count != key.count || (after.sorted == nil) != (query.order == nil) {
             throw RowQuery.Problem("'after' is no row of this order of table '\(shape.name)'; begin without it")
         }
@@ -60,7 +60,7 @@ struct RowStatements {
     /// - Throws: ``RowQuery/Problem``.
     func statement(valuesOf name: String, _ query: RowQuery, _ shape: BrowsedTable, most: Int) throws -> SQLText {
         let value = "m.\(try column(name, shape).sql)"
-        let conditions = try query.filters.map { try condition($0, shape) }
+        let conditions = try query.filters.map { try condition($0, query, shape) }
         return """
             SELECT value, count(*), CAST(sum(count(*)) OVER () AS BIGINT)
             FROM (SELECT \(value) AS value FROM \(table.sql) m\(conditions.whereClause) LIMIT \(bind: query.limit)) AS counted
@@ -103,13 +103,16 @@ struct RowStatements {
         return columns[place]
     }
 
-    private func condition(_ filter: RowQuery.Filter, _ shape: BrowsedTable) throws -> SQLText {
+    private func condition(_ filter: RowQuery.Filter, _ query: RowQuery, _ shape: BrowsedTable) throws -> SQLText {
         let column = try column(filter.column, shape)
+        let isDecimal = column.hasNoType && query.decimals.contains(column.name.lowercased())
         let value = "m.\(column.sql)"
-        if [.less, .greater].contains(filter.comparison), column.holdsNumbers, !Self.isNumber(filter.value) {
+        if [.less, .greater].contains(filter.comparison), column.holdsNumbers || isDecimal,
+            !Self.isNumber(filter.value)
+        {
             throw RowQuery.Problem(
                 "'\(filter.value.prefix(100))' is not a number, and column '\(column.name)' of table '\(shape.name)' has numbers "
-                    + "(\(column.type)); compare it with a number such as 10.5")
+                    + "(\(isDecimal ? "decimal" : column.type)); compare it with a number such as 10.5")
         }
         let number = column.number(filter.value)
         let compared = number ?? .text(filter.value)
@@ -142,10 +145,13 @@ extension StoredColumn {
         ].contains(name)
     }
 
+    /// True for a column of SQLite that keeps each value as it comes.
+    fileprivate var hasNoType: Bool { ["", "ANY"].contains(type.uppercased()) }
+
     /// Returns the number of a text with which a condition compares the column; nil if the column converts the text
     /// itself, as all do but SQLite's without a type.
     fileprivate func number(_ text: String) -> SQLText.Value? {
-        guard ["", "ANY"].contains(type.uppercased()) else { return nil }
+        guard hasNoType else { return nil }
         return switch ComparedValue(number: text) {
         case .integer(let integer): .integer(integer)
         case .real(let real): .real(real)

@@ -141,7 +141,8 @@ extension HistoryShape {
     /// written before the table got that key, unless these values have changed since.
     func complete(_ key: [String], _ connection: PostgresConnection) throws {
         let new = key.filter { columns.contains($0) && !identity.contains($0) }.map(\.postgresIdentifier)
-        guard !new.isEmpty, hasIdentity else { return }
+        // A column of the key that is new is in no entry.
+        guard !new.isEmpty, has(key), hasIdentity else { return }
         let list = new.joined(separator: ", ")
         try connection.execute(
             """

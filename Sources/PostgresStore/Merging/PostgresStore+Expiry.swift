@@ -8,9 +8,12 @@ import PostgresClient
 extension PostgresStore {
     /// Returns true if rows have expired.
     package func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool {
-        try ask(readsRows: true) { connection in
-            let tables = try tableDetails.reread(Set(expiries.map(\.table)), in: connection)
-            return try PostgresDialect().hasExpiredRows(expiries, connection) { tables[$0] }
+        let names = Set(expiries.map(\.table))
+        return try askForRows("the expired rows of \(names.sorted().joined(separator: ", "))") { connection, settings in
+            try connection.inDiscardedTransaction(isReadOnly: true, settings: settings) {
+                let tables = try tableDetails.reread(names, in: connection)
+                return try PostgresDialect().hasExpiredRows(expiries, connection) { tables[$0] }
+            }
         }
     }
 

@@ -121,7 +121,7 @@ extension PostgresMergeDriver {
         guard let path = stack.path else { return }
         try makeDuplicates(of: table)
         let duplicates = StagedRows(
-            scratch: (path, "same_" + source), number: "rowid", batches: [],
+            scratch: (path, source + "_same"), number: "rowid", batches: [],
             columns: [CopiedColumn(name: "record", typeName: "int8"), CopiedColumn(name: "row", typeName: "int8")])
         try connection.copyIn("COPY \(table.stagedDuplicates) (number, record, row) FROM STDIN") { send in
             try withoutActuallyEscaping(send) { send in

@@ -27,7 +27,8 @@ extension PostgresMergeDriver {
         let details = try details(of: table.table.name)
         let identity = try table.identityColumns.map { try details.needed($0) }
         guard !identity.isEmpty, counts.rows > 1 else { return }
-        if stack.path != nil, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
+        let isDone = stack.path != nil && !stack.hasReplaced
+        if isDone, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
         try removeReplacedRows(of: table, counts, identity, onReplaced: onReplaced)
     }
 
@@ -41,7 +42,7 @@ extension PostgresMergeDriver {
         let record = table.numbersRecords ? ", s.\(StagingTable.record) AS record" : ""
         // References to a record that was replaced lead to its replacement.
         let last = """
-            SELECT \(row) AS row\(record), \(table.kept)(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
+            SELECT \(row) AS row\(record), \(table.kept(row, of: key)) AS last FROM \(table.staged) s
             """
         if table.keeps == .discard {
             let several = try connection.execute(
@@ -118,6 +119,10 @@ extension PostgresMergeDriver: StagedRecordStore {
     func run(_ sql: String) throws -> Int { try connection.execute(sql).affectedRows }
 
     func isTrue(_ sql: String) throws -> Bool { try connection.execute(sql)[0].bool(0) == true }
+
+    func remove(from table: StagingTable, where condition: String) throws -> Int {
+        try run("DELETE FROM \(rows(of: table)) WHERE \(condition)")
+    }
 
     func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
         guard !table.isIdentifiedByReference else { return }

@@ -102,7 +102,9 @@ extension PostgresStore {
     ) throws -> [(table: TableDetails, column: ColumnDetails)] {
         guard !tables.isEmpty else { return [] }
         return try ask { connection in
-            try connection.inDiscardedTransaction { try newColumns(schema: schema, tables: tables, connection) }
+            try connection.inDiscardedTransaction(settings: lockWaits.settings()) {
+                try newColumns(schema: schema, tables: tables, connection)
+            }
         }
     }
 

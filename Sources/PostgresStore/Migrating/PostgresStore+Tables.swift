@@ -13,12 +13,21 @@ extension PostgresStore {
         try definitions.checkWidths(most: TableDetails.maximumColumns)
         try tableDetails.ensure(.tables(definitions)) {
             if try !isPrepared(for: definitions) {
+                // What cannot be used is not made.
+                let problems =
+                    try differences(from: definitions)
+                    + definitions.referenceProblems(isMade: true) { try reread($0)?.info.primaryKey }
+                guard problems.isEmpty else {
+                    throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+                }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
             }
             let problems = try differences(from: definitions)
-            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+            guard problems.isEmpty else {
+                throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+            }
         }
     }
 
@@ -36,6 +45,10 @@ extension PostgresStore {
     /// - Parameter problem: the beginning of the error.
     func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
         do {
+            // One of this process at a time: those that wait for another hold no connection.
+            let turn = planning == nil ? TableTurn(tableTurns, ["tributary.tables"]) : nil
+            defer { turn?.end() }
+            try turn?.wait()
             try transaction { connection in
                 if planning == nil { try SchemaLock.take(connection) }
                 try body(connection)
@@ -96,9 +109,11 @@ extension PostgresStore {
     /// Returns messages about existing tables that are not as declared, and about names that no table can have.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
         let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        let references = Set(definitions.flatMap(\.columns).compactMap(\.references))
+        let targets = try references.isEmpty ? [:] : ask { try tableDetails.reread(references, in: $0) }
         return definitions.flatMap {
             TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
-        }
+        } + definitions.referenceProblems(isMade: false) { targets[$0]?.info.primaryKey }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
@@ -159,7 +174,8 @@ extension PostgresStore {
     /// Returns what would make existing tables as declared; none for tables that are so.
     package func migrations(to definitions: [TableSchema]) throws -> [TableMigration] {
         try ask { connection in
-            try definitions.mergedByTable.compactMap { try TableAlteration($0, connection)?.migration }
+            let all = definitions.mergedByTable
+            return try all.compactMap { try TableAlteration($0, among: all, connection)?.migration }
         }
     }
 
@@ -173,8 +189,9 @@ extension PostgresStore {
         var done: [TableMigration] = []
         try changeSchema("the tables cannot be migrated, and nothing was changed") { connection in
             done = []
-            for definition in definitions.mergedByTable {
-                guard let alteration = try TableAlteration(definition, connection) else { continue }
+            let all = definitions.mergedByTable
+            for definition in all {
+                guard let alteration = try TableAlteration(definition, among: all, connection) else { continue }
                 try alteration.run(connection)
                 done.append(alteration.migration)
             }

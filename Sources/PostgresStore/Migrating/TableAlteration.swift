@@ -10,11 +10,15 @@ struct TableAlteration {
     private let table: TableDetails
     private let detaching: [String]
     private let conversions: [(column: TableMigration.Column, source: String, statement: String)]
+    private let added: [String]
+    private let adding: [String]
     private let keys: [String]
     private let attaching: [String]
 
+    /// - Parameter all: the tables that are declared together, one definition for each.
     /// - Returns: nil if the table is as declared, or does not exist.
-    init?(_ definition: TableSchema, _ connection: PostgresConnection) throws {
+    /// - Throws: ``StoreError`` if rows of another table hold the key that is to change.
+    init?(_ definition: TableSchema, among all: [TableSchema], _ connection: PostgresConnection) throws {
         guard let table = try Catalog(connection).table(definition.name) else { return nil }
         self.table = table
         conversions = definition.columns.compactMap { column in
@@ -29,9 +33,19 @@ struct TableAlteration {
         }
         let isOtherKey =
             !definition.key.isEmpty && table.info.collations(ofKey: definition.key) == nil
-            && definition.key.allSatisfy { table.column($0) != nil }
-        guard !conversions.isEmpty || isOtherKey else { return nil }
-        let key = isOtherKey ? definition.key.compactMap { table.column($0)?.name } : []
+            && definition.key.allSatisfy { table.column($0) != nil || definition.has($0) }
+        added = isOtherKey ? definition.key.filter { table.column($0) == nil } : []
+        let key = isOtherKey ? definition.key.map { table.column($0)?.name ?? $0 } : []
+        // A key that the store generates stays.
+        let replacesKey = try isOtherKey && Self.replacesKey(of: table, definition, connection)
+        let keyCount = replacesKey ? (added.isEmpty ? key.count : 0) : table.primaryKey.count
+        let isReferred = all.referred.contains(definition.name.lowercased())
+        let number =
+            isReferred && keyCount != 1 ? definition.generatedKey(besides: table.columns.map(\.name)) : nil
+        guard !conversions.isEmpty || isOtherKey || number != nil else { return nil }
+        if replacesKey || number != nil, let holder = try Self.holder(of: table, connection) {
+            throw TableMigration.refusal(of: table.name, key: table.primaryKey, heldBy: holder.table, holder.columns)
+        }
         let changed = conversions.map(\.column)
         let references = try Self.references(to: table, changed, connection)
         try ColumnDependents(connection: connection).check(
@@ -40,10 +54,13 @@ struct TableAlteration {
         attaching =
             references.flatMap(\.conversions)
             + references.map { "ALTER TABLE \($0.child) ADD CONSTRAINT \($0.name.postgresIdentifier) \($0.definition)" }
-        keys = try isOtherKey ? Self.keys(key, of: table, definition, connection) : []
+        let creation = TableCreation(connection: connection, definitions: all)
+        adding = try added.flatMap { try Self.adding($0, to: table, definition, creation) }
+        keys = try Self.keys(
+            key, of: table, definition, replaces: replacesKey, isNew: !added.isEmpty, number: number, connection)
         migration = TableMigration(
-            table: table.name, columns: changed, key: key,
-            statements: ["BEGIN"] + detaching + conversions.map(\.statement) + keys + attaching + ["COMMIT"])
+            table: table.name, columns: changed, key: key, added: added, number: number,
+            statements: ["BEGIN"] + detaching + conversions.map(\.statement) + adding + keys + attaching + ["COMMIT"])
     }
 
     /// Changes the table.
@@ -61,7 +78,9 @@ struct TableAlteration {
                 throw error
             }
         }
-        if !migration.key.isEmpty {
+        for statement in adding { try connection.execute(statement) }
+        // Rows have no value in a new column, and so no key yet.
+        if !migration.key.isEmpty, added.isEmpty {
             try checkKey(connection)
             // A history of other types ends with the next commit.
             if conversions.isEmpty {
@@ -180,25 +199,92 @@ struct TableAlteration {
         }
     }
 
-    /// Returns the statements that replace the key.
-    private static func keys(
-        _ key: [String], of table: TableDetails, _ definition: TableSchema, _ connection: PostgresConnection
+    /// Returns the statements that add a column of the key.
+    private static func adding(
+        _ name: String, to table: TableDetails, _ definition: TableSchema, _ creation: TableCreation
     ) throws -> [String] {
-        let isKeyMapped = table.primaryKey.allSatisfy { own in
-            definition.columns.contains { $0.name.lowercased() == own.lowercased() }
-        }
-        // The key that the store generates stays.
-        let isPrimary = table.primaryKey.isEmpty || isKeyMapped
-        let constraints = try connection.execute(
-            """
-            SELECT conname FROM pg_catalog.pg_constraint
-            WHERE conrelid = \(table.oid) AND contype = '\(isPrimary ? "p" : "u")'
-            """
+        let column = definition.columns.first { $0.name.lowercased() == name.lowercased() }
+        let type = try column.map { try creation.type(of: $0) } ?? "text"
+        let addition = "ALTER TABLE \(table.sql) ADD COLUMN \(name.sqlIdentifier) \(type)"
+        let other = try column?.references.flatMap { try Catalog(creation.connection).table($0) }
+        return [addition]
+            + (other.map {
+                ["ALTER TABLE \(table.sql) ADD FOREIGN KEY (\(name.sqlIdentifier)) REFERENCES \($0.sql) DEFERRABLE"]
+            } ?? [])
+    }
+
+    /// Returns true if the primary key goes: there is none, the declaration has all of it, or a row needs a value in a column of
+    /// it to which the declaration gives none.
+    private static func replacesKey(
+        of table: TableDetails, _ definition: TableSchema, _ connection: PostgresConnection
+    ) throws -> Bool {
+        let lacking = table.primaryKey.compactMap { table.column($0) }.filter { !definition.has($0.name) }
+        if lacking.isEmpty { return true }
+        let filled = try connection.execute(
+            "SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = \(table.oid) AND (atthasdef OR attidentity <> '')"
         ).compactMap { $0.string(0) }
-        let isReplaced = isPrimary || definition.needsGeneratedKey && constraints.count == 1
-        let columns = key.map(\.postgresIdentifier).joined(separator: ", ")
-        return (isReplaced ? constraints : []).map {
-            "ALTER TABLE \(table.sql) DROP CONSTRAINT \($0.postgresIdentifier)"
-        } + ["ALTER TABLE \(table.sql) ADD \(isPrimary ? "PRIMARY KEY" : "UNIQUE") (\(columns))"]
+        return !lacking.allSatisfy { filled.contains($0.name) }
+    }
+
+    /// Returns a table whose foreign key refers to the primary key of a table; nil for none.
+    private static func holder(
+        of table: TableDetails, _ connection: PostgresConnection
+    ) throws -> (table: String, columns: [String])? {
+        try connection.execute(
+            """
+            SELECT k.conrelid::regclass::text,
+                ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY u (number, n)
+                    JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number ORDER BY u.n)
+            FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_constraint p ON p.conrelid = k.confrelid AND p.contype = 'p'
+                AND p.conindid = k.conindid
+            WHERE k.contype = 'f' AND k.confrelid = \(table.oid) ORDER BY k.oid LIMIT 1
+            """
+        ).first.map { row in
+            (row.string(0) ?? "", (try row.stringArray(1) ?? []).compactMap(\.self))
+        }
+    }
+
+    /// Returns the statements that replace the key.
+    ///
+    /// - Parameters:
+    ///   - key: the new key; empty if it stays.
+    ///   - replaces: true if the primary key goes.
+    ///   - isNew: true if the table gets a column of the key, which is NULL in the existing rows.
+    ///   - number: a column that numbers the rows, for a new primary key.
+    private static func keys(
+        _ key: [String], of table: TableDetails, _ definition: TableSchema, replaces: Bool, isNew: Bool,
+        number: String?, _ connection: PostgresConnection
+    ) throws -> [String] {
+        guard !key.isEmpty || number != nil else { return [] }
+        func constraints(_ type: String) throws -> [String] {
+            try connection.execute(
+                "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = \(table.oid) AND contype = '\(type)'"
+            ).compactMap { $0.string(0) }
+        }
+        let unique = try constraints("u")
+        let isUniqueReplaced = !replaces && number == nil && definition.needsGeneratedKey && unique.count == 1
+        let dropped = try replaces || number != nil ? constraints("p") : isUniqueReplaced ? unique : []
+        var statements = dropped.map { "ALTER TABLE \(table.sql) DROP CONSTRAINT \($0.postgresIdentifier)" }
+        if !key.isEmpty {
+            // Columns that no feed has any more.
+            let former = Set(table.primaryKey + table.uniquenesses.flatMap(\.columns)).filter { !definition.has($0) }
+            let stays = replaces || number != nil ? [] : table.primaryKey
+            let notNull = former.subtracting(stays).compactMap { table.column($0) }.filter(\.isNotNull)
+            statements += notNull.sorted { $0.name < $1.name }.map {
+                "ALTER TABLE \(table.sql) ALTER COLUMN \($0.sql) DROP NOT NULL"
+            }
+        }
+        if let number {
+            statements.append(
+                "ALTER TABLE \(table.sql) ADD COLUMN \(number.sqlIdentifier) bigint GENERATED BY DEFAULT AS IDENTITY "
+                    + "PRIMARY KEY")
+        }
+        let covered = key.isEmpty ? table.primaryKey : key
+        let columns = covered.map(\.postgresIdentifier).joined(separator: ", ")
+        if !columns.isEmpty {
+            let isPrimary = replaces && !isNew && number == nil
+            statements.append("ALTER TABLE \(table.sql) ADD \(isPrimary ? "PRIMARY KEY" : "UNIQUE") (\(columns))")
+        }
+        return statements
     }
 }

@@ -14,11 +14,9 @@ extension PostgresStore {
 
     package func read(_ body: (any TransferReader) throws -> Void) throws {
         do {
-            try connections.withConnection { connection in
-                try connection.inTransaction(.repeatableRead, isReadOnly: true) {
-                    try connection.executeScript(Self.noTimeouts + "SET LOCAL synchronize_seqscans = off")
-                    try body(PostgresTransfer(store: self, connection: connection))
-                }
+            try snapshot(lock: LockWaits.limit, within: nil) { connection in
+                try connection.executeScript(Self.noTimeouts + "SET LOCAL synchronize_seqscans = off")
+                try body(PostgresTransfer(store: self, connection: connection))
             }
         } catch let error as PostgresError {
             throw StoreError(reading: error, store: description)

@@ -9,6 +9,10 @@ import PostgresClient
 /// The tables' definitions are read after their rows have been written: from then on, no other session can change
 /// them.
 struct FirstFlight {
+    /// The longest wait for a lock. A commit that waits longer takes the general way, whose turn lets only one commit of
+    /// this process wait at the server for a table that another session keeps locked.
+    private static let lockLimit = Duration.milliseconds(300)
+
     private let commit: SmallCommit
     private let connection: PostgresConnection
     private let ledger: Ledger
@@ -52,7 +56,7 @@ struct FirstFlight {
     /// The settings of ``LockWaits``, and the number of the run.
     private var opening: PostgresStatement {
         let settings =
-            commit.store.lockWaits.settings()
+            commit.store.lockWaits.settings(lock: Self.lockLimit)
             + [("extra_float_digits", "1"), ("bytea_output", "hex"), ("plan_cache_mode", "force_generic_plan")]
         let texts = settings.indices.map { "set_config('\(settings[$0].0)', $\($0 + 1), true)" }
         return PostgresStatement(

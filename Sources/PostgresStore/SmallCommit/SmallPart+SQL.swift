@@ -79,7 +79,7 @@ extension SmallPart {
             """, parameters, isPrepared: true)
     }
 
-    /// The numbers of the rows, the columns, and the constants.
+    /// The parameters: an array of the rows' numbers, one of each column's values, and the constants.
     private var parameters: [PostgresValue?] {
         rows.arrays.map { .array($0) } + constants.map { .text($0.value) }
     }

@@ -8,12 +8,12 @@ import PostgresClient
 extension PostgresStore: StagingStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
-        try ask(readsRows: true) { connection in
+        try askForRows("a row that a parser looks up") { connection, _ in
             let (stored, compiler) = try compile(request, connection)
             let result: PostgresResult
-            do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
-                where error.kind == .statement
-            {
+            do {
+                result = try connection.executeBriefly(stored.sql, stored.parameters)
+            } catch let error as PostgresError where error.kind == .statement && !error.isTransient {
                 throw StoreError(.schema, "PostgreSQL rejects the statement \"\(stored.sql)\": \(error.message)")
             }
             guard let row = result.first else { return nil }
@@ -55,33 +55,41 @@ extension PostgresStore: StagingStore {
 
     package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
         let copy = StoredCopy(db: scratch)
-        try ask(readsRows: true) { connection in
-            switch request {
-            case .matching(let name, let values):
+        try askForRows("a table that a parser looks up") { connection, settings in
+            try connection.inDiscardedTransaction(isReadOnly: true, settings: settings) {
+                try provide(request, by: copy, connection)
+            }
+        }
+    }
+
+    private func provide(
+        _ request: StoredRowsRequest, by copy: StoredCopy, _ connection: PostgresConnection
+    ) throws {
+        switch request {
+        case .matching(let name, let values):
+            let table = try details(of: name, connection)
+            try copy.renew(table)
+            guard try !copy.isWhole(table) else { return }
+            let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
+            // Without a primary key, rows that were copied twice could not be distinguished.
+            guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
+                return try copy.copy(table, from: connection)
+            }
+            try copy.copy(table, matching: wanted, from: connection)
+        case .tables(let isWanted):
+            for name in try copy.tableNames() where try isWanted(name) {
                 let table = try details(of: name, connection)
                 try copy.renew(table)
-                guard try !copy.isWhole(table) else { return }
-                let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
-                // Without a primary key, rows that were copied twice could not be distinguished.
-                guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
-                    return try copy.copy(table, from: connection)
-                }
-                try copy.copy(table, matching: wanted, from: connection)
-            case .tables(let isWanted):
-                for name in try copy.tableNames() where try isWanted(name) {
-                    let table = try details(of: name, connection)
-                    try copy.renew(table)
-                    if try !copy.isWhole(table) { try copy.copy(table, from: connection) }
-                }
+                if try !copy.isWhole(table) { try copy.copy(table, from: connection) }
             }
         }
     }
 
     package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
-        try ask(readsRows: true) { connection in
+        try askForRows("the result of for_each: \"\(query)\"") { connection, settings in
             let stagedQuery = try StagedQuery(query, catalog: Catalog(connection))
             do {
-                return try connection.inDiscardedTransaction {
+                return try connection.inDiscardedTransaction(settings: settings) {
                     try stagedQuery.rows(limit: limit, staged: staged.database, connection)
                 }
             } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
@@ -98,9 +106,16 @@ extension PostgresStore: StagingStore {
 extension PostgresConnection {
     /// Runs a body in a transaction that is rolled back, or in one that is in progress. A connection on which that
     /// fails is in no state to be used again.
-    func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+    func inDiscardedTransaction<Value>(
+        isReadOnly: Bool = false, settings: LockWaits.Settings, _ body: () throws -> Value
+    ) throws -> Value {
         guard transactionStatus != .inTransaction else { return try body() }
-        try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
+        let all = [("extra_float_digits", "1"), ("bytea_output", "hex")] + settings
+        try executeScript(
+            """
+            BEGIN\(isReadOnly ? " READ ONLY" : "");
+            \(all.map { "SET LOCAL \($0.0) = \($0.1)" }.joined(separator: "; "))
+            """)
         defer { _ = try? execute("ROLLBACK") }
         return try body()
     }
@@ -111,18 +126,18 @@ extension PostgresStore {
         do {
             let file = try DatabaseQueue()
             try file.inDatabase { db in
-                try ask { connection in
-                    try connection.inTransaction(.repeatableRead, isReadOnly: true) {
-                        let copied =
-                            try tables.map { try $0.map { try details(of: $0, connection) } }
-                            ?? Catalog(connection).usersTables()
-                        let copy = StoredCopy(db: db)
-                        try copy.attach(copied, file: path)
-                        for table in copied { try copy.copy(table, from: connection) }
-                        try copy.detach()
-                    }
+                try snapshot { connection in
+                    let copied =
+                        try tables.map { try $0.map { try details(of: $0, connection) } }
+                        ?? Catalog(connection).usersTables()
+                    let copy = StoredCopy(db: db)
+                    try copy.attach(copied, file: path)
+                    for table in copied { try copy.copy(table, from: connection) }
+                    try copy.detach()
                 }
             }
+        } catch let error as PostgresError {
+            throw StoreError(reading: error, store: description)
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "\(path): the copy cannot be written: \(error.message ?? error.description)")
         }

@@ -52,12 +52,12 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost. The body
-    /// may run to its end in each attempt.
+    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost, other than by
+    /// a limit of time. The body may run to its end in each attempt.
     func withConnection<Value>(attempts: Int, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
             return try withConnection(nil, body)
-        } catch let error as PostgresError where error.isConnectionLost && attempts > 1 {
+        } catch let error as PostgresError where error.isConnectionLost && !error.isLate && attempts > 1 {
             forgetIdle()
             return try withConnection(nil, body)
         }

@@ -22,6 +22,8 @@ final class Listener: StoreListening {
     private let daemonID: String
     private let receive: @Sendable ([StoreMessage]) -> Void
     private let state = Mutex(State())
+    /// The ids of the requests in the table when it was last read; nil before.
+    private let known = Mutex<Set<Int64>?>(nil)
     private let stopped = DispatchSemaphore(value: 0)
 
     init(
@@ -67,16 +69,38 @@ final class Listener: StoreListening {
             return state.isStopped
         }
         if isStopped { return }
+        // Requests of the time before this process are not for it; those that came while it was cut off are.
+        if known.withLock({ $0 == nil }) { _ = try newRequests(connection) }
         try connection.listenAsDaemon()
         onConnection()
-        receive([.daemonsChanged])
+        receive([.daemonsChanged] + (try newRequests(connection)))
         while true {
-            let messages = try connection.notifications().compactMap(message)
+            let notifications = try connection.notifications()
+            var messages = notifications.compactMap(message)
+            if notifications.contains(where: { $0.channel.hasPrefix(Channel.refresh) }) {
+                messages += try newRequests(connection)
+            }
             if !messages.isEmpty { receive(messages) }
         }
     }
 
-    /// - Returns: nil for messages of this process, and for unknown ones, because any session may send them.
+    /// Returns the requests to refresh sources that this listener has not returned yet.
+    private func newRequests(_ connection: PostgresConnection) throws -> [StoreMessage] {
+        connection.silenceLimit = PostgresStore.leaseAnswerLimit
+        defer { connection.silenceLimit = nil }
+        let requests = try connection.execute("SELECT id, sources FROM tributary_refresh ORDER BY id").map { row in
+            (id: try row.int64(0) ?? 0, sources: try row.texts(1))
+        }
+        let known = known.withLock { known in
+            defer { known = Set(requests.map(\.id)) }
+            return known ?? []
+        }
+        return requests.filter { !known.contains($0.id) }.map { .refresh($0.sources) }
+    }
+
+    /// Any session may send messages, so each only says what to look at.
+    ///
+    /// - Returns: nil for messages of this process, for unknown ones, and for those about requests, which are in a table.
     private func message(_ notification: PostgresNotification) -> StoreMessage? {
         let payload = Data(notification.payload.utf8)
         switch notification.channel {
@@ -85,8 +109,7 @@ final class Listener: StoreListening {
                 commit.daemon != daemonID
             else { return nil }
             return .ran(commit.source)
-        case let channel where channel.hasPrefix(Channel.refresh):
-            return (try? JSONDecoder().decode([String].self, from: payload)).map { .refresh($0) }
+        case let channel where channel.hasPrefix(Channel.refresh): return nil
         case let channel where channel.hasPrefix(Channel.hooks): return .retry(notification.payload)
         default:
             return notification.payload == daemonID ? nil : .daemonsChanged

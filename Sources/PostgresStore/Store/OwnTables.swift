@@ -213,6 +213,17 @@ enum OwnTables {
             "tributary.changing-runs",
             "CREATE INDEX tributary_run_changing ON tributary_run (transaction, id) WHERE first_change IS NOT NULL"
         ),
+        (
+            "tributary.refresh",
+            """
+            CREATE TABLE tributary_refresh (
+                id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                sources text[] NOT NULL,
+                asked_at timestamptz NOT NULL DEFAULT clock_timestamp()
+            );
+            COMMENT ON COLUMN tributary_refresh.sources IS 'empty: all sources'
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

@@ -54,7 +54,9 @@ package final class PlanSpace: @unchecked Sendable {
         if let current { return try current.inSavepoint { try body(current) } }
         return try store.connections.withConnection { connection in
             try store.lockWaits.whileWaiting(connection) {
-                try connection.inDiscardedTransaction {
+                try connection.inDiscardedTransaction(
+                    settings: store.lockWaits.settings(LockWaits.silenceBeforeLocks)
+                ) {
                     current = connection
                     self.fills = fills
                     defer {
@@ -63,7 +65,6 @@ package final class PlanSpace: @unchecked Sendable {
                         doubles = []
                         store.tableDetails.forgetAll()
                     }
-                    try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
                     store.tableDetails.forgetAll()
                     try build(store, connection)
                     store.tableDetails.forgetAll()

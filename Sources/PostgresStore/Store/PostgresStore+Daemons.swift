@@ -7,22 +7,14 @@ import StoreSQL
 
 /// The daemons that share the store.
 extension PostgresStore: SharedStore {
+    /// Writes the request into a table, as any role of the database may send messages: a message only says that there is
+    /// something to read.
     package func requestRefresh(_ sources: [String]) throws {
-        try ask { connection in
-            guard !sources.isEmpty else { return try connection.notifyDaemons(Channel.refresh, "[]") }
-            // A message holds 8,000 bytes.
-            var rest = sources[...]
-            while !rest.isEmpty {
-                var bytes = 2
-                let part = rest.prefix { name in
-                    bytes += (try? JSONEncoder().encode(name).count + 1) ?? 0
-                    return bytes < 7_900
-                }
-                let names = part.isEmpty ? rest.prefix(1) : part
-                try connection.notifyDaemons(
-                    Channel.refresh, String(decoding: try JSONEncoder().encode(Array(names)), as: UTF8.self))
-                rest = rest.dropFirst(names.count)
-            }
+        try write { connection in
+            try connection.execute("DELETE FROM tributary_refresh WHERE asked_at < clock_timestamp() - interval '1 hour'")
+            try connection.execute(
+                "INSERT INTO tributary_refresh (sources) VALUES ($1)", [.textArray(try PostgresTextArray(sources))])
+            try connection.notifyDaemons(Channel.refresh, "")
         }
     }
 
@@ -49,7 +41,7 @@ enum Channel {
 
 extension PostgresConnection {
     /// The number of the schema in which the store is, in SQL.
-    private static let schema = "current_schema()::regnamespace::oid"
+    private static let schema = "(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = current_schema())"
 
     func listenAsDaemon() throws {
         let schema = try execute("SELECT \(Self.schema)")[0].string(0) ?? ""
@@ -66,13 +58,20 @@ extension PostgresConnection {
 /// The leases, and the daemons, on the server.
 extension PostgresStore: LeaseStore {
     package func withLeases<Value>(_ use: LeaseUse, _ body: (Ledger) throws -> Value) throws -> Value {
-        try ask(by: use == .renewal ? leaseConnections : nil) { connection in
-            let session: any SQLSession = use == .claim ? UnsyncedSession(connection: connection) : connection
+        let isClaim = use == .claim
+        return try ask(
+            by: isClaim ? nil : leaseConnections, within: isClaim ? Self.answerLimit : Self.leaseAnswerLimit
+        ) { connection in
+            let session: any SQLSession = isClaim ? UnsyncedSession(connection: connection) : connection
             return try body(Ledger(session, PostgresLedgerDialect(), leases: leases))
         }
     }
 
-    package func notifyDaemons() throws { try ask { try $0.notifyDaemons(Channel.daemons, daemonID) } }
+    package func notifyDaemons() throws {
+        try ask(by: leaseConnections, within: Self.leaseAnswerLimit) {
+            try $0.notifyDaemons(Channel.daemons, daemonID)
+        }
+    }
 }
 
 /// Executes each statement without waiting for the server's disk.

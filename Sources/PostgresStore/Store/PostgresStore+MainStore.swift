@@ -98,21 +98,18 @@ extension PostgresStore: LedgerStore {
             "\((info.column(entry.key)?.name ?? entry.key).postgresIdentifier) = \(entry.value.postgresLiteral)"
         }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
-        do {
-            func value(_ connection: PostgresConnection, of details: TableDetails) throws -> String? {
-                let row = try connection.execute("SELECT \(expression) FROM \(details.sql)\(filter)").first
-                return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
-            }
-            if let planning {
-                return try planning.inTransaction(of: self, fills: true) {
-                    try value($0, of: details(of: table, $0))
+        let subject = "${last:\(expression)} of table '\(table)'"
+        return try askForRows(subject) { connection, settings in
+            // In a plan, the table may be another one than that of the question before.
+            let details = try planning == nil ? stored : details(of: table, connection)
+            do {
+                return try connection.inDiscardedTransaction(isReadOnly: true, settings: settings) {
+                    let row = try connection.execute("SELECT \(expression) FROM \(details.sql)\(filter)").first
+                    return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
                 }
+            } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
+                throw StoreError(.schema, "\(subject): \(error.text)")
             }
-            return try connections.withConnection(attempts: 2) { connection in
-                try connection.inTransaction(isReadOnly: true) { try value(connection, of: stored) }
-            }
-        } catch let error as PostgresError {
-            throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.text)")
         }
     }
 }

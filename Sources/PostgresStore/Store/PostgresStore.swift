@@ -44,7 +44,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - limit: the most connections, except one that listens and one that renews leases.
+    ///   - limit: the most connections, except one that listens and one for heartbeats and leases. Opening the store and
+    ///     running `schema_after` take one of their own for a moment.
     ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(
@@ -148,25 +149,6 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         scratch.remove()
     }
 
-    /// Asks the database, and once more on a new connection if the first one is lost. ``stopWaiting()`` ends the wait for
-    /// a server that does not answer.
-    ///
-    /// - Parameters:
-    ///   - readsRows: false if only definitions and Tributary's own tables are asked for.
-    ///   - pool: nil for the store's connections.
-    /// - Throws: ``StoreError``
-    func ask<Value>(
-        readsRows: Bool = false, by pool: ConnectionPool? = nil, _ body: (PostgresConnection) throws -> Value
-    ) throws -> Value {
-        do {
-            if let planning { return try planning.inTransaction(of: self, fills: readsRows, body) }
-            return try (pool ?? connections).withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
-                try lockWaits.whileWaiting(connection) { try body(connection) }
-            }
-        } catch let error as PostgresError {
-            throw StoreError(reading: error, store: description)
-        }
-    }
 }
 
 extension PostgresStore {

@@ -96,7 +96,7 @@ struct SpaceViews {
         ).map { ($0.string(0) ?? "", $0.string(1) ?? "") }
     }
 
-    /// Creates the dropped foreign keys again: their names now refer to the present tables.
+    /// Creates the dropped views again: their names now refer to the present tables.
     func restore(_ connection: PostgresConnection) throws {
         for view in definitions {
             let name = "\(schema).\(view.name.postgresIdentifier)"

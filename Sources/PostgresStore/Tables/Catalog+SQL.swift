@@ -1,5 +1,4 @@
-/// Queries of the catalog. All of them are about the table `c`, a row of `pg_class`, in the schema `n`, and find its
-/// rows by an index.
+/// Queries of the catalog. All of them are about the table `c`, a row of `pg_class`, in the schema `n`.
 extension Catalog {
     /// The foreign keys that refer to the table. The catalog has no index on `confrelid`, but a constraint depends on the
     /// columns to which it refers.
@@ -70,8 +69,8 @@ extension Catalog {
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         """
 
-    /// Types without a B-tree's order have no equality, or one that holds different values equal (geometric types); so has
-    /// `citext`.
+    /// Types without a B-tree's order have no equality, or one that holds different values equal (geometric types); so have
+    /// `citext`, and `interval`: `1 mon` equals `30 days`.
     private static let column = """
         json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
             'baseType', format_type(b.id, b.modifier), 'typeName', t.typname, 'category', t.typcategory::text,
@@ -80,7 +79,7 @@ extension Catalog {
             'isSerial', coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
             'collation', o.collnamespace::regnamespace::text || '.' || quote_ident(o.collname),
             'isDeterministic', coalesce(o.collisdeterministic, true),
-            'comparesAsText', NOT (e.typname <> 'citext' AND (
+            'comparesAsText', NOT (e.typname NOT IN ('citext', 'interval') AND (
                 e.typtype IN ('e', 'r', 'm') OR e.typcategory = 'S' OR EXISTS (
                     SELECT FROM pg_catalog.pg_opclass p JOIN pg_catalog.pg_am m ON m.oid = p.opcmethod
                     WHERE m.amname = 'btree' AND p.opcdefault AND p.opcintype = e.oid))))

@@ -14,16 +14,20 @@ final class MergeTables {
     /// By the requested names; nil if the table does not exist.
     private var names: [String: UInt32?] = [:]
 
-    init(_ connection: PostgresConnection, _ cache: TableDetailsCache) {
+    /// True if each table is compared with the catalog when it is first asked for.
+    private let rereads: Bool
+
+    init(_ connection: PostgresConnection, _ cache: TableDetailsCache, rereads: Bool = false) {
         self.connection = connection
         self.cache = cache
+        self.rereads = rereads
     }
 
     /// Reads several tables at once, by their names.
     func load(_ wanted: some Sequence<String>) throws {
         let new = Set(wanted).filter { names[$0] == nil }
         guard !new.isEmpty else { return }
-        let found = try cache.details(of: new, in: connection)
+        let found = try rereads ? cache.reread(new, in: connection) : cache.details(of: new, in: connection)
         for name in new { names[name] = .some(found[name]?.oid) }
         for table in found.values { known[table.oid] = table }
     }
@@ -48,6 +52,7 @@ final class MergeTables {
     private func load(ids: some Sequence<UInt32>) throws {
         let new = Set(ids).filter { known[$0] == nil }
         guard !new.isEmpty else { return }
+        if rereads { try cache.renew(new.sorted(), connection) }
         for table in try cache.details(of: new.sorted(), in: connection) { known[table.oid] = table }
     }
 

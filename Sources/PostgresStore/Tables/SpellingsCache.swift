@@ -10,12 +10,17 @@ final class SpellingsCache: Sendable {
     func spellings(
         of texts: Set<String>, in column: ColumnDetails, _ connection: PostgresConnection
     ) throws -> ValueSpellings {
-        let known = types.withLock { $0[column.baseType] } ?? ValueSpellings(type: column.baseType)
-        let unknown = texts.filter { known[$0] == nil }
-        guard !unknown.isEmpty else { return known }
+        let empty = ValueSpellings(type: column.baseType)
+        let (all, unknown) = types.withLock { types in
+            let known = types[column.baseType] ?? empty
+            let unknown = texts.filter { known[$0] == nil }
+            return (unknown.isEmpty ? known : nil, unknown)
+        }
+        if let all { return all }
         let shown = try Self.shown(unknown.sorted(), as: column, connection)
         return types.withLock { types in
-            var spellings = types[column.baseType] ?? known
+            var spellings = types.removeValue(forKey: column.baseType) ?? empty
+            // Written in place, unless a commit holds a copy at this moment.
             for (text, shown) in shown { spellings[text] = shown }
             types[column.baseType] = spellings
             return spellings

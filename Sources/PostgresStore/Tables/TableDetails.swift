@@ -119,7 +119,8 @@ extension TableDetails {
             columns: columns.map {
                 TableInfo.Column(
                     name: $0.name, declaredType: $0.type, stagedType: $0.stagedType, isNotNull: $0.isNotNull,
-                    isGenerated: $0.isGenerated, isBytewise: ["text", "varchar"].contains($0.typeName))
+                    isGenerated: $0.isGenerated, isBytewise: ["text", "varchar"].contains($0.typeName),
+                    bytesDecide: $0.bytesDecide)
             },
             primaryKey: primaryKey,
             generatedKey: primaryKey.count == 1

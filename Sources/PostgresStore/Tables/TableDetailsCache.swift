@@ -195,7 +195,8 @@ final class TableDetailsCache: Sendable {
         return mustHaveRows.allSatisfy { filled.contains($0.oid) }
     }
 
-    /// Returns which tables have rows at this moment.
+    /// Returns which tables have rows at this moment. One that another session keeps locked counts as having some, outside
+    /// of a commit: no run waits for it before it has rows to write.
     private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
         let rows = state.withLock(\.rows)
@@ -208,8 +209,16 @@ final class TableDetailsCache: Sendable {
             return "coalesce(\(known), \(any))"
         }
         // An array, as a row has 1,664 columns at most.
-        let answers =
-            try connection.execute("SELECT ARRAY[\(questions.joined(separator: ", "))]::text[]")[0].stringArray(0) ?? []
+        let answers: [String?]
+        do {
+            answers =
+                try connection.executeBriefly("SELECT ARRAY[\(questions.joined(separator: ", "))]::text[]")[0]
+                .stringArray(0) ?? []
+        } catch let error as PostgresError
+            where error.state == .lockNotAvailable && connection.transactionStatus == .idle
+        {
+            return Set(tables.map(\.oid))
+        }
         let found = zip(tables, answers).filter { $1 != nil }
         state.withLock { state in
             for (table, place) in found where state.tables[table.oid] != nil { state.rows[table.oid] = place }

@@ -60,12 +60,10 @@ extension PostgresStore {
     /// Reads all of it as it is at one moment.
     private func readHistories<Value>(_ body: (PostgresHistories, Ledger) throws -> Value) throws -> Value {
         do {
-            return try connections.withConnection { connection in
-                try connection.inTransaction(.repeatableRead, isReadOnly: true) {
-                    try body(
-                        PostgresHistories(connection: connection, tables: MergeTables(connection, tableDetails)),
-                        connection.ledger())
-                }
+            return try snapshot { connection in
+                try body(
+                    PostgresHistories(connection: connection, tables: MergeTables(connection, tableDetails)),
+                    connection.ledger())
             }
         } catch let error as PostgresError {
             throw StoreError(reading: error, store: description)
@@ -86,17 +84,16 @@ extension PostgresStore {
 /// Rows for those who look at them, in transactions in which the server refuses to write.
 extension PostgresStore: BrowsingStore {
     package func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
-        let milliseconds = limit.map { max(1, Int($0 / .milliseconds(1))) }
-        let settings = milliseconds.map { [(name: "statement_timeout", value: "\($0)")] } ?? []
+        let limit = limit.map { max(.milliseconds(2), $0) }
+        let settings = limit.map { [(name: "statement_timeout", value: "\(Int($0 / .milliseconds(1)))")] } ?? []
+        // A table that is locked is told from a query that takes long.
+        let lock = min(LockWaits.questionLimit, limit.map { $0 / 2 } ?? LockWaits.questionLimit)
         do {
-            return try connections.withConnection { connection in
-                try connection.inTransaction(.repeatableRead, isReadOnly: true, settings: settings) {
-                    // Somebody may have changed a table since the last run.
-                    try tableDetails.renew(nil, connection)
-                    let tables = MergeTables(connection, tableDetails)
-                    return try body(
-                        TableReader(PostgresHistories(connection: connection, tables: tables), connection.ledger()))
-                }
+            return try snapshot(settings, lock: lock) { connection in
+                // Somebody may have changed a table since the last run.
+                let tables = MergeTables(connection, tableDetails, rereads: true)
+                return try body(
+                    TableReader(PostgresHistories(connection: connection, tables: tables), connection.ledger()))
             }
         } catch let error as PostgresError {
             if let limit, error.state == .queryCanceled { throw RowQuery.Problem.late(after: limit) }

@@ -123,7 +123,7 @@ final class SQLiteMergeDriver: MergeDriver {
         do {
             return try body()
         } catch let error as DatabaseError where error.isAboutRows && (defersForeignKeys || !error.breaksForeignKey) {
-            throw table.map { StoreError(error, in: $0) } ?? error
+            throw table.map { StoreError(error, in: $0, advice: db.advice(on: error)) } ?? error
         }
     }
 

@@ -22,6 +22,9 @@ final class StagingMemory: @unchecked Sendable {
     /// The main store's tables, and the schema version from which they were read (pragma.html, "schema_version").
     private var schema: (version: Int, foreignKeys: ForeignKeyGraph, tables: [TableID: SQLiteTable?])?
 
+    /// True from the beginning of a transaction until its commit.
+    private var isOpen = false
+
     private struct Key: Hashable {
         /// The store's table. Statements name it, so that each has a staging table of its own.
         var table: String
@@ -91,9 +94,15 @@ final class StagingMemory: @unchecked Sendable {
     func hasWorkTable(_ name: String) -> Bool { workTables.contains(name) || !newWorkTables.insert(name).inserted }
 
     /// Forgets the tables that an unfinished transaction made: they were rolled back with it.
-    func beginTransaction() { newWorkTables = [] }
+    func beginTransaction() {
+        newWorkTables = []
+        // A transaction that was rolled back may have read a schema of its own, whose version the next change has again.
+        if isOpen { schema = nil }
+        isOpen = true
+    }
 
     func endTransaction() {
+        isOpen = false
         workTables.formUnion(newWorkTables)
         newWorkTables = []
     }

@@ -7,7 +7,8 @@ extension SQLiteStore {
     /// Returns what would make existing tables as declared; none for tables that are so.
     package func migrations(to definitions: [TableSchema]) throws -> [TableMigration] {
         try pool.read { db in
-            try definitions.mergedByTable.compactMap { try TableRebuild($0, db)?.migration }
+            let all = definitions.mergedByTable
+            return try all.compactMap { try TableRebuild($0, among: all, db)?.migration }
         }
     }
 
@@ -28,8 +29,9 @@ extension SQLiteStore {
                 try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
                 let result = Result {
                     try db.inTransaction(.immediate) {
-                        for definition in definitions.mergedByTable {
-                            guard let rebuild = try TableRebuild(definition, db) else { continue }
+                        let all = definitions.mergedByTable
+                        for definition in all {
+                            guard let rebuild = try TableRebuild(definition, among: all, db) else { continue }
                             try rebuild.run(db)
                             done.append(rebuild.migration)
                         }
@@ -38,7 +40,12 @@ extension SQLiteStore {
                     }
                 }
                 try db.execute(sql: "PRAGMA legacy_alter_table = OFF; PRAGMA foreign_keys = ON")
-                try result.get()
+                do { try result.get() } catch let error as DatabaseError {
+                    throw StoreError(
+                        .schema,
+                        "the tables cannot be migrated, and nothing was changed: \(error.message ?? error.description)"
+                            + db.advice(on: error))
+                }
             }
         } catch let error as DatabaseError {
             throw StoreError(

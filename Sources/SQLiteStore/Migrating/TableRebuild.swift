@@ -14,8 +14,10 @@ struct TableRebuild {
     private let rest: [String]
     private let new: String
 
+    /// - Parameter all: the tables that are declared together, one definition for each.
     /// - Returns: nil if the table is as declared, or does not exist.
-    init?(_ definition: TableSchema, _ db: Database) throws {
+    /// - Throws: ``StoreError`` if rows of another table hold the key that is to change.
+    init?(_ definition: TableSchema, among all: [TableSchema], _ db: Database) throws {
         guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return nil }
         let changed = definition.columns.filter { info.hasOtherType(than: $0) }
         let columns = changed.compactMap { column in
@@ -25,9 +27,20 @@ struct TableRebuild {
         }
         let isOtherKey =
             !definition.key.isEmpty && info.collations(ofKey: definition.key) == nil
-            && definition.key.allSatisfy { info.column($0) != nil }
-        guard !columns.isEmpty || isOtherKey else { return nil }
-        let key = isOtherKey ? definition.key.compactMap { info.column($0)?.name } : []
+            && definition.key.allSatisfy { info.column($0) != nil || definition.has($0) }
+        let isReferred = all.referred.contains(definition.name.lowercased())
+        let added = isOtherKey ? definition.key.filter { info.column($0) == nil } : []
+        let key = isOtherKey ? definition.key.map { info.column($0)?.name ?? $0 } : []
+        // A key that the store generates stays.
+        let isKeyMapped = info.primaryKey.allSatisfy(definition.has)
+        let replacesKey =
+            try isOtherKey && (info.primaryKey.isEmpty || isKeyMapped || Self.needsKey(info, definition, db))
+        let keyCount = replacesKey ? (added.isEmpty ? key.count : 0) : info.primaryKey.count
+        let needsNumber = isReferred && keyCount != 1
+        guard !columns.isEmpty || isOtherKey || needsNumber else { return nil }
+        if replacesKey || needsNumber, let holder = try Self.holder(of: info, keepsUnique: !replacesKey, db) {
+            throw TableMigration.refusal(of: info.name, key: info.primaryKey, heldBy: holder.table, holder.columns)
+        }
         guard let sql = try Self.sql(of: info, "table", db).first, var table = TableSQL(sql) else {
             throw StoreError(.schema, "the statement that created table '\(info.name)' cannot be read")
         }
@@ -35,13 +48,29 @@ struct TableRebuild {
             throw StoreError(
                 .schema, "the statement that created table '\(info.name)' does not name its column '\(column.name)'")
         }
+        let declared = Dictionary(all.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+        for name in added {
+            let column = definition.columns.first { $0.name.lowercased() == name.lowercased() }
+            table.addColumn(
+                try column.map { try db.sql($0, isNotNull: false, among: declared) } ?? "\(name.sqlIdentifier) TEXT")
+        }
+        if isOtherKey {
+            let former = Set((info.primaryKey + info.uniqueIndexes.flatMap { $0.map(\.name) }).map { $0.lowercased() })
+            for name in former where !definition.has(name) { table.removeNotNull(of: name) }
+        }
         let list = key.map(\.sqlIdentifier).joined(separator: ", ")
         var indexes: [String] = []
-        let isKeyMapped = info.primaryKey.allSatisfy { own in
-            definition.columns.contains { $0.name.lowercased() == own.lowercased() }
-        }
-        if isOtherKey, info.primaryKey.isEmpty || isKeyMapped {
+        let number = needsNumber ? definition.generatedKey(besides: info.columns.map(\.name)) : nil
+        if let number {
+            table.setNumber(number.sqlIdentifier)
+            let unique = isOtherKey ? list : info.primaryKey.map(\.sqlIdentifier).joined(separator: ", ")
+            if !unique.isEmpty { table.addUnique(unique) }
+        } else if replacesKey, added.isEmpty {
             table.setPrimaryKey(list)
+        } else if replacesKey {
+            // The existing rows have no value in it, which a primary key of one integer would give them.
+            table.removePrimaryKey()
+            table.addUnique(list)
         } else if isOtherKey, !(definition.needsGeneratedKey && table.replaceUnique(list)) {
             // The key that the store generates stays.
             indexes = [
@@ -56,7 +85,8 @@ struct TableRebuild {
         let keyType = newKey.first.flatMap { name in
             columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType
         }
-        let isRowID = newKey.count == 1 && keyType?.uppercased() == "INTEGER"
+        let isRowID =
+            number != nil || newKey.count == 1 && added.isEmpty && keyType?.uppercased() == "INTEGER"
         // The changelog names rows without a key by their row ids.
         let rowID = isRowID ? [] : info.rowID.map { [$0] } ?? []
         let names = info.columns.filter { !$0.isGenerated }.map(\.name)
@@ -77,7 +107,7 @@ struct TableRebuild {
             ]
             + (try Self.sql(of: info, "index", db)) + (try Self.sql(of: info, "trigger", db)) + indexes
         migration = TableMigration(
-            table: info.name, columns: columns, key: key,
+            table: info.name, columns: columns, key: key, added: added, number: number,
             statements: [
                 "PRAGMA foreign_keys = OFF", "PRAGMA legacy_alter_table = ON", "BEGIN IMMEDIATE", creation, copy,
             ]
@@ -113,7 +143,9 @@ struct TableRebuild {
 
     /// Converts the values in a table beside it.
     private func check(_ db: Database) throws {
-        let key = migration.key.isEmpty ? info.primaryKey : migration.key
+        // Rows have no value in a new column, and so no key yet.
+        let newKey = migration.added.isEmpty ? migration.key : []
+        let key = migration.key.isEmpty ? info.primaryKey : newKey
         let changed = Set(migration.columns.map(\.name))
         let names = migration.columns.map(\.name) + key.filter { !changed.contains($0) }
         let definitions = names.enumerated().map { index, name in
@@ -169,6 +201,7 @@ struct TableRebuild {
         if type?.uppercased() == "TEXT" {
             return "CASE typeof(\(value)) WHEN 'real' THEN \(shortest(value)) ELSE \(value) END"
         }
+        if type?.uppercased() == "BLOB" { return "CAST(\(value) AS BLOB)" }
         guard type == "" else { return value }
         // As far as a number keeps all digits.
         return "CASE WHEN typeof(\(value)) = 'text' AND length(\(value)) < 16 AND \(isNumeric(value)) "
@@ -199,6 +232,40 @@ struct TableRebuild {
         case ("BLOB", _): "typeof(\(value)) = 'blob'"
         default: "typeof(\(value)) IN ('integer', 'real') OR typeof(\(value)) = 'text' AND \(isNumeric(value))"
         }
+    }
+
+    /// Returns true if a row needs a value in a column of the primary key to which the declaration gives none.
+    private static func needsKey(_ table: TableInfo, _ definition: TableSchema, _ db: Database) throws -> Bool {
+        let needed = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 AND \"notnull\" AND dflt_value IS NULL",
+            arguments: [table.name])
+        return needed.contains { $0 != table.generatedKey && !definition.has($0) }
+    }
+
+    /// Returns a table whose foreign key refers to the primary key of a table; nil for none.
+    ///
+    /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer to them.
+    private static func holder(
+        of table: TableInfo, keepsUnique: Bool, _ db: Database
+    ) throws -> (table: String, columns: [String])? {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT t.name AS child, f.id AS id, f."from" AS "from", f."to" AS "to"
+                FROM pragma_table_list t CROSS JOIN pragma_foreign_key_list(t.name, 'main') f
+                WHERE t.schema = 'main' AND t.type = 'table' AND f."table" = ? COLLATE NOCASE ORDER BY t.name, f.id, f.seq
+                """, arguments: [table.name])
+        let key = Set(table.primaryKey.map { $0.lowercased() })
+        let isOther = { (target: [String]) in
+            !target.isEmpty && (keepsUnique || Set(target.map { $0.lowercased() }) != key)
+        }
+        for (_, parts) in Dictionary(grouping: rows, by: { "\($0["child"] as String) \($0["id"] as Int)" })
+            .sorted(by: { $0.key < $1.key })
+        where !isOther(parts.compactMap { $0["to"] as String? }) {
+            return (parts[0]["child"], parts.map { $0["from"] })
+        }
+        return nil
     }
 
     private static func sql(of table: TableInfo, _ type: String, _ db: Database) throws -> [String] {

@@ -62,11 +62,44 @@ struct TableSQL {
 
     /// Replaces the primary key.
     mutating func setPrimaryKey(_ columns: String) {
+        removePrimaryKey()
+        items.append([Token(text: " PRIMARY KEY (\(columns))")])
+    }
+
+    mutating func removePrimaryKey() {
         items.removeAll { Self.kind(of: $0) == "PRIMARY" }
         for index in items.indices where !Self.isConstraint(items[index]) {
             items[index] = Self.withoutPrimaryKey(items[index])
         }
-        items.append([Token(text: " PRIMARY KEY (\(columns))")])
+    }
+
+    /// Gives the rows a number as their primary key.
+    mutating func setNumber(_ column: String) {
+        removePrimaryKey()
+        items.insert([Token(text: "\(column) INTEGER PRIMARY KEY")], at: 0)
+    }
+
+    /// Adds a column behind the others.
+    mutating func addColumn(_ definition: String) {
+        let place = items.firstIndex(where: Self.isConstraint) ?? items.endIndex
+        items.insert([Token(text: " " + definition)], at: place)
+    }
+
+    mutating func addUnique(_ columns: String) { items.append([Token(text: " UNIQUE (\(columns))")]) }
+
+    /// Lets a column take NULL.
+    mutating func removeNotNull(of column: String) {
+        for index in items.indices where !Self.isConstraint(items[index]) {
+            let places = items[index].indices.filter { !items[index][$0].isSpace }
+            guard let first = places.first, items[index][first].name.lowercased() == column.lowercased() else {
+                continue
+            }
+            let words = places.map { items[index][$0].text.uppercased() }
+            guard let at = words.indices.dropLast().first(where: { words[$0] == "NOT" && words[$0 + 1] == "NULL" })
+            else { return }
+            items[index].removeSubrange(places[at]...places[at + 1])
+            return
+        }
     }
 
     /// Replaces the only UNIQUE constraint after the columns.

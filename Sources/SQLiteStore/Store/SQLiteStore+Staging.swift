@@ -19,6 +19,11 @@ extension SQLiteStore {
     /// The attached database is the store itself.
     package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) {}
 
+    /// The scratch database compares values as the store does.
+    package func numberKeys(
+        of tables: [StagingTable], inScratch path: String, _ body: (Int, Int64, Int64) throws -> Void
+    ) {}
+
     package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
         var configuration = Configuration()
         configuration.label = "rows"

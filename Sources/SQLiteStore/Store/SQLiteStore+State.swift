@@ -75,14 +75,16 @@ extension DatabaseError {
 
 extension StoreError {
     /// Creates the error for SQLite's refusal of a merge statement.
-    init(_ error: DatabaseError, in table: String) {
+    ///
+    /// - Parameter advice: what to do about it, behind SQLite's message.
+    init(_ error: DatabaseError, in table: String, advice: String = "") {
         let message = error.message ?? error.description
         switch error.resultCode {
         case .SQLITE_CONSTRAINT where message.hasPrefix("NOT NULL constraint failed: \(table)."):
             let column = message.dropFirst("NOT NULL constraint failed: \(table).".count)
             self.init(.constraint, "table '\(table)': \(Self.unfilled(column))")
         case .SQLITE_CONSTRAINT: self.init(.constraint, "table '\(table)': \(message)")
-        default: self.init(.database, "table '\(table)': \(message)")
+        default: self.init(.database, "table '\(table)': \(message)\(advice)")
         }
     }
 

@@ -13,6 +13,10 @@ extension SQLiteStore {
         do {
             try tableInfos.ensure(.tables(definitions), in: pool) {
                 if try !isPrepared(for: definitions) {
+                    // What cannot be used is not made.
+                    try refuse(
+                        differences(from: definitions)
+                            + definitions.referenceProblems(isMade: true) { try primaryKey(of: $0) })
                     let all = Dictionary(definitions.map { ($0.name.lowercased(), $0) }) { first, _ in first }
                     try pool.write { db in
                         for definition in definitions { try db.prepare(definition, among: all) }
@@ -20,13 +24,23 @@ extension SQLiteStore {
                         try db.execute(sql: "DELETE FROM main.tributary_schema")
                     }
                 }
-                let problems = try differences(from: definitions)
-                guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+                try refuse(differences(from: definitions))
             }
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
         }
+    }
+
+    /// - Throws: ``StoreError`` with the problems, if there are any.
+    private func refuse(_ problems: [String]) throws {
+        guard problems.isEmpty else {
+            throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+        }
+    }
+
+    private func primaryKey(of table: String) throws -> [String]? {
+        try pool.unsafeRead { try tableInfos.info(of: table, in: $0)?.primaryKey }
     }
 
     /// Returns true if every table exists, with every column.
@@ -149,6 +163,7 @@ extension SQLiteStore {
     package func differences(from definitions: [TableSchema]) throws -> [String] {
         try pool.unsafeRead { db in
             try definitions.flatMap { try tableInfos.info(of: $0.name, in: db)?.differences(from: $0) ?? [] }
+                + definitions.referenceProblems(isMade: false) { try tableInfos.info(of: $0, in: db)?.primaryKey }
         }
     }
 
@@ -209,14 +224,7 @@ extension Database {
                 parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
             }
             if definition.needsGeneratedKey {
-                let taken = Set((definition.columns.map(\.name) + definition.scope).map { $0.lowercased() })
-                var name = taken.contains("id") ? definition.name + "_id" : "id"
-                var number = 2
-                while taken.contains(name.lowercased()) {
-                    name = "id_\(number)"
-                    number += 1
-                }
-                parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
+                parts.insert("\(definition.generatedKey().sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
             try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
             for columns in definition.indexes {
@@ -245,7 +253,10 @@ extension Database {
         }
     }
 
-    private func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [String: TableSchema]) throws -> String {
+    /// Returns the definition of a new column.
+    ///
+    /// - Parameter all: the tables that are declared together, by their names in lower case.
+    func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [String: TableSchema]) throws -> String {
         var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
         if isNotNull { sql += " NOT NULL" }
         if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }

@@ -45,6 +45,11 @@ package struct StoreCopy: Sendable {
         }
     }
 
+    /// Returns the path at which ``replace(store:aside:)`` makes the new store.
+    package static func temporaryPath(beside store: String) -> String {
+        store + ".restoring-\(ProcessInfo.processInfo.processIdentifier)"
+    }
+
     /// Replaces a store that is not open by the copy. The old store's files get another name at the moment when the
     /// copy gets the store's name.
     ///
@@ -54,7 +59,7 @@ package struct StoreCopy: Sendable {
     /// - Throws: ``StoreError``; the store is then unchanged.
     package func replace(store: String, aside: String) throws {
         let failure = { (why: String) in StoreError(.unavailable, "\(store) cannot be replaced: \(why)") }
-        let new = store + ".restoring-\(ProcessInfo.processInfo.processIdentifier)"
+        let new = Self.temporaryPath(beside: store)
         defer { unlink(new) }
         do {
             unlink(new)

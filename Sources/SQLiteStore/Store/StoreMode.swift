@@ -16,7 +16,7 @@ package struct StoreMode: Sendable {
         group = status.st_gid
     }
 
-    /// Opens a file for reading and writing, and makes it where there is none.
+    /// Opens a file for reading and writing, and makes it where there is none. A link is not followed.
     ///
     /// - Parameters:
     ///   - store: the store's path. Without a store, everybody may read the file, as far as the process's mask allows.
@@ -24,10 +24,10 @@ package struct StoreMode: Sendable {
     /// - Returns: the descriptor, or a negative number after an error, which `errno` tells.
     package static func open(_ path: String, besideStore store: String, keepsOwner: Bool = true) -> Int32 {
         guard let mode = StoreMode(ofStore: store) else {
-            return Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            return Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
         }
         while true {
-            let known = Foundation.open(path, O_RDWR | O_CLOEXEC)
+            let known = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             guard known < 0, errno == ENOENT else { return known }
             let new = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if new < 0, errno == EEXIST { continue }
@@ -62,9 +62,12 @@ package struct StoreMode: Sendable {
 
     /// Takes permissions from a file that its store does not give: it was made when the store had others.
     package func narrow(_ path: String) {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o777 & ~permissions != 0 else { return }
+        guard fstat(descriptor, &status) == 0, status.st_mode & 0o777 & ~permissions != 0 else { return }
         // Only its owner may, who opens the store as well.
-        chmod(path, status.st_mode & permissions)
+        fchmod(descriptor, status.st_mode & 0o777 & permissions)
     }
 }

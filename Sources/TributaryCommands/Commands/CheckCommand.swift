@@ -53,7 +53,7 @@ struct CheckCommand: ProgramCommand {
         if jsonSchema { return try Terminal.write(Array(ConfigurationSchema.json)) }
         if hasSources { return try checkSources(program) }
         let check = ConfigurationCheck(program: program, options: options, asksServer: store)
-        let result = try check.result()
+        let result = try await check.result()
         if json {
             try Terminal.printJSON(Output(result))
         } else {

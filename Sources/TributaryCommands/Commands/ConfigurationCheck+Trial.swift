@@ -11,18 +11,15 @@ import TributaryStores
 
 /// The check on an empty store, which needs no other.
 extension ConfigurationCheck {
-    /// Tries the schema and the declarations on an empty store in a folder of its own.
+    /// Tries the schema and the declarations on an empty store.
     ///
-    /// - Parameter existing: the store in use, if there is one.
+    /// - Parameters:
+    ///   - existing: the store in use, if there is one.
+    ///   - folder: the folder of the empty store.
     static func problemsOnTrial(
-        _ existing: (any MainStore)?, _ program: Program, _ configuration: TributaryConfiguration
+        _ existing: (any MainStore)?, _ program: Program, _ configuration: TributaryConfiguration, in folder: String
     ) throws -> (problems: [String], notes: [String]) {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "tributary-check-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("store.sqlite").path
+        let path = folder + "/store.sqlite"
         do {
             let store = try SQLiteStore(
                 path: path, schema: configuration.schema(),
@@ -39,7 +36,7 @@ extension ConfigurationCheck {
             } catch is StoreError {
                 // Its request reports it below.
             }
-            try Self.trySchemaAfter(in: store, program, configuration)
+            let views = try Self.trySchemaAfter(in: store, program, configuration)
             var problems = try configuration.messages(parsers: program.parsers) { request, source in
                 try Self.problems(request, of: source, in: store, existing, program, configuration)
             }
@@ -62,17 +59,19 @@ extension ConfigurationCheck {
             let scopes = try scopeConflicts(stores.reversed(), program, configuration)
             let hooks = try hookMessages(stores.reversed(), program, configuration)
             return (
-                problems + conflicts + scopes.mistakes + hooks.mistakes,
+                problems + views + conflicts + scopes.mistakes + hooks.mistakes,
                 try configuration.locating(Set(notes).sorted() + scopes.notes + hooks.notes)
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {
             let schemaError = SQLiteStore.schemaError(path)
             let text = "\(error)"
-            let shown =
-                text.hasPrefix(schemaError)
-                ? "\(configuration.schemaPath ?? ""): \(text.dropFirst(schemaError.count))" : text
-            return (["\(configuration.file): store.schema: \(shown)"], [])
+            guard text.hasPrefix(schemaError) else {
+                // The folder of the empty store is gone by the time at which this is read.
+                return (["\(configuration.file): \(text.replacing("the store \(path)", with: "an empty store"))"], [])
+            }
+            let reason = text.dropFirst(schemaError.count)
+            return (["\(configuration.file): store.schema: \(configuration.schemaPath ?? ""): \(reason)"], [])
         }
     }
 
@@ -93,19 +92,26 @@ extension ConfigurationCheck {
 
     /// Runs the schema that follows the mappings, twice, as a start may not be the first. Tables that cannot be created
     /// are reported with their requests, and the SQL that relies on them is not tried.
+    ///
+    /// - Returns: the message about a view that cannot be read.
     private static func trySchemaAfter(
         in store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
-    ) throws {
-        guard let sql = try configuration.schemaAfter() else { return }
+    ) throws -> [String] {
+        guard let sql = try configuration.schemaAfter() else { return [] }
         do {
             for request in configuration.sources.flatMap(\.requests) {
                 try request.prepare(store, file: configuration.file, parsers: program.parsers)
             }
         } catch is StoreError {
-            return
+            return []
         }
         for _ in 0..<2 { try configuration.runSchemaAfter(sql, in: store, isForced: true) }
-        try store.checkViews()
+        do {
+            try store.checkViews()
+        } catch let error as StoreError where error.code == .schema {
+            return ["\(configuration.file): store.schema_after: \(error)"]
+        }
+        return []
     }
 
     /// - Parameter existing: the store in use, if there is one.

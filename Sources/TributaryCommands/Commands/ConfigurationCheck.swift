@@ -27,7 +27,7 @@ struct ConfigurationCheck {
     }
 
     /// - Throws: what keeps the check from being made; mistakes are in the result.
-    func result() throws -> Result {
+    func result() async throws -> Result {
         var result = Result(file: options.configurationFile)
         do {
             let configuration = try program.configuration(options)
@@ -39,7 +39,7 @@ struct ConfigurationCheck {
                 return "\(source.name): \(Figures.count(source.requests.count, "request"))\(written)"
                     + (source.isEnabled ? "" : ", disabled")
             }
-            let (problems, notes) = try storeProblems(configuration)
+            let (problems, notes) = try await storeProblems(configuration)
             let searchPath = ProcessInfo.processInfo.environment["PATH"]
             let hooks = configuration.hooks.compactMap {
                 $0.programProblem(file: configuration.file, searchPath: searchPath)
@@ -70,7 +70,7 @@ struct ConfigurationCheck {
     /// Returns the mistakes that only a store with the schema shows, and the notes.
     private func storeProblems(
         _ configuration: TributaryConfiguration
-    ) throws -> (problems: [String], notes: [String]) {
+    ) async throws -> (problems: [String], notes: [String]) {
         let isOnServer = if case .server = configuration.store { true } else { false }
         if isOnServer, !asksServer {
             return ([], ["the store on the server was not asked; check --store compares its tables"])
@@ -86,7 +86,9 @@ struct ConfigurationCheck {
         }
         defer { try? existing?.close() }
         if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
-        return try Self.problemsOnTrial(existing, program, configuration)
+        return try await PrivateFolder.with("check") { folder in
+            try Self.problemsOnTrial(existing, program, configuration, in: folder)
+        }
     }
 
     /// Compares the tables of a store on a server, which is left as it is, with the declarations.

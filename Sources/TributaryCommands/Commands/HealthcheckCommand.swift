@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import FeedConfiguration
 import FeedDeclarations
 import FeedFetching
 import Foundation
@@ -24,10 +25,12 @@ struct HealthcheckCommand: ProgramCommand {
     @OptionGroup var options: GlobalOptions
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
-        guard let address = configuration.health ?? configuration.web?.address, address.port != 0 else {
+        let file = options.configurationFile
+        let declared = try TributaryConfiguration.healthAddress(
+            file: file, parsers: program.parsers, environment: ProcessInfo.processInfo.environment)
+        guard let address = declared, address.port != 0 else {
             throw Failure.configuration(
-                "\(configuration.file): no address is declared for health checks; add health = \"127.0.0.1:8091\" to "
+                "\(file): no address is declared for health checks; add health = \"127.0.0.1:8091\" to "
                     + "[daemon], or listen")
         }
         let url = "http://\(Self.reachable(address))/healthz"

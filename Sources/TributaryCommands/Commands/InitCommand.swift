@@ -39,6 +39,9 @@ struct InitCommand: ProgramCommand {
     @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
     var format: BodyFormat?
 
+    @Option(name: .long, help: SourceProposal.encodingHelp)
+    var encoding: String?
+
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
 
@@ -47,6 +50,7 @@ struct InitCommand: ProgramCommand {
 
     func validate() throws {
         if location == StandardInput.name { throw ValidationError("a source needs an address; name a file or a URL") }
+        if location == nil, encoding != nil { throw ValidationError("--encoding is for a document") }
         if location == nil, format != nil { throw ValidationError("--format is for a document") }
         if location == nil, name != nil { throw ValidationError("--name is for the source of a document") }
         if store?.isEmpty ?? false { throw ValidationError("--store names a file or a database") }
@@ -65,13 +69,14 @@ struct InitCommand: ProgramCommand {
         var first = FirstConfiguration(store: try chosenStore())
         if let location {
             first.source = try await SourceProposal(
-                program: program, file: file, document: location, name: name, format: format, isMapping: mapping
+                program: program, file: file, document: location, name: name, format: format, encoding: encoding,
+                isMapping: mapping
             ).make().toml
         }
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")
 
         let check = ConfigurationCheck(program: program, options: options)
-        let result = try check.result()
+        let result = try await check.result()
         guard result.mistakes.isEmpty else { throw ConfigurationError(problems: result.mistakes) }
         try check.show(result)
         let configuration = try program.configuration(options)
@@ -84,6 +89,10 @@ struct InitCommand: ProgramCommand {
             _ = try await plan.run(program) { (service, onChange) async throws in
                 try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: onChange)
             }
+        }
+        if first.source?.contains("\nsync = \"upsert\"\n") ?? false {
+            try Terminal.print(
+                "Rows that leave the document stay (sync = \"upsert\"). If it is a full list, write sync = \"mirror\".")
         }
         let isWanted = try yes || Terminal.isPersonThere && ConfirmationOptions.isAnswerYes("Sync now?")
         guard isWanted else {

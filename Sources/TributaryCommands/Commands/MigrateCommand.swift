@@ -45,13 +45,18 @@ struct MigrateCommand: ProgramCommand {
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let migrations = try await migrations(of: declaration, in: configuration, program, isDone: confirmation.yes)
-        try show(migrations, isDone: confirmation.yes)
-        guard !migrations.isEmpty else { return }
+        if !migrations.isEmpty || json { try show(migrations, isDone: confirmation.yes) }
+        guard !migrations.isEmpty else {
+            try await checkTables(of: declaration, in: configuration)
+            if !json { try show(migrations, isDone: confirmation.yes) }
+            return
+        }
         if !confirmation.yes {
             try confirmation.requireAnswer(json: json)
             try confirmation.ask("Change the tables of \(source) so, all or nothing?")
             try show(await self.migrations(of: declaration, in: configuration, program, isDone: true), isDone: true)
         }
+        try await checkTables(of: declaration, in: configuration)
         _ = try RefreshRequest(configuration: configuration).sendIfPossible([source])
     }
 
@@ -75,6 +80,21 @@ struct MigrateCommand: ProgramCommand {
                     })
             }
         }
+    }
+
+    /// - Throws: ``Failure`` if the next run would be discarded because of the tables, with the reasons.
+    private func checkTables(of declaration: SourceDeclaration, in configuration: TributaryConfiguration) async throws {
+        guard let store = try configuration.openExistingStore(isWritten: false) else { return }
+        let problems = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Swift.Result {
+                        defer { try? store.close() }
+                        return try store.differences(from: declaration.schemas(file: configuration.file))
+                    })
+            }
+        }
+        guard problems.isEmpty else { throw Failure.failed(problems.withoutRepetitions.joined(separator: "\n")) }
     }
 
     private func show(_ migrations: [TableMigration], isDone: Bool) throws {

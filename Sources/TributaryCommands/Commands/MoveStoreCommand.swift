@@ -48,8 +48,11 @@ struct MoveStoreCommand: ProgramCommand {
             throw Failure.usage("\(to) is the store that is declared; move to another one")
         }
         for configuration in [old, new] {
-            guard DaemonFolder(configuration)?.isDaemonRunning != true else {
-                throw Failure.failed("a daemon runs on \(configuration.localPath); stop it first")
+            if let holder = DaemonFolder(configuration)?.holder() {
+                throw Failure.failed(
+                    holder.isDaemon
+                        ? "a daemon runs on \(configuration.localPath); stop it first"
+                        : "\(holder) has \(configuration.localPath); wait for its end")
             }
         }
         if !confirmation.yes { try ask(old, to: new) }

@@ -49,12 +49,14 @@ struct RestoreCommand: ProgramCommand {
             throw Failure.usage("\(file) is the store itself")
         }
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
-        let presence = try daemon.claim()
+        let presence = try daemon.claim(for: "restore")
         defer { presence.release() }
         let aside = FileManager.default.fileExists(atPath: store) ? Self.free(store + ".before-" + Self.time()) : nil
         if !confirmation.yes { try ask(copy, store: store, aside: aside) }
         try whileUnused(path, file: store, configuration) {
-            try checked.replace(store: store, aside: aside ?? store + ".aside")
+            try SignalCleanUp.removing(StoreCopy.temporaryPath(beside: store)) {
+                try checked.replace(store: store, aside: aside ?? store + ".aside")
+            }
         }
         if json { return try Terminal.printJSON(Result(store: path, file: file, aside: aside)) }
         try Terminal.print("\(path) is the copy \(file) now\(aside.map { "; the former store is \($0)" } ?? "")")

@@ -60,7 +60,7 @@ struct RootCommand: ParsableCommand {
     private static func unknownCommand(_ arguments: ArraySlice<String>) -> Failure? {
         var rest = arguments
         while let first = rest.first, first.hasPrefix("-") {
-            rest = rest.dropFirst(first == "-c" || first == "--config" ? 2 : 1)
+            rest = rest.dropFirst(["-c", "--config", "--color"].contains(first) ? 2 : 1)
         }
         let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         guard let name = rest.first, !names.contains(name) else { return nil }

@@ -18,8 +18,13 @@ struct SourceProposal {
     var root: String?
     var name: String?
     var format: BodyFormat?
+    /// The encoding of CSV.
+    var encoding: String?
     /// True for a mapping even where there is a parser for the document.
     var isMapping = false
+
+    static let encodingHelp: ArgumentHelp =
+        "The encoding of a document in CSV, as for iconv(1); by default that of the response, UTF-8 or windows-1252."
 
     /// True where the configuration's file is absent or empty, as where a shell has just created it for the proposal.
     var isFirst: Bool {
@@ -52,6 +57,7 @@ struct SourceProposal {
             let place = words.hasPrefix("GET \(name)") ? "" : "\(shown): "
             throw Failure.failed(
                 (place + words).withoutUserInfo
+                    + ((error as? DocumentError)?.isEncoding ?? false ? "; here, --encoding names it" : "")
                     + (isArchive ? "; infer reads no archives: unpack one of its documents, and give it that" : ""))
         }
     }
@@ -97,7 +103,7 @@ struct SourceProposal {
             }
         }
         return try await Inference(
-            of: location, format: format ?? (schema == nil ? nil : .xml),
+            of: location, format: format ?? (schema == nil ? nil : .xml), encoding: encoding,
             address: isInput ? "https://example.com/\(name)" : nil
         ).proposal(surroundings, schema: schema)
     }

@@ -11,7 +11,8 @@ import TributaryEngine
 #endif
 
 /// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is
-/// locked while it lives. `STORE-refresh/` takes the names of sources to refresh, in a file for each request.
+/// locked while it lives; `restore` locks it, too, and adds its name. `STORE-refresh/` takes the names of sources to
+/// refresh, in a file for each request.
 final class DaemonFolder: Sendable {
     private let storePath: String
     /// Requests that were taken and could not be removed, by their files' names.
@@ -26,7 +27,28 @@ final class DaemonFolder: Sendable {
     private var presencePath: String { storePath + "-daemon" }
     private var requestsPath: String { storePath + "-refresh" }
 
-    /// The daemon's claim to be the only one. The kernel releases the lock if the process dies.
+    /// The process that has the store to itself.
+    struct Holder: Sendable, Equatable, CustomStringConvertible {
+        var process: Int32?
+        /// The command that it runs; nil for a daemon.
+        var command: String?
+
+        var isDaemon: Bool { command == nil }
+
+        var description: String {
+            let process = self.process.map(String.init) ?? "unknown"
+            return command.map { "`\($0)` (process \(process))" } ?? "a daemon (process \(process))"
+        }
+
+        /// Reads `PID` of a daemon, or `PID COMMAND`.
+        fileprivate init(_ text: String) {
+            let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+            process = words.first.flatMap { Int32($0) }
+            command = words.count > 1 ? words[1] : nil
+        }
+    }
+
+    /// The claim of a daemon, or of a command, to have the store to itself. The kernel releases the lock if the process dies.
     struct Presence: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let path: String
@@ -42,17 +64,20 @@ final class DaemonFolder: Sendable {
         }
     }
 
-    /// - Throws: ``Failure`` if another daemon runs on the store.
-    func claim() throws -> Presence {
+    /// - Parameter command: the command that claims the store; nil for a daemon.
+    /// - Throws: ``Failure`` if another process has the store.
+    func claim(for command: String? = nil) throws -> Presence {
         try FileManager.default.createDirectory(
             atPath: URL(fileURLWithPath: storePath).deletingLastPathComponent().path, withIntermediateDirectories: true)
         let descriptor = try lockPresence()
         ftruncate(descriptor, 0)
-        let text = Array("\(getpid())\n".utf8)
+        let text = Array("\(getpid())\(command.map { " " + $0 } ?? "")\n".utf8)
         write(descriptor, text, text.count)
-        // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
-        try? StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
-        _ = takeRequests()
+        if command == nil {
+            // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
+            try? StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+            _ = takeRequests()
+        }
         return Presence(descriptor: descriptor, path: presencePath, requestsPath: requestsPath)
     }
 
@@ -62,6 +87,7 @@ final class DaemonFolder: Sendable {
     /// - Returns: the file's descriptor.
     private func lockPresence() throws -> Int32 {
         while true {
+            // The folder may be another user's, and a link of theirs lead to any file: none is followed.
             let descriptor = StoreMode.open(presencePath, besideStore: storePath, keepsOwner: false)
             guard descriptor >= 0 else {
                 throw Failure.failed("\(presencePath) cannot be written: \(String(cString: strerror(errno)))")
@@ -70,9 +96,13 @@ final class DaemonFolder: Sendable {
                 if isPresence(descriptor) { return descriptor }
                 // A daemon that ended meanwhile has removed this file.
             } else if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
-                close(descriptor)
-                let process = readProcess().map(String.init) ?? "unknown"
-                throw Failure.failed("another daemon (process \(process)) runs on \(storePath); stop it first")
+                defer { close(descriptor) }
+                let holder = Holder(Self.text(in: descriptor))
+                let process = holder.process.map(String.init) ?? "unknown"
+                throw Failure.failed(
+                    holder.isDaemon
+                        ? "another daemon (process \(process)) runs on \(storePath); stop it first"
+                        : "\(holder) has \(storePath); wait for its end")
             }
             close(descriptor)
             usleep(1_000)
@@ -81,7 +111,7 @@ final class DaemonFolder: Sendable {
 
     private func isPresence(_ descriptor: Int32) -> Bool {
         var (opened, found) = (stat(), stat())
-        return fstat(descriptor, &opened) == 0 && stat(presencePath, &found) == 0 && opened.st_ino == found.st_ino
+        return fstat(descriptor, &opened) == 0 && lstat(presencePath, &found) == 0 && opened.st_ino == found.st_ino
             && opened.st_dev == found.st_dev
     }
 
@@ -89,35 +119,52 @@ final class DaemonFolder: Sendable {
     ///
     /// - Returns: the daemon's process id.
     func requestRefresh(_ sources: [String]) throws -> Int32 {
-        guard let process = runningProcess() else {
-            throw RefreshRequest.nobody(storePath)
+        guard let holder = holder() else { throw RefreshRequest.nobody(storePath) }
+        guard holder.isDaemon, let process = holder.process else {
+            throw Failure.failed("no daemon runs on \(storePath), which \(holder) has; wait for its end")
         }
-        let manager = FileManager.default
-        if !manager.fileExists(atPath: requestsPath) {
-            try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
-            giveToDaemon(requestsPath)
-        }
-        // Renamed into place, so that the daemon never reads half a request.
         let name = requestsPath + "/" + UUID().uuidString
-        try Data(try JSONEncoder().encode(sources)).write(to: URL(fileURLWithPath: name + ".part"))
-        giveToDaemon(name + ".part")
-        try manager.moveItem(atPath: name + ".part", toPath: name + ".request")
+        try asDaemonsUser {
+            let manager = FileManager.default
+            if !manager.fileExists(atPath: requestsPath) {
+                try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+            }
+            // Renamed into place, so that the daemon never reads half a request.
+            try JSONEncoder().encode(sources).write(
+                to: URL(fileURLWithPath: name + ".part"), options: .withoutOverwriting)
+            try manager.moveItem(atPath: name + ".part", toPath: name + ".request")
+        }
         guard kill(process, SIGUSR1) == 0 else {
-            try? manager.removeItem(atPath: name + ".request")
-            throw Failure.failed("process \(process) cannot be signalled: \(String(cString: strerror(errno)))")
+            let reason = String(cString: strerror(errno))
+            try? FileManager.default.removeItem(atPath: name + ".request")
+            throw Failure.failed("process \(process) cannot be signalled: \(reason)")
         }
         return process
     }
 
-    /// Gives what root has made to the daemon's user, who is to read and to remove it.
-    private func giveToDaemon(_ path: String) {
+    /// Runs a body with the rights of the daemon's user where this process is root's. What it makes is then that user's, who
+    /// is to read and to remove it, and a link of theirs leads to nothing that they could not write themselves.
+    private func asDaemonsUser(_ body: () throws -> Void) throws {
         var owner = stat()
-        guard geteuid() == 0, stat(presencePath, &owner) == 0 else { return }
-        chown(path, owner.st_uid, owner.st_gid)
+        guard geteuid() == 0, lstat(presencePath, &owner) == 0, owner.st_uid != 0 else { return try body() }
+        let group = getegid()
+        var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        groups.removeLast(groups.count - Int(max(0, getgroups(Int32(groups.count), &groups))))
+        guard setgroups(0, nil) == 0, setegid(owner.st_gid) == 0, seteuid(owner.st_uid) == 0 else {
+            throw Failure.failed(
+                "root cannot act as user \(owner.st_uid), whose daemon runs on \(storePath): "
+                    + String(cString: strerror(errno)))
+        }
+        defer {
+            seteuid(0)
+            setegid(group)
+            setgroups(groups.count, groups)
+        }
+        try body()
     }
 
     /// True if a daemon runs on the store.
-    var isDaemonRunning: Bool { runningProcess() != nil }
+    var isDaemonRunning: Bool { holder()?.isDaemon ?? false }
 
     /// The request behind a SIGUSR1: the sources that were handed over, or all if none were.
     enum Request: Equatable {
@@ -150,17 +197,18 @@ final class DaemonFolder: Sendable {
         return isAll ? .all : .sources(names)
     }
 
-    private func readProcess() -> Int32? {
-        FileManager.default.contents(atPath: presencePath)
-            .flatMap { Int32(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) }
-    }
-
-    /// Returns the id of the process that holds the lock.
-    private func runningProcess() -> Int32? {
-        let descriptor = open(presencePath, O_RDONLY | O_CLOEXEC)
+    /// Returns the process that holds the lock; nil without one.
+    func holder() -> Holder? {
+        let descriptor = open(presencePath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
-        return readProcess()
+        return Holder(Self.text(in: descriptor))
+    }
+
+    private static func text(in descriptor: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -16,6 +16,8 @@ struct StatusText {
     let status: StoreStatus
     let now: Date
     let isDaemonRunning: Bool
+    /// The command that has the store to itself, with its process; nil without one.
+    var command: String?
 
     /// The most sources without a problem that are shown unasked; of more, only their number.
     private static let mostShown = 20
@@ -40,7 +42,9 @@ struct StatusText {
         if let daemons = status.daemons, isDaemonRunning {
             lines += terminal.wrapped("Daemons: \(daemons.summary(now: now))")
         }
-        if !isDaemonRunning {
+        if let command {
+            lines.append(terminal.colored("\(command) has the store: no source runs until it ends.", .yellow))
+        } else if !isDaemonRunning {
             lines.append(terminal.colored("No daemon runs: due sources wait for `run` or `sync`.", .yellow))
         }
         return lines

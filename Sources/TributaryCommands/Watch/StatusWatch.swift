@@ -76,7 +76,10 @@ struct StatusLook: Sendable {
             try StoreStatus(configuration, only: sources, in: $0, now: now)
         }
         // Of a store on a server, the daemons are in the store.
-        let isRunning = status.daemons.map { !$0.records.isEmpty } ?? DaemonFolder(configuration)?.isDaemonRunning
-        return StatusText(status: status, now: now, isDaemonRunning: isRunning ?? false)
+        let holder = DaemonFolder(configuration)?.holder()
+        let isRunning = status.daemons.map { !$0.records.isEmpty } ?? holder?.isDaemon
+        return StatusText(
+            status: status, now: now, isDaemonRunning: isRunning ?? false,
+            command: holder.flatMap { $0.isDaemon ? nil : $0.description })
     }
 }

@@ -43,6 +43,13 @@ package struct ChangeReview: Codable, Sendable {
         }
     }
 
+    /// The review without its rows.
+    package var totals: ChangeReview {
+        var review = self
+        review.rows = []
+        return review
+    }
+
     /// The number of changed rows that are only in the totals.
     package var omitted: Int { total.inserted + total.updated + total.deleted - rows.count }
 }

@@ -53,7 +53,7 @@ struct KeptBodies {
         do {
             guard let (head, range) = try reader.next() else { return nil }
             let body = try JSONDecoder().decode(KeptBody.self, from: head)
-            return (body, Exchange.part(body.response(declared: declared), reader.file, range))
+            return (body, Exchange.kept(body.response(declared: declared), reader.file, range))
         } catch {
             throw StoreError(.unavailable, "the kept body \(path) cannot be read: \(ErrorText.words(error))")
         }

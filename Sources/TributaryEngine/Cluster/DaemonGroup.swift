@@ -33,7 +33,7 @@ actor DaemonGroup {
     private let store: any SharedStore
     private let scheduler: any SourceScheduling
     private let ownership: Ownership
-    private let busyHosts: BusyHosts
+    private let hosts: HostGate
     private let clock: any RunClock
     private let logger: Logger
     private let executor: RunExecutor
@@ -59,14 +59,14 @@ actor DaemonGroup {
     /// - Parameter onRetry: called with the name of a hook whose failed event is to be sent again.
     init(
         _ store: any SharedStore, _ configuration: TributaryConfiguration, scheduler: any SourceScheduling,
-        ownership: Ownership, busyHosts: BusyHosts, clock: any RunClock, executor: RunExecutor, logger: Logger,
+        ownership: Ownership, hosts: HostGate, clock: any RunClock, executor: RunExecutor, logger: Logger,
         onRetry: @escaping @Sendable (String) -> Void
     ) {
         self.onRetry = onRetry
         self.store = store
         self.scheduler = scheduler
         self.ownership = ownership
-        self.busyHosts = busyHosts
+        self.hosts = hosts
         self.clock = clock
         self.executor = executor
         self.logger = logger
@@ -231,11 +231,7 @@ actor DaemonGroup {
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
-        let now = clock.now()
-        for (text, end) in try store.busyHosts() where end > now {
-            guard let origin = Origin(text) else { continue }
-            busyHosts.leaveAlone(origin, until: end, now: now)
-        }
+        hosts.close(try store.busyHosts(), now: clock.now())
         ownership.add(free)
         scheduler.assign(free, standings.compactMapValues(\.state))
         return free.count

@@ -19,7 +19,10 @@ package actor Inference {
     private var format: BodyFormat?
     /// The dialect of a document in CSV.
     private var csv = CSVDialect()
-    private let clock = SystemClock()
+    private var isGuessedEncoding = false
+    /// The most bytes of the document; nil for the default of `max_body`, or for no limit of a file.
+    private let limit: Int?
+    private let clock: any RunClock
     private let http: HTTPFetcher
     private let files: FileFetcher
     private let executor: RunExecutor
@@ -29,9 +32,17 @@ package actor Inference {
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
     ///   - format: the document's format; nil to derive it from the response.
+    ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
-    package init(of location: String, format: BodyFormat? = nil, address: String? = nil) {
+    ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a file.
+    package init(
+        of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil,
+        limit: Int? = nil, clock: any RunClock = SystemClock()
+    ) {
         self.format = format
+        self.limit = limit
+        self.clock = clock
+        csv.encoding = encoding
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
         url = Self.url(location)
         self.address = address ?? url
@@ -73,12 +84,10 @@ package actor Inference {
     }
 
     /// - Parameter schema: the address of the document's XML Schema; nil for none.
-    /// - Throws: the errors of fetching and reading the document and the schema.
+    /// - Throws: the errors of fetching and reading the document and the schema; ``FetchError`` after ``timeLimit``.
     package func proposal(_ surroundings: Surroundings, schema: String? = nil) async throws -> MappingProposal {
-        try await untilShutdown {
-            var known: SchemaSet?
-            if let schema { known = try await self.schema(schema) }
-            return try await self.proposal(surroundings, known)
+        try await untilShutdown(reading: [url] + (schema.map { [$0] } ?? [])) {
+            try await self.proposal(surroundings, by: schema)
         }.noting(surroundings.remarks)
     }
 
@@ -86,27 +95,47 @@ package actor Inference {
     ///
     /// - Parameter root: the local name of the root element; nil for the only one possible.
     package func proposalOfSchema(root: String?, _ surroundings: Surroundings) async throws -> MappingProposal {
-        try await untilShutdown {
-            let draft = try MappingDraft(schema: try await self.schema(self.url), root: root)
-            let name = surroundings.name ?? SourceName.make(of: self.url)
-            return MappingProposal(
-                draft, url: "https://example.com/\(name).xml", sourceName: name,
-                takenTables: surroundings.takenTables, writtenTables: surroundings.writtenTables)
+        try await untilShutdown(reading: [url]) {
+            try await self.proposalOfSchema(namedRoot: root, surroundings)
         }.noting(surroundings.remarks)
     }
 
-    private func untilShutdown(
-        _ body: () async throws -> MappingProposal
+    private func proposalOfSchema(
+        namedRoot root: String?, _ surroundings: Surroundings
     ) async throws -> MappingProposal {
-        let proposal: MappingProposal
+        let draft = try MappingDraft(schema: try await schema(url), root: root)
+        let name = surroundings.name ?? SourceName.make(of: url)
+        return MappingProposal(
+            draft, url: "https://example.com/\(name).xml", sourceName: name,
+            takenTables: surroundings.takenTables, writtenTables: surroundings.writtenTables)
+    }
+
+    /// The time limit of a proposal that reads a document of a server.
+    private static let timeLimit = Duration.seconds(300)
+
+    /// Runs a body, within the time limit unless it reads only files, and closes the connections.
+    private func untilShutdown(
+        reading locations: [String], _ body: @escaping @Sendable () async throws -> MappingProposal
+    ) async throws -> MappingProposal {
+        let isOfServer = locations.contains { !Self.url($0).lowercased().hasPrefix("file:") }
+        let result: Result<MappingProposal, any Error>
         do {
-            proposal = try await body()
+            let proposal =
+                isOfServer
+                ? try await withDeadline(Self.timeLimit, clock: clock) { [url] in
+                    FetchError(
+                        .timeout,
+                        "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give "
+                            + "the file")
+                } _: {
+                    try await body()
+                } : try await body()
+            result = .success(proposal)
         } catch {
-            try await http.shutdown()
-            throw error
+            result = .failure(error)
         }
         try await http.shutdown()
-        return proposal
+        return try result.get()
     }
 
     private func schema(_ location: String) async throws -> SchemaSet {
@@ -136,9 +165,30 @@ package actor Inference {
             sync: .upsert, scope: [:], allowsEmpty: false)
     }
 
-    private func proposal(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
+    /// The encoding of CSV that is not UTF-8 and names none: that of spreadsheets in the west.
+    private static let usualEncoding = "windows-1252"
+
+    private func proposal(_ surroundings: Surroundings, by location: String?) async throws -> MappingProposal {
+        var schema: SchemaSet?
+        if let location { schema = try await self.schema(location) }
+        do {
+            return try await attempt(surroundings, schema)
+        } catch let error as DocumentError where error.isEncoding && csv.encoding == nil {
+            csv.encoding = Self.usualEncoding
+            isGuessedEncoding = true
+            do {
+                return try await attempt(surroundings, schema)
+            } catch let second as DocumentError where second.isEncoding {
+                throw error
+            }
+        }
+    }
+
+    /// Reads the document from its beginning, and proposes a mapping.
+    private func attempt(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
         let name = surroundings.name
-        let request = Self.request(url, limit: .max)
+        let isOfFile = url.lowercased().hasPrefix("file:")
+        let request = Self.request(url, limit: limit ?? (isOfFile ? .max : RequestDeclaration.defaultMaxBody))
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
         let nextPage = NextPageWatch()
@@ -149,7 +199,17 @@ package actor Inference {
         let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
         let handlers = [profile, subscriptions, nextPage].map { StreamBodyParser($0, response) as any BodyParser }
         let all = handlers.dropFirst().reduce(handlers[0]) { TeeBodyParser($0, $1) }
-        try await read(exchange, request, all, spool)
+        do {
+            try await read(exchange, request, all, spool)
+        } catch let error as FetchError where error.isTooLarge {
+            throw FetchError(
+                .tooLarge,
+                "GET \(url): the document is larger than \(ByteSize.text(request.maxBody)), decompressed; give a file with "
+                    + "a part of it")
+        }
+        if csv.encoding != nil, format ?? DocumentFormat.format(of: response) != .csv {
+            throw InferenceError(description: "an encoding is given for CSV, and the document is none")
+        }
         if schema == nil {
             let feeds = "SyndicationParser"
             if surroundings.parsers[feeds] != nil,
@@ -188,7 +248,17 @@ package actor Inference {
         let delimiter = csv.delimiter.map {
             $0 == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar($0)))
         }
-        return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
+        var lines = ["format = \"\(format.rawValue)\""]
+        let dialect = [("delimiter", delimiter), ("encoding", csv.encoding)].compactMap { key, value in
+            value.map { "\(key) = \"\($0)\"" }
+        }
+        if isGuessedEncoding, let encoding = csv.encoding {
+            lines.append(
+                "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
+            )
+        }
+        if !dialect.isEmpty { lines.append("csv = { \(dialect.joined(separator: ", ")) }") }
+        return lines
     }
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {

@@ -12,6 +12,8 @@ struct BodyParserFactory {
     let environment: RunEnvironment
     /// True to note unmapped parts of documents.
     var notesUnused = false
+    /// The compiled expressions of the run.
+    var expressions = ExpressionPool()
 
     /// Returns the parser's version, which is part of the request's fingerprint.
     package func version() throws -> Int {
@@ -38,7 +40,7 @@ struct BodyParserFactory {
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context,
-                encryptionKey: environment.configuration.encryptionKey)
+                encryptionKey: environment.configuration.encryptionKey, expressions: expressions)
             let handler = MappingHandler(
                 try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)

@@ -8,6 +8,8 @@ struct RequestResult: Sendable {
     var report: RequestReport
     /// The request's state, which a successful run stores.
     var state: RequestState?
+    /// True if the request's documents have been read and hold no record.
+    var isEmpty = false
 
     init(key: String) { report = RequestReport(key: key, outcome: .skipped) }
 }

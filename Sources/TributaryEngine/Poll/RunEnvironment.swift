@@ -25,7 +25,6 @@ struct RunEnvironment: Sendable {
     /// The same for runs that have received few bytes, and so hold little memory. A slow source has one until its run
     /// ends.
     var lightlyParked = Slots(limit: 1_024)
-    var busyHosts: BusyHosts
     package var clock: any RunClock
     package var random: any RandomSource = SystemRandom()
     /// Sends messages; nil for the machine's network.
@@ -84,13 +83,20 @@ struct RunEnvironment: Sendable {
             }
         var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
-        exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
-        // Validators with a secret are dropped, because they would be stored.
-        if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
-        if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {
-            exchange.response.validators.lastModified = nil
+        exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { base in
+            // A secret may be a word of the declared address by chance. That of a file in it is no such word.
+            let declared = prepared.address.absoluteString.prefix { $0 != "?" }
+            let isByChance = holdsSecret(String(declared)) && !request.url.template.contains("${file:")
+            return holdsSecret(base) && !isByChance ? nil : base
         }
+        exchange.response.validators.etag = storable(exchange.response.validators.etag)
+        exchange.response.validators.lastModified = storable(exchange.response.validators.lastModified)
         return exchange
+    }
+
+    /// Returns a header's value that may be stored: one without a secret, or a date, which is none.
+    func storable(_ value: String?) -> String? {
+        value.flatMap { HTTPDate.parse($0) != nil || !holdsSecret($0) ? $0 : nil }
     }
 
     /// Returns true if a server's text contains a secret, and must not be stored.

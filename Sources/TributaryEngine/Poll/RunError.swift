@@ -12,6 +12,8 @@ struct RunError: Error, CustomStringConvertible {
     /// The row of `for_each` for which the request was sent; nil without `for_each`.
     var item: String?
     var message: String
+    /// The wait that a busy server requests; nil for another error.
+    var wait: RequestedWait?
 
     /// The error without the request, for a report that names it.
     var withoutRequest: ShownError { ShownError(text: (item.map { $0 + ": " } ?? "") + message) }
@@ -27,8 +29,8 @@ struct RunError: Error, CustomStringConvertible {
         self.request = request.key
         self.item = item
         switch error {
-        case let error as FetchError: message = error.description
-        case let error as RunError: (self.item, message) = (error.item ?? item, error.message)
+        case let error as FetchError: (message, wait) = (error.description, error.wait)
+        case let error as RunError: (self.item, message, wait) = (error.item ?? item, error.message, error.wait)
         case let error as XMLStreamError: message = "\(request.url): \(error)" + Self.advice(on: error, request)
         case is BindingError, is ParserError: message = "\(request.url): \(error)"
         default: message = ErrorText.words(error)

@@ -143,6 +143,22 @@ final class RunPermits: Sendable {
         }
     }
 
+    /// Runs a commit on a server, and parks the run if that takes long: a table that another session keeps locked must
+    /// not keep the slots from sources of other tables.
+    func parkingWhileCommitting<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ commit: () async throws -> Value
+    ) async throws -> Value {
+        guard environment.store is any SharedStore, hasSlot else { return try await commit() }
+        defer { resumeSlot() }
+        async let _ = parkWhileCommitting()
+        return try await commit()
+    }
+
+    @concurrent private func parkWhileCommitting() async {
+        guard (try? await environment.clock.sleep(for: .milliseconds(500))) != nil else { return }
+        park(in: state.withLock(\.received) <= Self.fewBytes ? environment.lightlyParked : environment.parked)
+    }
+
     // MARK: - Hosts
 
     /// Returns a permit at a request's host; nil if none is free and the request must not wait. A run with other

@@ -22,7 +22,8 @@ extension RunState {
     }
 
     /// Returns the ending of a run after an error. A cancelled task makes a cancelled run.
-    func ending(with error: any Error) -> Ending {
+    mutating func ending(with error: any Error) -> Ending {
+        if let wait = (error as? RunError)?.wait { hints.wait = wait }
         if Task.isCancelled || error is CancellationError {
             return Ending(outcome: .cancelled, error: Ending.stopped)
         }
@@ -113,8 +114,8 @@ extension RunState {
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
-        if let origin = hints.busyOrigin, let until = hints.retryAt {
-            commit.busyHost = (origin.description, until, max(0, until.timeIntervalSince(now)))
+        if let wait = hints.wait, let end = wait.end {
+            commit.busyHost = (wait.origin.description, end, max(0, end.timeIntervalSince(now)))
         }
         return commit
     }
@@ -213,7 +214,10 @@ extension RunState {
         parsed.reduce(into: [:]) { limits, index in
             let request = source.requests[index]
             for table in results[index].state?.tables ?? [] {
-                limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
+                let rows = ScopedRows(table: table, scope: request.scope)
+                var own = request.limits(of: table)
+                own.allowsEmpty = own.allowsEmpty && results[index].isEmpty && limits[rows]?.allowsEmpty ?? true
+                limits[rows] = own
             }
         }
     }

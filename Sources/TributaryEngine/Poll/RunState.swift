@@ -74,17 +74,12 @@ struct RunState: Sendable {
     /// Returns the time before which no request may be sent; nil to start at once. A forced run still honours waits
     /// that a server requested.
     func wait() -> Date? {
-        let busy =
-            environment.busyHosts.isEmpty
-            ? nil
-            : source.requests.compactMap { (request) -> Date? in
-                var request = request
-                if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
-                // A host from a response is unknown before it.
-                guard let origin = try? request.origin() else { return nil }
-                return environment.busyHosts.end(of: origin, now: startedAt)
-            }.max()
-        if let busy { return busy }
+        if environment.hosts.hasPauses {
+            let origins = source.requests.flatMap { [$0.knownOrigin, $0.tokenOrigin].compactMap(\.self) }
+            if let pause = origins.compactMap(environment.hosts.pause).max() {
+                return environment.clock.now() + pause.seconds
+            }
+        }
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: stored, now: startedAt)
         return startedAt < due ? due : nil
@@ -136,11 +131,7 @@ extension RunState {
     /// Notes a response's head.
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
-        let now = environment.clock.now()
-        hints.note(exchange.response, origin: exchange.origin, at: now)
-        if hints.busyOrigin == exchange.origin, exchange.response.status == 429, let until = hints.retryAt {
-            environment.busyHosts.leaveAlone(exchange.origin, until: until, now: now)
-        }
+        hints.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
     }
 
     /// Notes a 304 to a conditional request: the rows in the store stay.
@@ -158,6 +149,21 @@ extension RunState {
         guard undone == nil else { return }
         results[index].state = conditions.stored?.updated(by: answer.validators)
         results[index].state?.note(movedTo: answer.movedTo, former: conditions.movedTo)
+    }
+}
+
+extension RequestDeclaration {
+    /// The origin of the request; nil if a response names it.
+    fileprivate var knownOrigin: Origin? {
+        var request = self
+        if url.isDynamic { request.url = InterpolatedText(url.probe) }
+        return try? request.origin()
+    }
+
+    /// The origin of the server that issues the request's tokens; nil without one.
+    fileprivate var tokenOrigin: Origin? {
+        guard case .oauth2(let client) = authentication else { return nil }
+        return try? WebAddress(client.tokenURL.value).url.origin
     }
 }
 

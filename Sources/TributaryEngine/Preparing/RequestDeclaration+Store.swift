@@ -20,9 +20,14 @@ extension RequestDeclaration {
                 throw StoreError(.schema, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
             }
         case .mapping(let mapping):
-            try store.prepareTables(definitions(mapping, file: file))
+            let definitions = definitions(mapping, file: file)
+            let references = mapping.references(file: file)
+            // Nothing is made for a reference that leads nowhere.
+            let declared = Set(definitions.map { $0.name.lowercased() })
+            try store.checkReferences(references.filter { !declared.contains($0.table.lowercased()) })
+            try store.prepareTables(definitions)
             try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file))
-            try store.checkReferences(mapping.references(file: file))
+            try store.checkReferences(references)
         case .mirrored, .captures:
             break
         }

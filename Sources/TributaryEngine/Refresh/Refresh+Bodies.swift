@@ -160,6 +160,7 @@ extension Refresh {
         }
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
+        factory.expressions = expressions
         let context = try workerContext()
         try factory.prepareStore()
         var response = exchange.response

@@ -111,6 +111,7 @@ extension Refresh {
         response.isOnlyRequest = run.source.requests.count == 1
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
+        factory.expressions = expressions
         let context = try workerContext()
         var bytes = 0
         do {

@@ -33,13 +33,10 @@ extension Refresh {
     /// - Parameter request: the request as sent.
     func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
         let declared = run.source.requests[index]
-        func plain(_ header: String?) -> String? {
-            header.flatMap { environment.holdsSecret($0) ? nil : $0 }
-        }
         return KeptBody(
             question: declared.digest.question, fetchedAt: exchange.response.fetchedAt,
-            contentType: plain(exchange.response.documentContentType),
-            lastModified: plain(exchange.response[header: "Last-Modified"]),
+            contentType: environment.storable(exchange.response.documentContentType),
+            lastModified: environment.storable(exchange.response[header: "Last-Modified"]),
             baseURL: exchange.response.baseURL,
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
     }

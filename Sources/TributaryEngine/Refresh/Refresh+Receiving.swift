@@ -39,7 +39,7 @@ extension Refresh {
                     throw failure
                 }
                 if received > before { repetitions.noteProgress() }
-                (part, size) = try await resume(rest, of: request, after: failure, progress)
+                (part, size) = try await resume(rest, of: request, index, after: failure, progress)
             }
         }
     }
@@ -49,7 +49,8 @@ extension Refresh {
     /// - Returns: the response with the rest, and the size of the whole body.
     /// - Throws: `failure` after the last repetition; ``FetchError``; `CancellationError`.
     private func resume(
-        _ rest: BodyRest, of request: RequestDeclaration, after failure: any Error, _ progress: ExchangeProgress?
+        _ rest: BodyRest, of request: RequestDeclaration, _ index: Int, after failure: any Error,
+        _ progress: ExchangeProgress?
     ) async throws -> (Exchange, Int) {
         var failure = failure
         while try await mayRepeat(after: failure) {
@@ -66,6 +67,10 @@ extension Refresh {
                 let refusal = StackDecision.refusal(status, of: request)
                 failure = FetchError(.overloaded, "\(request.method) \(request.url): \(refusal)")
                 continue
+            }
+            if RetryAfter.statuses.contains(status) {
+                note(exchange, index)
+                try await refuseUnlessAccepted(exchange, request)
             }
             return (exchange, try rest.check(exchange))
         }

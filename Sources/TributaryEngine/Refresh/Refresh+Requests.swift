@@ -248,6 +248,7 @@ extension Refresh {
         }
         // An incomplete feed must not be kept, because a replay would take it for the whole feed.
         if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
+        run.results[index].isEmpty = records == 0 && leftOut.count == 0
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
     }
 

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
@@ -26,6 +27,8 @@ actor Refresh {
     /// True to note unmapped parts of documents in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
+    /// The expressions of the run's mappings, compiled once for all documents.
+    let expressions = ExpressionPool()
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
@@ -123,8 +126,10 @@ actor Refresh {
         let began = environment.clock.uptime
         let report: RunReport
         do {
-            report = try await environment.store.commit(
-                commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            report = try await permits.parkingWhileCommitting {
+                try await environment.store.commit(
+                    commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+            }
         } catch let error as StoreError where error.code == .blocked {
             review = run.isReplay ? nil : reviewed(stack, retention)
             throw error

@@ -32,6 +32,7 @@ struct RequestResolver {
         let values = try Dictionary(
             references.map { ($0, try addressed($0, isWhole: isWhole, declared)) }, uniquingKeysWith: { $1 })
         request.url = declared.url.resolved { values[$0] ?? "" }
+        if !isWhole { try checkSegments(of: request.url.value, declared, references) }
         // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
         // address.
         request.url.template = references.reduce(declared.url.template) { template, reference in
@@ -97,6 +98,30 @@ struct RequestResolver {
         return values.keys.filter { !$0.isTime }.sorted { $0.description < $1.description }.filter {
             origin($0, "x") != actual || origin($0, "y") != actual
         }
+    }
+
+    /// Checks that no value makes a segment `.` or `..` of the path. Clients and servers remove such segments together with
+    /// those before them (RFC 3986, section 5.2.4), so that the request would go to another address, with its credentials.
+    ///
+    /// - Throws: ``StackError``.
+    private func checkSegments(
+        of address: String, _ declared: RequestDeclaration, _ references: [Reference]
+    ) throws {
+        let harmless = declared.url.resolved { _ in "x" }.value
+        guard Self.dotSegments(of: address) > Self.dotSegments(of: harmless) else { return }
+        let names = references.map { "${\($0)}" }.joined(separator: ", ")
+        throw StackError(
+            .reference,
+            "\(declared.url): the value of \(names) would make a part of the path '.' or '..', which leads to another address; "
+                + "leave such values out, as with a WHERE in for_each")
+    }
+
+    /// Returns the number of segments `.` and `..` of an address's path, also encoded ones.
+    private static func dotSegments(of address: String) -> Int {
+        var path = String(address.prefix { $0 != "?" && $0 != "#" })
+        // A value may have been encoded before it was encoded as a part of the address.
+        while let decoded = path.removingPercentEncoding, decoded != path { path = decoded }
+        return path.split { $0 == "/" || $0 == "\\" }.count { $0 == "." || $0 == ".." }
     }
 
     /// Returns the value of a reference as a part of the address, encoded unless it is the whole address. Slashes of a time are

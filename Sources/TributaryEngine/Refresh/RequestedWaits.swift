@@ -7,7 +7,7 @@ import Foundation
 struct RequestedWaits: Sendable {
     /// The longest wait, and the longest total of all waits of a run, in seconds. A longer wait discards the run, and
     /// the next run is due at its end.
-    static let (longest, mostTogether) = (300.0, 900.0)
+    static let (longest, mostTogether) = (HostGate.longestPause.seconds, 900.0)
 
     private var ends: [Origin: Date] = [:]
     private var together = 0.0
@@ -25,33 +25,21 @@ struct RequestedWaits: Sendable {
         ends[origin] = max(end, ends[origin] ?? end)
         return true
     }
-
-    /// Returns the end of an origin's wait; nil without one.
-    func end(at origin: Origin, now: Date) -> Date? { ends[origin].flatMap { $0 > now ? $0 : nil } }
 }
 
 extension Refresh {
     /// Sends a request and returns the head of the response. If the server requests a short wait (429 or 503 with
-    /// Retry-After), waits and sends it again. The wait does not count towards the request's timeout or time.
+    /// Retry-After), sends it again. Each request waits until its host is open (``HostGate/waitUntilOpen(_:_:)``).
     ///
     /// - Throws: ``FetchError``; `CancellationError`.
     func fetchObeying(_ request: RequestDeclaration, _ context: ExchangeContext) async throws -> Exchange {
-        let clock = environment.clock
-        let origin = try request.origin()
         while true {
-            while let end = waits.end(at: origin, now: clock.now()) {
-                context.progress?.pause(at: clock.uptime)
-                defer { context.progress?.resume(at: clock.uptime) }
-                try await clock.sleep(until: end)
-            }
             let exchange = try await environment.fetch(request, context)
-            let now = clock.now()
-            guard [429, 503].contains(exchange.response.status),
-                let end = RetryAfter.end(of: exchange.response, at: now), waits.note(end, at: origin, now: now)
+            let now = environment.clock.now()
+            guard RetryAfter.statuses.contains(exchange.response.status),
+                let end = RetryAfter.end(of: exchange.response, at: now),
+                waits.note(end, at: exchange.origin, now: now)
             else { return exchange }
-            if exchange.response.status == 429 {
-                environment.busyHosts.leaveAlone(exchange.origin, until: end, now: now)
-            }
         }
     }
 }

@@ -11,7 +11,8 @@ struct UnmatchedPaths {
         var path: String
     }
 
-    /// The paths of one kind, in the order in which they were found.
+    /// The first ``MappingHandler/mostNoted`` paths of one kind, in the order in which they were found. Where names are data,
+    /// each document has others.
     private struct Paths {
         var order: [Place] = []
         var counts: [Place: Int] = [:]
@@ -21,10 +22,15 @@ struct UnmatchedPaths {
         mutating func add(_ found: [UnmatchedPath], used names: some Sequence<String>, of request: String) {
             for path in found {
                 let place = Place(request: request, path: path.path)
-                if counts[place] == nil { order.append(place) }
+                if counts[place] == nil {
+                    guard order.count < MappingHandler.mostNoted else { continue }
+                    order.append(place)
+                }
                 counts[place, default: 0] += path.count
             }
-            used.formUnion(names.map { Place(request: request, path: $0) })
+            for name in names where used.count < MappingHandler.mostNoted {
+                used.insert(Place(request: request, path: name))
+            }
         }
 
         var unmatched: [UnmatchedPath] {

@@ -97,7 +97,7 @@ final class Scheduler: SourceScheduling {
         var logged = Set<Origin>()
         // The results of runs are not needed, and a group that kept them would grow.
         await withDiscardingTaskGroup { group in
-            func startRuns() {
+            func startRuns(freed: [Origin] = []) {
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     environment.activeRuns.began(start.source.name, at: environment.clock.now())
@@ -111,7 +111,7 @@ final class Scheduler: SourceScheduling {
                         onReport(report)
                     }
                 }
-                logWaits(schedule, environment, &logged)
+                logWaits(schedule, environment, freed: freed, &logged)
                 timer.set(schedule.nextWake)
                 environment.metrics.note(schedule.load)
             }
@@ -122,12 +122,12 @@ final class Scheduler: SourceScheduling {
                 let (now, former) = clock.look()
                 if let former {
                     schedule.clockWasSet(from: former, to: now)
-                    environment.busyHosts.cutWaits(to: now)
                     // The store may be busy, and the loop must not wait for it.
                     group.addTask { [environment] in
                         await self.cutStoredWaits(to: now, setBackFrom: former, environment)
                     }
                 }
+                var freed: [Origin] = []
                 switch event {
                 case .due:
                     break
@@ -155,6 +155,7 @@ final class Scheduler: SourceScheduling {
                 case .updateDueTimes(let states):
                     schedule.updateDueTimes(from: states, now: now)
                 case .free(let origins):
+                    freed = origins
                     for origin in origins { schedule.free(origin) }
                 case .finished(let report, let ended, let wasSlow):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
@@ -163,7 +164,7 @@ final class Scheduler: SourceScheduling {
                         report.source, nextDue: due, now: now, wasSlow: wasSlow,
                         jitter: environment.random.fraction())
                 }
-                startRuns()
+                startRuns(freed: freed)
                 if schedule.isDone { break }
             }
             timer.set(nil)
@@ -173,10 +174,14 @@ final class Scheduler: SourceScheduling {
     }
 
     /// Logs that sources wait for their hosts' rate limits: once a host, until none waits any more.
-    private func logWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ logged: inout Set<Origin>) {
-        guard environment.configuration.hosts.havePace else { return }
-        let waiting = environment.hosts.limited.filter { schedule.waiting(at: $0) > 0 }
-        for origin in waiting.subtracting(logged).sorted() {
+    ///
+    /// - Parameter freed: the origins whose waiting sources were looked at again.
+    private func logWaits(
+        _ schedule: Schedule, _ environment: RunEnvironment, freed: [Origin], _ logged: inout Set<Origin>
+    ) {
+        for origin in freed where schedule.waiting(at: origin) == 0 { logged.remove(origin) }
+        for origin in environment.hosts.takeNewlyLimited().sorted() where schedule.waiting(at: origin) > 0 {
+            guard logged.insert(origin).inserted else { continue }
             let rules = environment.configuration.hosts
             let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"
             environment.logger.info(
@@ -185,7 +190,6 @@ final class Scheduler: SourceScheduling {
                     "host": "\(origin)", "pace": "\(pace)", "sources": "\(schedule.waiting(at: origin))",
                 ])
         }
-        logged = waiting
     }
 
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {

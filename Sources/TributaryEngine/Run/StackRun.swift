@@ -181,10 +181,11 @@ struct StackRun: Sendable {
     /// Reports a run that could not claim its source, and so is not recorded. The source is retried as after a first
     /// failure.
     private func unclaimed(_ error: any Error) -> RunReport {
-        let run = RunState(
+        var run = RunState(
             source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
             known: [:])
-        var report = run.report(run.ending(with: error))
+        let ending = run.ending(with: error)
+        var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
         return report
     }

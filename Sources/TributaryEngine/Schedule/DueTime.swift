@@ -32,7 +32,7 @@ enum DueTime {
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
         // A busy server without Retry-After gets the pause of a first failure, even if the declaration changes.
-        state.askedUntil = hints.retryAt ?? hints.retryStatus.map { _ in now + firstRetry.seconds }
+        state.askedUntil = hints.wait.map { $0.end ?? now + firstRetry.seconds }
         return state
     }
 
@@ -101,16 +101,16 @@ enum DueTime {
                     state.note,
                     "the server says that \(gone) is gone permanently (410): no request is sent until the declaration of "
                         + "the source changes, or it is disabled and enabled again")
-            } else if let status = hints.retryStatus {
-                if let asked = hints.retryAt {
+            } else if let wait = hints.wait {
+                let status = wait.status.map { " (\($0))" } ?? ""
+                if let asked = wait.end {
                     state.nextDue = max(due, asked)
-                    state.note = join(state.note, "the server asks to wait until \(text(asked)) (\(status))")
+                    state.note = join(state.note, "the server asks to wait until \(text(asked))\(status)")
                 } else {
                     let due = max(due, now + firstRetry.seconds)
                     state.nextDue = due
                     state.note = join(
-                        state.note, "the server is busy (\(status)) without a Retry-After; next attempt \(text(due))"
-                    )
+                        state.note, "the server is busy\(status) without a Retry-After; next attempt \(text(due))")
                 }
             } else {
                 let count = state.failures == 1 ? nil : "\(state.failures) failed runs in a row"

@@ -30,16 +30,19 @@ package enum Figures {
     package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// Returns `31 inserted, 2 updated, 1 deleted, 4 unchanged`, without figures that are 0.
-    package static func changes(_ report: RunReport) -> String {
+    ///
+    /// - Parameter number: writes a figure.
+    package static func changes(_ report: RunReport, number: (Int) -> String = { String($0) }) -> String {
         let figures = [
             (report.counts.inserted, "inserted"), (report.counts.updated, "updated"),
             (report.counts.deleted, "deleted"),
             (report.counts.unchanged, "unchanged"), (report.counts.replaced, "replaced by later ones"),
             (report.skipped, "skipped"),
         ]
-        let parts = figures.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let parts = figures.filter { $0.0 > 0 }.map { "\(number($0.0)) \($0.1)" }
         if parts.count == 1, report.counts.unchanged > 0 {
-            return "no changes (\(count(report.counts.unchanged, "row")) unchanged)"
+            return
+                "no changes (\(number(report.counts.unchanged)) \(report.counts.unchanged == 1 ? "row" : "rows") unchanged)"
         }
         return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
     }

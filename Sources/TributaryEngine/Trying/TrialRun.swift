@@ -7,6 +7,7 @@ import FeedParsing
 package import FeedStores
 import Foundation
 import Locking
+import XMLStream
 
 extension SyncService {
     /// The timeout of one trial, including the download.
@@ -102,7 +103,7 @@ private actor TrialRun {
 
     // MARK: - The document
 
-    /// Writes the document to a file, decompressed, with its actual encoding in the XML declaration.
+    /// Writes the document to a file, decompressed; XML of a known charset in UTF-8.
     ///
     /// - Returns: the format from the media type or the first character; nil for XML and JSON.
     private func write(to file: String) async throws -> BodyFormat? {
@@ -121,7 +122,7 @@ private actor TrialRun {
             charset = response.charset
             format = DocumentFormat.format(of: response)
         }
-        if let charset, format == nil { bytes = Self.declaring(charset, bytes) }
+        if let charset, format == nil { bytes = try Self.inUTF8(charset, bytes) }
         try bytes.write(to: URL(fileURLWithPath: file))
         return format
     }
@@ -165,13 +166,27 @@ private actor TrialRun {
         return (exchange.response, bytes)
     }
 
-    /// Returns XML whose declaration names the charset of its media type (RFC 7303, section 3).
-    private static func declaring(_ charset: String, _ bytes: Data) -> Data {
-        let isName = charset.utf8.allSatisfy { $0.isAlphanumeric || "-_.:".utf8.contains($0) }
-        guard isName, bytes.starts(with: "<".utf8) else { return bytes }
-        let end = bytes.starts(with: "<?xml ".utf8) ? bytes.range(of: Data("?>".utf8))?.upperBound : bytes.startIndex
-        guard let end else { return bytes }
-        return Data("<?xml version=\"1.0\" encoding=\"\(charset)\"?>".utf8) + bytes[end...]
+    /// Returns XML in UTF-8, each character in its line and column: the file has no media type that would name its charset
+    /// (RFC 7303, section 3).
+    private static func inUTF8(_ charset: String, _ bytes: Data) throws -> Data {
+        guard bytes.starts(with: "<".utf8) else { return bytes }
+        var text = Data()
+        try bytes.withUnsafeBytes { buffer in
+            let bytes = buffer.bindMemory(to: UInt8.self)
+            let (decoder, _) = try TextDecoder.make(encoding: charset, start: bytes)
+            try decoder.decode(bytes) { text.append($0) }
+            try decoder.finish { text.append($0) }
+        }
+        guard text.starts(with: "<?xml ".utf8), let end = text.range(of: Data("?>".utf8))?.lowerBound else {
+            return text
+        }
+        // Without an encoding, XML is UTF-8.
+        var declaration = String(decoding: text[..<end], as: UTF8.self)
+        if let encoding = declaration.firstRange(of: /\sencoding\s*=\s*(?:"[^"]*"|'[^']*')/) {
+            let blank = declaration[encoding].map { $0.isNewline ? String($0) : " " }.joined()
+            declaration.replaceSubrange(encoding, with: blank)
+        }
+        return Data(declaration.utf8) + text[end...]
     }
 
     // MARK: - The rows
@@ -186,7 +201,10 @@ private actor TrialRun {
         if case .address(let given) = subject { (address, name) = (given, nil) }
         let registry = environment.registry
         let own = name ?? SourceName.make(of: address)
-        let proposal = try await Inference(of: document, format: format, address: address).proposal(
+        // The document may be compressed twice, and a character of UTF-8 may have three bytes where it had one.
+        let proposal = try await Inference(
+            of: document, format: format, address: address, limit: 3 * Trial.mostBytes
+        ).proposal(
             Inference.Surroundings(
                 name: name, takenTables: registry.tables,
                 writtenTables: environment.configuration.mappedTables(except: own),
@@ -238,12 +256,5 @@ extension TributaryConfiguration {
         sources.filter { $0.name != name }.flatMap(\.requests).reduce(into: []) { names, request in
             if case .mapping(let mapping) = request.content { names.formUnion(mapping.tables.map(\.table)) }
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isAlphanumeric: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
-            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
     }
 }

@@ -30,7 +30,7 @@ extension API {
     }
 
     /// The runs as they are recorded, as server-sent events.
-    func events(_ request: Request, _ query: Query) async throws -> Response {
+    func events(_ request: Request, _ query: Query, _ context: PageContext) async throws -> Response {
         let names = try declared(query)
         let text = request.headers[.lastEventID] ?? query["after"]
         let position = try text.map { text in
@@ -47,7 +47,8 @@ extension API {
                 [.retryAfter: "60"])
         }
         let stream = EventStream(
-            activeRuns: service.activeRuns, store: store, sources: Set(names), start: start, place: place)
+            activeRuns: service.activeRuns, store: store, sources: Set(names), start: start, place: place,
+            isAllowed: context.isAllowed)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in

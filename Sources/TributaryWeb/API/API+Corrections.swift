@@ -90,7 +90,7 @@ extension API {
                 }
                 guard let run = try store.recordedRun(number),
                     try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
-                    let review = configuration.review(of: run)
+                    let review = configuration.review(of: run).map(self.shown)
                 else {
                     throw Query.Problem(
                         "run \(number) is not blocked, or this daemon cannot show its changes", .notFound)
@@ -112,8 +112,11 @@ extension API {
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
         let (stack, review) = try await service.plan(source, ignoresValidators: try query.flag("full"))
         return .json(
-            try JSONOutput.line(PlanOutput(source: name, plan: stack, report: PlanReport(review, limit: limit))))
+            try JSONOutput.line(PlanOutput(source: name, plan: stack, report: PlanReport(shown(review), limit: limit))))
     }
+
+    /// Returns a review with the rows that may be shown.
+    private func shown(_ review: ChangeReview) -> ChangeReview { showsRows ? review : review.totals }
 
     private func correct(_ query: Query, _ correction: () throws -> Correction) async throws -> Response {
         guard let source = query["source"] else { throw Query.Problem("name the source as ?source=NAME") }
@@ -126,16 +129,16 @@ extension API {
             return .json(try JSONOutput.line(report))
         }
         let plan = try await service.plan(correction, of: source)
-        return .json(try JSONOutput.line(Self.output(plan, of: source, limit: limit)))
+        return .json(try JSONOutput.line(output(plan, of: source, limit: limit)))
     }
 
-    private static func output(_ plan: CorrectionPlan, of source: String, limit: Int) -> PlanOutput {
+    private func output(_ plan: CorrectionPlan, of source: String, limit: Int) -> PlanOutput {
         var output =
             switch plan.content {
             case .rows(let review, let stack?):
-                PlanOutput(source: source, plan: stack, report: PlanReport(review, limit: limit))
+                PlanOutput(source: source, plan: stack, report: PlanReport(shown(review), limit: limit))
             case .rows(let review, nil):
-                PlanOutput(source: source, counts: plan.counts, report: PlanReport(review, limit: limit))
+                PlanOutput(source: source, counts: plan.counts, report: PlanReport(shown(review), limit: limit))
             case .purge: PlanOutput(source: source, counts: plan.counts, report: PlanReport(limit: limit))
             }
         output.digest = plan.digest

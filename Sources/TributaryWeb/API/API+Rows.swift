@@ -57,7 +57,7 @@ extension API {
     private func rows(_ request: Request, _ query: Query) async throws -> Response {
         let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard names.count == 4 else { throw Query.Problem("unknown path; GET /api lists the operations", .notFound) }
-        let address = try RowAddress(table: names[2], query, most: Self.mostRows)
+        let address = try RowAddress(table: names[2], query, most: Self.mostRows, in: service.configuration)
         return .json(
             try await store.browse(isSearch: address.isSearch) { store in
                 guard let table = try store.browsedTable(address.table) else {

@@ -11,7 +11,7 @@ import TributaryEngine
 struct API: Sendable {
     let service: SyncService
     let store: StoreQueue
-    /// False where `[daemon] rows` is false.
+    /// False where `[daemon] rows` is false: then no answer has rows of the store, or changes of them.
     let showsRows: Bool
     /// The places of those who follow events or a page.
     let followers: LiveLimit
@@ -26,7 +26,7 @@ struct API: Sendable {
         let source = APIOperation.Parameter("source", "The name of a source.")
         let sources = APIOperation.Parameter(
             "source", "The name of a source; repeat it for several.", isRepeated: true)
-        let all: [APIOperation] = [
+        let states: [APIOperation] = [
             .get(
                 "/api/status", "The states of sources and hooks, as 'status --json'.", [sources],
                 answers: .object(AnswerSchemas.status)
@@ -38,6 +38,8 @@ struct API: Sendable {
                     .init("limit", "The maximum number of runs: 20 by default, at most 10,000.", .integer),
                 ], answers: .object(AnswerSchemas.history)
             ) { _, query in try await history(query) },
+        ]
+        let changes: [APIOperation] = [
             .get(
                 "/api/changes", "Changed rows, as 'changes --json'.",
                 [
@@ -46,12 +48,13 @@ struct API: Sendable {
                     .init("after", "The id of a changelog row: returns the rows after it, as 'tail --json'.", .integer),
                     .init("limit", "The maximum number of rows: 1,000 by default, at most 10,000.", .integer),
                 ], answers: .lines(.either([.named("Change"), .named("ChangelogLine")]))
-            ) { _, query in try await changes(query) },
-            .get(
+            ) { _, query in try await self.changes(query) }
+        ]
+        let others: [APIOperation] = [
+            .events(
                 "/api/events", "Each run as it is recorded, as server-sent events.",
-                [sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID.")],
-                answers: .events
-            ) { request, query in try await events(request, query) },
+                [sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID.")]
+            ) { request, query, context in try await events(request, query, context) },
             .get(
                 "/api/review",
                 "The blocked runs, and the changes that a run would make, the largest differences first.",
@@ -82,7 +85,7 @@ struct API: Sendable {
                 answers: AnswerSchemas.object(["resumed": .array(.string)])
             ) { _, query in try await resume(query) },
         ]
-        return all + correctionOperations + (showsRows ? rowOperations : []) + trialOperations + [
+        return states + (showsRows ? changes + rowOperations : []) + others + correctionOperations + trialOperations + [
             .get("/api", "The operations of the API.", answers: .object(AnswerSchemas.index)) { _, _ in
                 .json(try JSONOutput.line(APIIndex(self.operations)))
             },
@@ -94,18 +97,21 @@ struct API: Sendable {
 
     func add(to router: Router<PageContext>) {
         for operation in operations {
-            router.on(RouterPath(stringLiteral: operation.path), method: operation.method) { request, _ in
+            router.on(RouterPath(stringLiteral: operation.path), method: operation.method) { request, context in
                 try await answer(request) {
                     let query = Query(request)
                     // Of rows, a value may be empty.
                     if !operation.path.hasPrefix("/api/tables/") { try operation.check(query) }
-                    return try await operation.answer(request, query)
+                    return try await operation.answer(request, query, context)
                 }
             }
         }
         let others = router.group("/api")
         others.get("**") { request, _ in
-            Response.refusal(of: request, .notFound, "unknown path; GET /api lists the operations")
+            let isOff = !showsRows && ["/api/changes", "/api/tables"].contains { request.uri.path.hasPrefix($0) }
+            return Response.refusal(
+                of: request, .notFound,
+                isOff ? Pages.rowsAreOff : "unknown path; GET /api lists the operations")
         }
         others.post("**") { request, _ in
             Response.refusal(of: request, .notFound, "unknown path; GET /api lists the operations")

@@ -42,14 +42,24 @@ struct APIOperation: Sendable {
     var parameters: [Parameter]
     var content: Content
     /// Answers a request whose parameters are known.
-    var answer: @Sendable (Request, Query) async throws -> Response
+    var answer: @Sendable (Request, Query, PageContext) async throws -> Response
 
     static func get(
         _ path: String, _ summary: String, _ parameters: [Parameter] = [], answers content: Content,
         _ answer: @escaping @Sendable (Request, Query) async throws -> Response
     ) -> APIOperation {
         APIOperation(
-            method: .get, path: path, summary: summary, parameters: parameters, content: content, answer: answer)
+            method: .get, path: path, summary: summary, parameters: parameters, content: content
+        ) { request, query, _ in try await answer(request, query) }
+    }
+
+    /// An operation that answers with server-sent events until its client may no longer see them.
+    static func events(
+        _ path: String, _ summary: String, _ parameters: [Parameter],
+        _ answer: @escaping @Sendable (Request, Query, PageContext) async throws -> Response
+    ) -> APIOperation {
+        APIOperation(
+            method: .get, path: path, summary: summary, parameters: parameters, content: .events, answer: answer)
     }
 
     static func post(
@@ -57,8 +67,8 @@ struct APIOperation: Sendable {
         _ answer: @escaping @Sendable (Request, Query) async throws -> Response
     ) -> APIOperation {
         APIOperation(
-            method: .post, path: path, summary: summary, parameters: parameters, content: .object(schema),
-            answer: answer)
+            method: .post, path: path, summary: summary, parameters: parameters, content: .object(schema)
+        ) { request, query, _ in try await answer(request, query) }
     }
 
     /// A name for programs that are generated, such as `getTablesNameRows`.

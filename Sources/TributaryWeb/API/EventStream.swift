@@ -16,7 +16,11 @@ struct EventStream: Sendable {
     let sources: Set<String>
     let start: RunPosition
     let place: LiveLimit.Place
+    /// Returns false once the client's token is no longer valid.
+    let isAllowed: @Sendable () -> Bool
 
+    /// The least time between two looks, as for an open page.
+    private static let pause = LiveStream.pause
     /// The most runs of one piece. The next is read when this one has been written.
     private static let mostRuns = 200
     /// The time after which it looks even if nothing has happened in this process, and says that it is alive.
@@ -24,7 +28,7 @@ struct EventStream: Sendable {
 
     private enum Tick { case change, time }
 
-    /// Writes until the reader is gone or the daemon is to stop.
+    /// Writes until the reader is gone, its token is no longer valid, or the daemon is to stop.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
         let changes = activeRuns.changes().map { Tick.change }
@@ -33,7 +37,9 @@ struct EventStream: Sendable {
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
         try await send(after: &position, to: &writer)
         for try await _ in merge(changes, times).cancelOnGracefulShutdown() {
+            guard isAllowed() else { return }
             try await send(after: &position, to: &writer)
+            try await Task.sleep(for: Self.pause)
         }
     }
 

@@ -18,6 +18,7 @@ struct ChangeView {
     /// The most columns of an update in its line, and characters of their values.
     private static let (mostBrief, longestBrief) = (3, 60)
 
+    /// The identity of the change on a page, wherever it moves to.
     var id: String
     var table: String
     var key: String
@@ -29,8 +30,9 @@ struct ChangeView {
     var hasColumns: Bool
     var isUnknown: Bool
 
-    init(_ change: RowChange, id: String) {
-        self.id = id
+    init(_ change: RowChange) {
+        let values = change.key.isEmpty ? change.new ?? change.old ?? [] : change.key
+        id = Self.id(change.run, change.table, change.operation, values.map { "\($0.column)=\($0.value)" })
         table = change.table
         key = change.key.map { "\($0.column) = \(Self.text($0.value))" }.joined(separator: ", ")
         operation = change.operation
@@ -59,12 +61,11 @@ struct ChangeView {
         }
     }
 
-    init(_ change: ChangeReview.Row, id: String) {
-        self.init(RowChange(change), id: id)
-    }
+    init(_ change: ChangeReview.Row) { self.init(RowChange(change)) }
 
-    init(_ change: ChangelogEntry, id: String) {
-        self.id = id
+    /// - Parameter run: the run that made the change.
+    init(_ change: ChangelogEntry, of run: Int64) {
+        id = Self.id(run, change.table, change.operation, [change.key.description])
         table = change.table
         key = Self.text(change.key)
         operation = change.operation
@@ -73,8 +74,24 @@ struct ChangeView {
         isUnknown = false
     }
 
+    private static func id(_ run: Int64, _ table: String, _ operation: String, _ key: [String]) -> String {
+        "change-\(run)-" + Fingerprint.hexadecimal(([table, operation] + key).joined(separator: "\u{0}"))
+    }
+
     private static func text(_ value: StoredValue) -> String {
         guard case .text(let text) = value else { return value.description }
         return text.count > longest ? text.prefix(longest) + " …" : text
+    }
+}
+
+extension [ChangeView] {
+    /// Makes the identities differ: rows of a table without a key may be equal.
+    mutating func distinguish() {
+        var counts: [String: Int] = [:]
+        for index in indices {
+            let count = counts[self[index].id, default: 0] + 1
+            counts[self[index].id] = count
+            if count > 1 { self[index].id += "-\(count)" }
+        }
     }
 }

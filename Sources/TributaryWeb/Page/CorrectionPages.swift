@@ -22,17 +22,47 @@ struct CorrectionPages: Sendable {
                 "Other sites cannot open this page. Open it from the page of the source.", .forbidden,
                 at: place(address, isHere: false))
         }
+        guard address.format == nil || pages.showsRows else { return pages.missing(Pages.rowsAreOff) }
         return try await answer(address, "\(address.title): not possible") {
-            let plan = try await pages.service.plan(try address.correction(), of: address.source)
+            let name = address.source
+            // Read before the plan: what is committed meanwhile makes it out of date.
+            let (seen, isPaused) = try await pages.store.read { store in
+                (
+                    try store.runs(of: name, failed: false, limit: 1).first?.number ?? 0,
+                    try store.states(of: name).source.isPaused
+                )
+            }
+            let plan = try await pages.service.plan(try address.correction(), of: name)
             if let format = address.format {
                 guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
                 return .file(try ReviewView.file(review, address.part, format), format)
             }
-            let view = view(plan, address)
+            var view = view(plan, address)
+            if view.action != nil, !isPaused, pages.service.configuration[source: name]?.isEnabled == true {
+                view.pause = PageAddress.path(name, "/pause?then=" + address.address(address.part).percentEncoded)
+            }
             let page = Page(
                 title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
-            return pages.answer(page, at: place(address, isHere: true))
+            let own = address.address(address.part)
+            return pages.answer(
+                page, at: place(address, isHere: true),
+                following: own + (own.contains("?") ? "&" : "?") + "seen=\(seen)")
         }
+    }
+
+    private struct OutdatedView {
+        var run: Int64?
+        var address: String
+    }
+
+    /// Returns what an open page is told: that a run was committed since, after which its button changes nothing.
+    func outdated(_ address: CorrectionAddress, since seen: Int64) async throws -> Page {
+        let run = try await pages.store.read { try $0.commits(of: address.source, after: seen).last?.number }
+        let view = OutdatedView(run: run, address: address.address(address.part))
+        return Page(
+            title: address.title,
+            fragments: [Fragment("outdated", pages.templates.render("outdated", view))],
+            status: run.map { "Run \($0) was committed since these changes were shown." } ?? "")
     }
 
     private func place(_ address: CorrectionAddress, isHere: Bool) -> [Layout.Place] {
@@ -95,7 +125,8 @@ struct CorrectionPages: Sendable {
             return view
         case .rows(let review, let stack):
             var view = ReviewView(
-                review, address.part, action: review.tables.isEmpty ? nil : action, promise: Self.promise
+                review, address.part, showsRows: pages.showsRows, action: review.tables.isEmpty ? nil : action,
+                promise: Self.promise
             ) { address.address($0, suffix: $1) }
             if let blocked = stack?.blocked { view.notes.append("A run would be blocked: \(blocked)") }
             view.notes += stack?.notes ?? []

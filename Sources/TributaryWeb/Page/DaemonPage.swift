@@ -86,7 +86,7 @@ extension DaemonPage {
         var position: String
         var behind: Int
         var deliveredAt: TimeView?
-        var attempts: Int?
+        var attempts: String?
         var nextAttempt: TimeView?
         var error: String?
         /// Where its event is sent again; nil where none has failed.
@@ -102,7 +102,7 @@ extension DaemonPage {
             position = status.state.map { "run \($0.position.run)" } ?? "–"
             behind = status.behind
             deliveredAt = status.state?.deliveredAt.map(TimeView.init)
-            attempts = status.state.flatMap { $0.attempts > 0 ? $0.attempts : nil }
+            attempts = status.state.flatMap { $0.attempts > 0 ? Figures.count($0.attempts, "attempt") : nil }
             nextAttempt = status.state?.nextAttempt.map(TimeView.init)
             error = status.state?.error
             isProblem = attempts != nil || status.isGone

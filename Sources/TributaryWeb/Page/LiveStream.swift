@@ -17,13 +17,13 @@ struct LiveStream: Sendable {
     let place: LiveLimit.Place
 
     /// The least time between two looks.
-    private static let pause = Duration.milliseconds(500)
+    static let pause = Duration.milliseconds(500)
     /// The time after which it looks even if nothing has happened in this process. Others may have written to the store.
     private static let interval = Duration.seconds(5)
 
     private enum Tick { case change, time }
 
-    /// Writes until the browser is gone or the daemon is to stop.
+    /// Writes until the browser is gone, its token is no longer valid, or the daemon is to stop.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
         let changes = pages.service.activeRuns.changes().map { Tick.change }
@@ -32,6 +32,7 @@ struct LiveStream: Sendable {
         var former = first
         try await send(first, to: &writer, since: nil)
         for try await _ in merge(changes, times).cancelOnGracefulShutdown() {
+            guard pages.isAllowed() else { return }
             let now = ContinuousClock.now
             do {
                 let made = try await pages.followed.value(of: pages.key(of: text), since: now) {

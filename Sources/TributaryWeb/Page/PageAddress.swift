@@ -7,6 +7,10 @@ enum PageAddress: Sendable {
     case source(String, SourcePage.Options)
     case run(String, Int64, ReviewView.Part)
     case daemon
+    /// Whether the changes on the page of a correction are out of date.
+    ///
+    /// - Parameter seen: the last run of the source when they were shown.
+    case outdated(CorrectionAddress, seen: Int64)
 
     /// - Parameter address: path and query of a page.
     /// - Returns: nil where there is no such page.
@@ -18,6 +22,12 @@ enum PageAddress: Sendable {
         switch names.count {
         case 0: self = .sources(try SourceQuery(query))
         case 1 where parts[0] == DaemonPage.path: self = .daemon
+        case 3:
+            guard let correction = try CorrectionAddress(address), let seen = query["seen"].flatMap({ Int64($0) })
+            else {
+                return nil
+            }
+            self = .outdated(correction, seen: seen)
         case 2 where names[0] == "sources": self = .source(names[1], try SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
             guard let run = Int64(names[3]) else { return nil }
@@ -29,7 +39,7 @@ enum PageAddress: Sendable {
     /// The way to the page.
     var place: [Layout.Place] {
         switch self {
-        case .sources: []
+        case .sources, .outdated: []
         case .daemon: [Layout.Place(name: "Daemon", address: DaemonPage.path, isHere: true)]
         case .source(let name, _): [Layout.Place(name: name, address: Self.path(name), isHere: true)]
         case .run(let name, let run, _):

@@ -34,8 +34,12 @@ extension Pages {
             }
             switch parts[2] {
             case "refresh":
-                try await store.read { [service] _ in try service.refreshEverywhere([name]) }
-                done = "refresh"
+                let isStopped = try await store.read { [service] store in
+                    let isStopped = try store.states(of: name).source.isStopped
+                    if !isStopped { try service.refreshEverywhere([name]) }
+                    return isStopped
+                }
+                done = isStopped ? "is-paused" : "refresh"
             case "accept":
                 guard let run = try Query(request).number("run").map(Int64.init) else {
                     throw Query.Problem(
@@ -45,6 +49,11 @@ extension Pages {
                 done = "accept"
             case "pause":
                 let isPaused = try await store.write { [service] _ in try !service.pause([name]).isEmpty }
+                // From the page of a correction, back to it.
+                if let then = try Query(request)["then"].flatMap({ try CorrectionAddress($0) }), then.source == name {
+                    logger.notice("\(name): pause requested on the page")
+                    return .seeOther(then.address(then.part))
+                }
                 done = isPaused ? "pause" : "was-paused"
             case "resume":
                 let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
@@ -87,6 +96,7 @@ extension Pages {
         case "refresh": "Refresh queued; it starts when a slot is free."
         case "accept": "The documents of the blocked run are being committed; nothing is fetched."
         case "pause": "It is paused: nothing is fetched until you resume it."
+        case "is-paused": "It is paused, and is refreshed once you resume it."
         case "was-paused": "It was already paused."
         case "resume": "It is resumed; a refresh is queued."
         case "not-paused": "It was not paused."

@@ -15,16 +15,18 @@ struct Pages: Sendable {
     let templates: Templates
     /// The pages that each page leads to.
     private let links: [Layout.Link]
-    /// False where no page shows rows of the store.
-    private let showsRows: Bool
+    /// False where `[daemon] rows` is false: then no page shows rows of the store, or changes of them.
+    let showsRows: Bool
+    static let rowsAreOff = "Rows are not shown: rows = false in [daemon]."
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
-    private let texts = SourceTexts()
     private let live: LiveLimit
     /// The pages as they were made last for those who follow them, by their keys.
     let followed = BriefCache<Page?>()
     /// False for pages without buttons.
     private(set) var mayChange = true
+    /// Returns false once a reload has changed the tokens.
+    private(set) var isAllowed: @Sendable () -> Bool = { true }
 
     /// - Throws: where a template is wrong.
     init(
@@ -57,6 +59,7 @@ struct Pages: Sendable {
     func seen(by context: PageContext) -> Pages {
         var pages = self
         pages.mayChange = context.mayChange
+        pages.isAllowed = context.isAllowed
         return pages
     }
 
@@ -87,26 +90,28 @@ struct Pages: Sendable {
             ).page()
         case .source(let name, let options):
             let running = service.activeRuns[source: name]
-            return try await store.read { [templates, texts, showsRows, mayChange] store in
+            return try await store.read { [templates, showsRows, mayChange] store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, texts: texts, showsRows: showsRows,
+                    name, options, in: store, configuration, running: running, showsRows: showsRows,
                     mayChange: mayChange, templates: templates, now: Date())?.page()
             }
+        case .outdated(let correction, let seen):
+            return try await CorrectionPages(pages: self).outdated(correction, since: seen)
         case .run(let source, let number, let part):
-            return try await store.read { [templates, mayChange] store in
+            return try await store.read { [templates, showsRows, mayChange] store in
                 try RunPage(
-                    source, number, part, in: store, configuration, mayChange: mayChange, templates: templates)?.page()
+                    source, number, part, in: store, configuration, showsRows: showsRows, mayChange: mayChange,
+                    templates: templates)?.page()
             }
         }
     }
 
-    /// Reads once what the list and the lines of the configuration's file need, so that the first visitor does not wait for
-    /// cold caches. Keeps no list: the first visitor sees the present one.
+    /// Reads once what the list needs, so that the first visitor does not wait for cold caches. Keeps no list: the first
+    /// visitor sees the present one.
     func warmUp() async {
         let configuration = service.configuration
         // Errors are shown to visitors.
-        try? await store.read { [texts] store in
-            texts.readLines(of: configuration)
+        try? await store.read { store in
             _ = SourceTable(try StoreStatus(configuration, in: store, now: Date()))
         }
     }
@@ -131,6 +136,7 @@ struct Pages: Sendable {
                 return try await download.response(self) ?? missing("There is no such run.", at: place)
             }
             guard let address = try PageAddress(text) else { return missing("There is no such page.") }
+            if case .outdated = address { return missing("There is no such page.") }
             place = address.place
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: place)
@@ -161,12 +167,21 @@ struct Pages: Sendable {
 
     /// Returns where a page is followed. A run has ended, and so its page stays as it is.
     private static func live(_ address: PageAddress, _ text: String) -> String {
-        if case .run = address { "" } else { "/live?page=" + text.percentEncoded }
+        if case .run = address { return "" }
+        // The notice of a button is not part of the page that is followed.
+        let parts = text.split(separator: "?", maxSplits: 1)
+        let items = parts.dropFirst().flatMap { $0.split(separator: "&") }.filter { !$0.hasPrefix("done=") }
+        return live(String(parts[0]) + (items.isEmpty ? "" : "?" + items.joined(separator: "&")))
     }
 
-    /// Answers with a page that stays as it is.
-    func answer(_ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok) -> Response {
+    private static func live(_ text: String) -> String { "/live?page=" + text.percentEncoded }
+
+    /// Answers with a page that stays as it is, but for parts that are followed at another address.
+    func answer(
+        _ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok, following address: String? = nil
+    ) -> Response {
         var layout = layout(page)
+        layout.live = address.map(Self.live) ?? ""
         layout.lead(by: place)
         return .html(status, templates.render("layout", layout))
     }

@@ -11,9 +11,9 @@ struct ReviewView {
 
     struct Table {
         var name: String
-        var inserted: Int
-        var updated: Int
-        var deleted: Int
+        var inserted: String
+        var updated: String
+        var deleted: String
         /// Shows the rows of this table alone.
         var address: String?
         var isChosen = false
@@ -57,14 +57,14 @@ struct ReviewView {
                 .filter { $0.1 > 0 }
             guard !operations.isEmpty else { return [] }
             let all = Filter(
-                name: "all \(operations.reduce(0) { $0 + $1.1 })",
+                name: "all \(operations.reduce(0) { $0 + $1.1 }.grouped)",
                 address: address(with { ($0.from, $0.table, $0.operation) = (0, nil, nil) }),
                 isChosen: table == nil && operation == nil)
             return [all]
                 + operations.map { operation, count in
                     let isChosen = self.operation == operation
                     return Filter(
-                        name: "\(operation) \(count)",
+                        name: "\(operation) \(count.grouped)",
                         address: address(with { ($0.from, $0.operation) = (0, isChosen ? nil : operation) }),
                         isChosen: isChosen)
                 }
@@ -87,7 +87,7 @@ struct ReviewView {
     var hasRows = false
     var first = 0
     var last = 0
-    var omitted: Int?
+    var omitted: String?
     var filters: [Filter] = []
     var hasFilters = false
     var previous: String?
@@ -98,6 +98,8 @@ struct ReviewView {
     var action: String?
     var does: String
     var promise: String
+    /// Where the source is paused before somebody decides; nil where that is not offered.
+    var pause: String?
     /// How the changes are refused.
     var refusal: String?
     /// What is said in place of the button.
@@ -106,10 +108,11 @@ struct ReviewView {
     var notes: [String] = []
 
     /// - Parameters:
+    ///   - showsRows: false for the totals alone.
     ///   - action: where the button leads; nil for none.
     ///   - address: returns where a part of the rows is shown, or with the suffix of a format, is written for programs.
     init(
-        _ review: ChangeReview, _ part: Part, action: String?, promise: String,
+        _ review: ChangeReview, _ part: Part, showsRows: Bool, action: String?, promise: String,
         address: (_ part: Part, _ suffix: String) -> String
     ) {
         does = Self.button(review.total)
@@ -118,20 +121,28 @@ struct ReviewView {
         instead = review.tables.isEmpty ? "No row would change." : nil
         tables = review.tables.map { table in
             Table(
-                name: table.table, inserted: table.inserted, updated: table.updated, deleted: table.deleted,
-                address: address(
-                    part.with { ($0.from, $0.table) = (0, table.table == part.table ? nil : table.table) }, ""),
+                name: table.table, inserted: table.inserted.grouped, updated: table.updated.grouped,
+                deleted: table.deleted.grouped,
+                address: !showsRows
+                    ? nil
+                    : address(
+                        part.with { ($0.from, $0.table) = (0, table.table == part.table ? nil : table.table) }, ""),
                 isChosen: table.table == part.table)
+        }
+        guard showsRows else {
+            if !review.tables.isEmpty { notes.append(Pages.rowsAreOff) }
+            return
         }
         filters = part.filters(review.total) { address($0, "") }
         hasFilters = !filters.isEmpty
         let rows = part.rows(of: review)
         let shown = rows.dropFirst(part.from).prefix(Self.rowsPerPage)
-        changes = shown.enumerated().map { ChangeView($1, id: "change-\($0)") }
+        changes = shown.map { ChangeView($0) }
+        changes.distinguish()
         hasRows = !review.rows.isEmpty
         first = shown.isEmpty ? 0 : part.from + 1
         last = shown.isEmpty ? 0 : part.from + shown.count
-        omitted = review.omitted > 0 ? review.omitted : nil
+        omitted = review.omitted > 0 ? review.omitted.grouped : nil
         previous = part.from > 0 ? address(part.with { $0.from = max(0, part.from - Self.rowsPerPage) }, "") : nil
         next = last < rows.count && !shown.isEmpty ? address(part.with { $0.from = last }, "") : nil
         formats =
@@ -148,7 +159,7 @@ struct ReviewView {
         self.does = does
         self.action = action
         self.promise = promise
-        tables = purge.tables.map { Table(name: $0.name, inserted: 0, updated: 0, deleted: $0.deleted) }
+        tables = purge.tables.map { Table(name: $0.name, inserted: "0", updated: "0", deleted: $0.deleted.grouped) }
         for table in purge.tables.sorted(by: { $0.name < $1.name }) {
             if table.shared > 0 {
                 notes.append(
@@ -168,7 +179,7 @@ struct ReviewView {
         let parts = [("delete", counts.deleted), ("update", counts.updated), ("insert", counts.inserted)]
             .filter { $0.1 > 0 }
         let texts = parts.enumerated().map { place, part in
-            "\(part.0) \(part.1)" + (place == 0 ? (part.1 == 1 ? " row" : " rows") : "")
+            "\(part.0) \(part.1.grouped)" + (place == 0 ? (part.1 == 1 ? " row" : " rows") : "")
         }
         let start = texts.dropLast().joined(separator: ", ")
         return (start.isEmpty ? "" : start + " and ") + (texts.last ?? "no row changes")

@@ -32,12 +32,12 @@ struct RunChanges {
         let isSearched = part.operation != nil || part.table != nil
         var found: [ChangeView] = []
         var passed = 0
-        func add(_ change: (String) -> ChangeView) -> Bool {
+        func add(_ change: () -> ChangeView) -> Bool {
             if passed < part.from {
                 passed += 1
                 return true
             }
-            found.append(change("change-\(found.count)"))
+            found.append(change())
             return found.count <= part.limit
         }
         if hasHistory {
@@ -46,7 +46,7 @@ struct RunChanges {
             query.mostSearched = isSearched ? Self.mostSearched : nil
             query.passedOver = part.from
             passed = part.from
-            try store.changes(query, while: { change in add { ChangeView(change, id: $0) } })
+            try store.changes(query, while: { change in add { ChangeView(change) } })
         } else if let journal = try store.run(run) {
             var last: Int64 = 0
             var left = isSearched ? Self.mostSearched : .max
@@ -58,7 +58,7 @@ struct RunChanges {
                 where isOpen && (part.table == nil || part.table == change.table)
                     && (part.operation == nil || part.operation == change.operation)
                 {
-                    isOpen = add { ChangeView(change, id: $0) }
+                    isOpen = add { ChangeView(change, of: run) }
                 }
                 last = end
                 left -= next.count
@@ -66,6 +66,8 @@ struct RunChanges {
         }
         hasMore = found.count > part.limit
         isCut = isSearched && !hasMore && count > Self.mostSearched
-        changes = Array(found.prefix(part.limit))
+        found = Array(found.prefix(part.limit))
+        found.distinguish()
+        changes = found
     }
 }

@@ -33,6 +33,7 @@ struct RunDownload: Sendable {
     /// - Returns: nil where the source has no such run.
     /// - Throws: ``Query/Problem`` where its changes are not known; `StoreError`; `CancellationError`.
     func response(_ pages: Pages) async throws -> Response? {
+        guard pages.showsRows else { throw Query.Problem(Pages.rowsAreOff, .notFound) }
         let configuration = pages.service.configuration
         let found = try await pages.store.read { store -> Found? in
             guard let run = try store.recordedRun(run), run.source == source else { return nil }

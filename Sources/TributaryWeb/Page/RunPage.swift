@@ -12,7 +12,8 @@ struct RunPage {
 
     let run: RunReport
     let part: ReviewView.Part
-    let changes: RunChanges
+    /// Nil where rows are not shown.
+    let changes: RunChanges?
     /// The tables of its source.
     let tables: [String]
     let neighbours: (previous: Int64?, next: Int64?)
@@ -34,7 +35,7 @@ struct RunPage {
     /// - Throws: `StoreError`.
     init?(
         _ source: String, _ number: Int64, _ part: ReviewView.Part, in store: any MainStore,
-        _ configuration: TributaryConfiguration, mayChange: Bool, templates: Templates
+        _ configuration: TributaryConfiguration, showsRows: Bool, mayChange: Bool, templates: Templates
     ) throws {
         guard let run = try store.recordedRun(number), run.source == source else { return nil }
         self.run = run
@@ -47,10 +48,13 @@ struct RunPage {
         isEnabled = configuration[source: source]?.isEnabled == true
         keepsHistory = configuration[source: source]?.keepsHistory == true
         hasLaterChange = following.change != nil
-        changes = try RunChanges(
-            number,
-            RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
-            of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
+        changes =
+            try !showsRows
+            ? nil
+            : RunChanges(
+                number,
+                RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
+                of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
         neighbours = try store.neighbours(of: number, of: source)
     }
@@ -64,7 +68,7 @@ struct RunPage {
     /// - Parameter waiting: the run that waits to be accepted with these changes.
     private func view(_ review: ChangeReview, _ waiting: Int64) -> ReviewView {
         var view = ReviewView(
-            review, part,
+            review, part, showsRows: changes != nil,
             action: mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
             promise: "The button makes exactly these changes. If the store has changed since, it makes none, and the "
                 + "run is blocked again.",
@@ -144,6 +148,8 @@ extension RunPage {
         var formats: [Layout.Link]
         var changes: [ChangeView]
         var isEmpty: Bool
+        /// Why no row is shown.
+        var off: String?
         var lacksHistory: Bool
         var first: Int
         var last: Int
@@ -154,16 +160,18 @@ extension RunPage {
         var searched: String?
 
         init(_ page: RunPage) {
-            changes = page.changes.changes
+            let shown = page.changes
+            changes = shown?.changes ?? []
             isEmpty = changes.isEmpty
-            lacksHistory = !page.changes.hasHistory && !changes.isEmpty
+            off = shown == nil ? Pages.rowsAreOff : nil
+            lacksHistory = shown?.hasHistory == false && !changes.isEmpty
             let from = page.part.from
             first = from + 1
             last = from + changes.count
             func address(_ change: (inout ReviewView.Part) -> Void) -> String { page.address(page.part.with(change)) }
             func starting(from: Int) -> String { address { $0.from = from } }
             blocked = page.blocked.flatMap { BlockedRunView($0, of: page.run.source) }
-            var filters = page.part.filters(page.run.counts) { page.address($0) }
+            var filters = shown == nil ? [] : page.part.filters(page.run.counts) { page.address($0) }
             hasFilters = !filters.isEmpty
             for table in page.tables where page.tables.count > 1 && hasFilters {
                 let isChosen = page.part.table == table
@@ -174,7 +182,7 @@ extension RunPage {
             }
             self.filters = filters
             formats =
-                page.changes.hasHistory && hasFilters
+                shown?.hasHistory == true && hasFilters
                 ? [ChangeFileFormat.csv, .json].map {
                     Layout.Link(
                         name: $0.rawValue.uppercased(),
@@ -182,10 +190,11 @@ extension RunPage {
                 } : []
             previous = from > 0 ? starting(from: max(0, from - RunPage.rowsPerPage)) : nil
             let following = from + RunPage.rowsPerPage
-            next = page.changes.hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil
-            let isRest = page.changes.hasMore && following > RunPage.mostPassed || page.changes.isCut
-            command = page.changes.hasHistory && isRest ? "tributary changes --run \(page.run.number ?? 0)" : nil
-            searched = page.changes.isCut ? RunChanges.mostSearched.grouped : nil
+            let hasMore = shown?.hasMore == true
+            next = hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil
+            let isRest = hasMore && following > RunPage.mostPassed || shown?.isCut == true
+            command = shown?.hasHistory == true && isRest ? "tributary changes --run \(page.run.number ?? 0)" : nil
+            searched = shown?.isCut == true ? RunChanges.mostSearched.grouped : nil
         }
     }
 }

@@ -9,11 +9,11 @@ struct RunRowView {
     var startedAt: TimeView
     var outcome: String
     var kind: String
-    var inserted: Int
-    var updated: Int
-    var deleted: Int
-    var unchanged: Int
-    var skipped: Int
+    var inserted: String
+    var updated: String
+    var deleted: String
+    var unchanged: String
+    var skipped: String
     var bytes: String
     var seconds: String
     var error: String?
@@ -25,14 +25,15 @@ struct RunRowView {
         let what = run.kind.map { " (\($0.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
         outcome = run.outcome.rawValue + what
         kind = run.outcome.rawValue
-        inserted = run.counts.inserted
-        updated = run.counts.updated
-        deleted = run.counts.deleted
-        unchanged = run.counts.unchanged
-        skipped = run.skipped
+        inserted = run.counts.inserted.grouped
+        updated = run.counts.updated.grouped
+        deleted = run.counts.deleted.grouped
+        unchanged = run.counts.unchanged.grouped
+        skipped = run.skipped.grouped
         bytes = Figures.bytes(run.bytes)
         seconds = Figures.seconds(run.seconds)
-        error = run.error
+        // The page of a blocked run has a button for what its error advises.
+        error = run.error.map(AcceptAdvice.removed)
     }
 }
 

@@ -84,14 +84,15 @@ struct SourceList {
     }
 
     private var columns: [ColumnView] {
-        let columns: [(SourceQuery.Order?, String)] = [
-            (.name, "Source"), (.state, "State"), (nil, "Last \(RunStrip.runs) runs"), (nil, "Rows"),
-            (nil, "Changed in 24 h"), (.success, "Last success"), (.due, "Next due"),
+        let columns: [(SourceQuery.Order?, String, Bool)] = [
+            (.name, "Source", false), (.state, "State", false), (nil, "Last \(RunStrip.runs) runs", false),
+            (nil, "Rows", true), (nil, "Changed in 24 h", true), (.success, "Last success", false),
+            (.due, "Next due", false),
         ]
-        return columns.map { order, title in
+        return columns.map { order, title, isNumber in
             ColumnView(
                 title: title, address: order.map { order in query.with { $0.order = order }.address },
-                isChosen: query.order == order)
+                isChosen: query.order == order, isNumber: isNumber)
         }
     }
 }
@@ -126,6 +127,7 @@ extension SourceList {
         /// Nil for a column by which nothing is sorted.
         var address: String?
         var isChosen: Bool
+        var isNumber: Bool
     }
 
     fileprivate struct TableView {

@@ -36,13 +36,14 @@ struct SourcePage {
     let blockedCounts: MergeCounts?
     let running: ActiveRuns.Entry?
     let redactor: Redactor
-    /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes.
-    let lastChange: (run: RunReport, changes: RunChanges)?
+    /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes where rows are
+    /// shown.
+    let lastChange: (run: RunReport, changes: RunChanges?)?
     /// The rows of the documents of the last commit.
     let rows: Int?
     /// False where no page shows rows of the store.
     let showsRows: Bool
-    let declaration: SourceText?
+    let declaration: DeclarationView
     /// False where nobody who sees the page may press a button.
     let mayChange: Bool
     let templates: Templates
@@ -53,7 +54,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, texts: SourceTexts, showsRows: Bool, mayChange: Bool, templates: Templates,
+        running: ActiveRuns.Entry?, showsRows: Bool, mayChange: Bool, templates: Templates,
         now: Date
     ) throws {
         let declaration = configuration[source: name]
@@ -67,7 +68,9 @@ struct SourcePage {
         requests = states.requests
         let first = try store.firstRun(of: name)
         let start = options.period.start(now: now, first: first)
-        var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first)
+        var timeline = Timeline(
+            from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first,
+            due: states.source.nextDue)
         timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
         self.timeline = timeline
         let blocked = try states.source.isBlocked ? store.blockedRun(of: name) : nil
@@ -80,11 +83,14 @@ struct SourcePage {
             run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
         }
         lastChange = try changing.flatMap { run in
-            try run.number.map { (run, try RunChanges($0, RunChanges.Part(limit: Self.mostChanges), of: 0, in: store)) }
+            try run.number.map { number in
+                let part = RunChanges.Part(limit: Self.mostChanges)
+                return (run, showsRows ? try RunChanges(number, part, of: 0, in: store) : nil)
+            }
         }
         rows = try store.recentRuns(
             of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)[name]?.rows
-        self.declaration = declaration.flatMap { texts.text(of: $0, in: configuration) }
+        self.declaration = DeclarationView(declaration, in: configuration.file)
         redactor = configuration.redactor
         self.templates = templates
     }
@@ -103,7 +109,7 @@ struct SourcePage {
                 Fragment("plots", templates.render("plots", PlotsView(self))),
                 Fragment("runs", templates.render("runs", RunsView(self))),
                 Fragment("requests", templates.render("requests", RequestsView(self))),
-                Fragment("declaration", templates.render("declaration", DeclarationView(declaration))),
+                Fragment("declaration", templates.render("declaration", declaration)),
             ], problems: status.isProblem ? 1 : 0,
             status: "\(name) is \(state.standing.word)" + (running == nil ? "." : ", and running."))
     }

@@ -1,4 +1,3 @@
-import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 import FeedStores
@@ -14,7 +13,8 @@ extension SourcePage {
             var bytes: String
             var received: Int
             var total: Int?
-            var rows: Int
+            /// Nil as long as no row is known.
+            var rows: String?
         }
 
         var standing: StandingView
@@ -43,17 +43,18 @@ extension SourcePage {
                     ?? (source.hasOwnCache ? "every \(RelativeTime.duration(source.cache.seconds))" : nil)
             }
             daemon = status.runner ?? status.daemon
-            error = status.state.error
+            // A link leads to the page whose button does what the error advises.
+            error = status.state.error.map { page.blockedRun == nil ? $0 : AcceptAdvice.removed(from: $0) }
             note = status.state.note.map { Sentence($0, due: status.state.nextDue) }
             since = page.running.map { TimeView($0.startedAt) }
             progress = page.running?.progress.map { progress in
                 Progress(
                     request: progress.requestNumber, requests: progress.requestCount,
                     bytes: Figures.bytes(progress.bytes), received: progress.bytes, total: progress.totalBytes,
-                    rows: progress.rows)
+                    rows: progress.rows > 0 ? Figures.count(progress.rows, "row") : nil)
             }
             if page.running == nil, let last = page.runs.first {
-                let changes = last.outcome == .committed ? ": \(Figures.changes(last))" : ""
+                let changes = last.outcome == .committed ? ": \(Figures.changes(last, number: \.grouped))" : ""
                 outcome = last.outcome.rawValue + changes
             }
         }
@@ -65,6 +66,7 @@ extension SourcePage {
         var isDeclared: Bool
         /// Where the blocked run is reviewed.
         var review: Layout.Link?
+        var mayBeRefreshed: Bool
         var mayBePaused: Bool
         var mayBeResumed: Bool
         var keepsHistory: Bool
@@ -80,6 +82,7 @@ extension SourcePage {
                         + (page.blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
                     address: PageAddress.path(page.name, "/runs/\(number)"))
             }
+            mayBeRefreshed = isDeclared && !page.status.state.isStopped
             mayBePaused = isDeclared && !page.status.state.isPaused
             mayBeResumed = isDeclared && page.status.state.isPaused
             keepsHistory = page.status.declaration?.keepsHistory == true
@@ -107,8 +110,8 @@ extension SourcePage {
             hasTables = !names.isEmpty
             rows = page.rows.map { "\($0.grouped) row\($0 == 1 ? "" : "s")" }
             run = page.lastChange.map { RunRowView($0.run) }
-            changes = page.lastChange?.changes.changes ?? []
-            changed = page.lastChange.map { Figures.changes($0.run) }
+            changes = page.lastChange?.changes?.changes ?? []
+            changed = page.lastChange.map { Figures.changes($0.run, number: \.grouped) }
         }
     }
 
@@ -134,9 +137,9 @@ extension SourcePage {
             var start: TimeView
             var runs: Int
             var failed: Int
-            var inserted: Int
-            var updated: Int
-            var deleted: Int
+            var inserted: String
+            var updated: String
+            var deleted: String
             var bytes: String
             var seconds: String
         }
@@ -163,7 +166,8 @@ extension SourcePage {
             rows = timeline.spans.compactMap { $0 }.reversed().map { figures in
                 Row(
                     start: TimeView(timeline.start(of: figures.span)), runs: figures.runs, failed: figures.failed,
-                    inserted: figures.inserted, updated: figures.updated, deleted: figures.deleted,
+                    inserted: figures.inserted.grouped, updated: figures.updated.grouped,
+                    deleted: figures.deleted.grouped,
                     bytes: Figures.bytes(figures.bytes), seconds: Figures.seconds(figures.seconds))
             }
         }
@@ -173,6 +177,7 @@ extension SourcePage {
         struct Row {
             var key: String
             var address: String?
+            var options: String?
             var status: String
             var outcome: String?
             var etag: String?
@@ -181,26 +186,31 @@ extension SourcePage {
             var movedTo: String?
         }
 
+        /// The most requests that are shown.
+        private static let most = 200
+
         var rows: [Row]
+        /// The number of requests that are not shown.
+        var more: String?
 
         init(_ page: SourcePage) {
-            let declared = page.status.declaration?.requests ?? []
-            let literal = page.status.declaration?.literalRedactor() ?? Redactor()
-            let keys = declared.map(\.key)
-            let others = page.requests.keys.filter { !keys.contains($0) }.sorted()
-            rows = (keys + others).map { key in
+            let requests = page.status.declaration?.requests ?? []
+            let keys = requests.map(\.key)
+            let declared = Dictionary(requests.map { ($0.key, $0) }) { first, _ in first }
+            let all = keys + page.requests.keys.filter { declared[$0] == nil }.sorted()
+            more = all.count > Self.most ? (all.count - Self.most).grouped : nil
+            rows = all.prefix(Self.most).map { key in
                 let state = page.requests[key]
                 // The last run may have ended before it came to the request.
                 let report = page.runs.lazy.flatMap(\.requests).first { $0.key == key && $0.outcome != .skipped }
                 return Row(
                     key: key,
-                    address: declared.first { $0.key == key }.map {
-                        literal.redact(page.redactor.redact("\($0.method) \($0.url)"))
-                    },
+                    address: declared[key].map { page.redactor.redact("\($0.method) \($0.url.template.shownAddress)") },
+                    options: declared[key].map(\.shownOptions).flatMap { $0.isEmpty ? nil : $0 },
                     status: report?.status.map(String.init) ?? "–", outcome: report?.outcome.rawValue,
                     etag: state?.validators.etag, lastModified: state?.validators.lastModified,
                     tables: state.map { $0.tables.sorted().joined(separator: ", ") } ?? "",
-                    movedTo: state?.movedTo.map(page.redactor.redact))
+                    movedTo: state?.movedTo.map { page.redactor.redact($0.shownAddress) })
             }
         }
     }
@@ -253,27 +263,6 @@ extension SourcePage {
                     count: $0, address: page.options.address(page.name, runs: $0) + "#runs",
                     isChosen: $0 == page.options.runs)
             }
-        }
-    }
-
-    struct DeclarationView {
-        struct Line {
-            var number: Int
-            var text: String
-        }
-
-        var file: String?
-        var lines: [Line]
-        var defaults: [Line]
-        var hasDefaults: Bool
-        var note: String?
-
-        init(_ text: SourceText?) {
-            file = text?.file
-            lines = text?.lines.map { Line(number: $0.number, text: $0.text) } ?? []
-            defaults = text?.defaults.map { Line(number: $0.number, text: $0.text) } ?? []
-            hasDefaults = !defaults.isEmpty
-            note = text?.note
         }
     }
 }

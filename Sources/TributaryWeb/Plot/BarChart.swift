@@ -4,7 +4,7 @@ import TributaryEngine
 
 /// Bars over a timeline, each of one or several values on top of one another, as an SVG image.
 ///
-/// A span in which nothing ran is a gap, which is marked over the whole height. A bar that is far larger than the others is
+/// A span in which a run is missing is a gap, which is marked over the whole height. A bar that is far larger than the others is
 /// cut, and has its value above it, so that the others can be seen. Below the axis, a mark stands for runs that failed.
 struct BarChart {
     /// A value of each span.
@@ -45,8 +45,8 @@ struct BarChart {
     private static let count: @Sendable (Double) -> String = { value in
         switch value {
         case ..<10_000: String(Int(value.rounded()))
-        case ..<10_000_000: String(Int((value / 1_000).rounded())) + "k"
-        default: String(Int((value / 1_000_000).rounded())) + "M"
+        case ..<999_500: String(Int((value / 1_000).rounded())) + "k"
+        default: number(value / 1_000_000) + "M"
         }
     }
 
@@ -74,10 +74,11 @@ struct BarChart {
                 dominant-baseline="middle">\(label)</text>
                 """
         }
+        let gaps = timeline.gaps
         for (index, figures) in timeline.spans.enumerated() {
             let x = Self.left + Double(index) * step
             guard let figures else {
-                if index < timeline.begin { continue }
+                guard gaps.contains(index) else { continue }
                 body += """
                     <rect class="gap" x="\(Self.number(x))" y="\(Self.number(Self.top))" \
                     width="\(Self.number(step))" height="\(Self.number(plotHeight))"/>
@@ -132,7 +133,7 @@ struct BarChart {
         let parts = series.map { series in
             "\(series.name) \(text(spans.map(series.value).max() ?? 0)) at most"
         }
-        let gaps = timeline.spans[timeline.begin...].filter { $0 == nil }.count
+        let gaps = timeline.gaps.count
         let failed = spans.reduce(0) { $0 + $1.failed }
         return "\(title): " + parts.joined(separator: ", ")
             + "; \(gaps) of \(timeline.count) spans without a run, \(Figures.count(failed, "run")) failed"

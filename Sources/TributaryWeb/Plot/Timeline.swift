@@ -18,11 +18,19 @@ struct Timeline {
 
     /// The span of the first run of all. Before it, there is nothing that could be missing.
     let begin: Int
+    /// The number of neighbouring spans without a run that are a gap: fewer have no room for one for certain.
+    private let leastGap: Int
+    /// True where the next run is not due yet, so that none is missing since the last one.
+    private let isWaiting: Bool
 
     /// - Parameters:
     ///   - interval: the seconds between two runs, so that each span has room for one.
     ///   - first: the time of the first run of all; nil where there is none.
-    init(from start: Date, to end: Date, interval: Double, first firstRun: Date? = .distantPast) {
+    ///   - due: the time of the next run; nil where it is due already.
+    init(
+        from start: Date, to end: Date, interval: Double, first firstRun: Date? = .distantPast, due: Date? = nil
+    ) {
+        isWaiting = due.map { $0 > end && $0 < .distantFuture } ?? false
         let least = max((end.timeIntervalSince(start)) / Double(Self.mostSpans), interval)
         let week = 604_800.0
         seconds = Self.lengths.first { $0 >= least } ?? (least / week).rounded(.up) * week
@@ -34,6 +42,23 @@ struct Timeline {
         let before = (firstTime - first) / seconds
         begin = Int(min(max(before, 0), Double(count)))
         spans = Array(repeating: nil, count: count)
+        leastGap = max(1, Int((2 * interval / seconds).rounded(.up)))
+    }
+
+    /// The spans in which a run is missing.
+    var gaps: Set<Int> {
+        let end = isWaiting ? (spans.lastIndex { $0 != nil } ?? -1) + 1 : count
+        var gaps: Set<Int> = []
+        var empty: [Int] = []
+        for index in begin..<max(begin, end) + 1 {
+            if index < end, spans[index] == nil {
+                empty.append(index)
+            } else {
+                if empty.count >= leastGap { gaps.formUnion(empty) }
+                empty = []
+            }
+        }
+        return gaps
     }
 
     mutating func fill(_ figures: [RunFigures]) {

@@ -3,9 +3,10 @@
 
 const steps = [[60, 1, "second"], [3600, 60, "minute"], [172800, 3600, "hour"], [Infinity, 86400, "day"]];
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const hours = { hourCycle: "h23" };
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", ...hours });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short", ...hours });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", ...hours });
 
 function sayTime(element) {
   const date = new Date(element.dateTime);
@@ -85,16 +86,27 @@ function parsed(html) {
   return new DOMParser().parseFromString(policy ? policy.createHTML(html) : html, "text/html");
 }
 
+// Returns true where a part differed.
 function replace({ id, html }) {
   const old = document.getElementById(id);
-  if (!old) return;
+  if (!old) return false;
   const fresh = parsed(html).body.firstElementChild;
   // Both say the time of now, so that a part is left alone that differs in nothing else.
   sayTimes(fresh);
   sayTimes(old);
+  if (old.isEqualNode(fresh)) return false;
   const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
   morph(old, fresh);
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  return true;
+}
+
+// What a button's notice tells of is seen in these parts: it goes when they change, and does not come back with a reload.
+const told = ["state", "hooks"];
+if (document.querySelector(".done")) {
+  const address = new URL(location);
+  address.searchParams.delete("done");
+  history.replaceState(null, "", address);
 }
 
 let events = null;
@@ -117,7 +129,9 @@ function follow() {
   events.onmessage = (message) => {
     const { parts, title, icon, status } = JSON.parse(message.data);
     // The search is what somebody types.
-    for (const part of parts) if (part.id !== "search") replace(part);
+    for (const part of parts) {
+      if (part.id !== "search" && replace(part) && told.includes(part.id)) document.querySelector(".done")?.remove();
+    }
     document.title = title;
     const link = document.getElementById("icon");
     const address = `/assets/${icon}?${document.body.dataset.version}`;
@@ -128,13 +142,12 @@ function follow() {
   };
 }
 
-// Searches while somebody types.
+// Searches while somebody types, and at once at Enter.
 let waiting = 0;
-document.addEventListener("input", (event) => {
-  if (event.target.id !== "q" || location.pathname !== "/") return;
+function searchSoon(form, delay) {
   clearTimeout(waiting);
   const mine = waiting = setTimeout(async () => {
-    const query = new URLSearchParams(new FormData(event.target.form));
+    const query = new URLSearchParams(new FormData(form));
     if (!query.get("q")) query.delete("q");
     const address = query.size ? "/?" + query : "/";
     const response = await fetch(address).catch(() => null);
@@ -146,7 +159,16 @@ document.addEventListener("input", (event) => {
     history.replaceState(null, "", address);
     document.body.dataset.live = page.body.dataset.live;
     follow();
-  }, 200);
+  }, delay);
+}
+const isSearch = (form) => location.pathname === "/" && form?.elements.q;
+document.addEventListener("input", (event) => {
+  if (event.target.id === "q" && isSearch(event.target.form)) searchSoon(event.target.form, 200);
+});
+document.addEventListener("submit", (event) => {
+  if (!isSearch(event.target)) return;
+  event.preventDefault();
+  searchSoon(event.target, 0);
 });
 
 // Keys: / searches, j and k go from line to line, ? shows them.
@@ -181,6 +203,10 @@ for (const button of document.querySelectorAll("[data-copies]")) {
     button.textContent = navigator.clipboard ? "Copied" : "Selected";
   });
 }
+
+const zone = document.getElementById("zone");
+zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
+zone.hidden = false;
 
 addEventListener("pagehide", () => events?.close());
 addEventListener("pageshow", (event) => { if (event.persisted) follow(); });

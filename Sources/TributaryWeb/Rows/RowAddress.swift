@@ -19,6 +19,8 @@ struct RowAddress: Sendable, Equatable {
     var limit: Int?
     /// The column whose values are counted on a page.
     var facet: String?
+    /// The columns, in lower case, that the configuration declares as decimals.
+    var decimals: Set<String> = []
 
     init(table: String) { self.table = table }
 
@@ -26,8 +28,11 @@ struct RowAddress: Sendable, Equatable {
     ///   - most: the largest limit that may be asked for.
     ///   - isPage: true where values may be counted.
     /// - Throws: ``Query/Problem``.
-    init(table: String, _ query: Query, most: Int = .max, isPage: Bool = false) throws {
+    init(
+        table: String, _ query: Query, most: Int = .max, isPage: Bool = false, in configuration: TributaryConfiguration
+    ) throws {
         self.table = table
+        decimals = configuration.decimals(of: table)
         var column: String?
         var isDescending = false
         for name in ["sort", "order", "after", "facet", "limit"] where query.all(name).count > 1 {
@@ -92,6 +97,7 @@ struct RowAddress: Sendable, Equatable {
         query.filters = filters
         query.order = order
         query.after = after
+        query.decimals = decimals
         return query
     }
 

@@ -103,7 +103,7 @@ extension RowPage {
         var isUnknown: Bool
 
         init(_ change: RowChange) {
-            let view = ChangeView(change, id: "")
+            let view = ChangeView(change)
             operation = change.operation
             source = change.source
             run = change.run
@@ -186,5 +186,17 @@ extension TributaryConfiguration {
             }
         }
         return keys
+    }
+
+    /// Returns the columns, in lower case, that mappings of a table declare as decimals.
+    func decimals(of table: String) -> Set<String> {
+        var found: Set<String> = []
+        for request in sources.flatMap(\.requests) {
+            guard case .mapping(let mapping) = request.content else { continue }
+            for own in mapping.tables where own.table.lowercased() == table.lowercased() {
+                for column in own.columns where column.type == .decimal { found.insert(column.name.lowercased()) }
+            }
+        }
+        return found
     }
 }

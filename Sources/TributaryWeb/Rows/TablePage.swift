@@ -48,6 +48,20 @@ struct TablePage {
         return (rows, hasMore ? rows.last?.place : nil)
     }
 
+    /// The columns of numbers: those with one in a row, and decimals, which a store may keep as texts.
+    private var numbers: Set<String> {
+        let found = table.columns.enumerated().filter { index, column in
+            address.decimals.contains(column.name.lowercased()) || column.type.lowercased().hasPrefix("numeric")
+                || rows.contains { row in
+                    switch row.values[index] {
+                    case .integer, .real: true
+                    case .null, .text, .blob: false
+                    }
+                }
+        }
+        return Set(found.map(\.element.name))
+    }
+
     func page() -> Page {
         Page(
             title: table.name,
@@ -62,14 +76,28 @@ extension TablePage {
         var address: String
         /// `ascending` or `descending`; nil where the rows are not sorted by it.
         var sorted: String?
+        var isNumber: Bool
     }
 
     fileprivate struct Cell {
         var name: String
         var text: String
+        /// The class of `page.css`: of a number, or of a text that fits into a line.
+        var kind: String?
         var isNull: Bool
         /// The row to which it refers.
         var link: String?
+
+        init(_ column: BrowsedTable.Column, _ value: StoredValue, isNumber: Bool, link: String?) {
+            name = column.name
+            text = value.shown(most: 200)
+            isNull = value == .null
+            kind = isNumber ? "number" : text.count <= Self.short ? "short" : nil
+            self.link = link
+        }
+
+        /// The most characters of a text that is never broken.
+        private static let short = 24
     }
 
     fileprivate struct Row {
@@ -123,6 +151,7 @@ extension TablePage {
             sorts = table.columns.enumerated().map {
                 Choice(name: $1.name, value: $1.name, isChosen: $0 == sorted)
             }
+            let numbers = page.numbers
             columns = table.columns.enumerated().map { index, column in
                 let isSorted = index == sorted
                 let descends = isSorted && address.order?.isDescending == false
@@ -132,7 +161,8 @@ extension TablePage {
                 }
                 return Column(
                     name: column.name, type: column.type, address: other.address(),
-                    sorted: isSorted ? (address.order?.isDescending == true ? "descending" : "ascending") : nil)
+                    sorted: isSorted ? (address.order?.isDescending == true ? "descending" : "ascending") : nil,
+                    isNumber: numbers.contains(column.name))
             }
             rows = page.rows.enumerated().map { number, row in
                 Row(
@@ -141,7 +171,7 @@ extension TablePage {
                         ? "Row \(number + 1)" : row.place.key.map { $0.shown(most: 40) }.joined(separator: ", "),
                     cells: zip(table.columns, row.values).map { column, value in
                         Cell(
-                            name: column.name, text: value.shown(most: 200), isNull: value == .null,
+                            column, value, isNumber: numbers.contains(column.name),
                             link: links[column.name.lowercased()].flatMap {
                                 RowAddress.address($0.table, $0.targets, [value])
                             })

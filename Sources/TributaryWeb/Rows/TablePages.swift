@@ -24,7 +24,7 @@ struct TablePages: Sendable {
     ) async throws -> Response {
         var own = self
         own.pages = pages.seen(by: context)
-        guard isShown else { return own.pages.missing("Rows are not shown: rows = false in [daemon].") }
+        guard isShown else { return own.pages.missing(Pages.rowsAreOff) }
         let name = request.uri.path.split(separator: "/").dropFirst().first.map { $0.removingPercentEncoding ?? "" }
         do {
             return try await body(own)
@@ -59,10 +59,12 @@ struct TablePages: Sendable {
     }
 
     private func rows(_ name: String, _ query: Query) async throws -> Response {
+        let configuration = pages.service.configuration
         if let (table, format) = try await format(of: name) {
-            return try await Self.download(table, format, RowAddress(table: table.name, query), pages.store)
+            return try await Self.download(
+                table, format, RowAddress(table: table.name, query, in: configuration), pages.store)
         }
-        let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage, isPage: true)
+        let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage, isPage: true, in: configuration)
         let page = try await pages.store.browse(isSearch: address.isSearch) { [templates = pages.templates] store in
             try TablePage(address, in: store, templates: templates)?.page()
         }

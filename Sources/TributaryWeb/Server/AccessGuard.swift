@@ -9,18 +9,12 @@ import Hummingbird
 /// - With a token: those who give it as a bearer (RFC 6750), or as the password of any user (RFC 7617), which browsers
 ///   ask for. Without one: those who name this machine by an address or as `localhost`. A name of somebody else's that
 ///   leads here (DNS rebinding) is refused. Those with the token for reading change nothing.
+///   A reload that changes a token changes it here at once.
 /// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to. One with a bearer comes
 ///   from no page, which could not send it unasked, and needs no `Origin`.
 struct AccessGuard: RouterMiddleware {
-    private let token: SHA256.Digest?
-    /// The token of those who change nothing.
-    private let readToken: SHA256.Digest?
-
-    init(token: String?, readToken: String? = nil) {
-        func digest(_ text: String) -> SHA256.Digest { SHA256.hash(data: Data(text.utf8)) }
-        self.token = token.map(digest)
-        self.readToken = readToken.map(digest)
-    }
+    /// Returns the tokens of the present configuration.
+    let tokens: @Sendable () -> AccessTokens
 
     @concurrent
     func handle(
@@ -29,15 +23,22 @@ struct AccessGuard: RouterMiddleware {
         // Asked by those who watch over the process; it tells nothing of the sources.
         if request.uri.path == "/healthz" { return try await next(request, context) }
         var context = context
+        let known = tokens()
+        context.isAllowed = { [tokens] in tokens() == known }
         let changesSomething = request.method != .get && request.method != .head
-        if let token {
-            let given = given(request).map { SHA256.hash(data: Data($0.utf8)) }
-            if changesSomething, let readToken, given == readToken {
+        guard !known.isMissing else {
+            return Response.refusal(
+                of: request, .forbidden,
+                "The daemon listens beyond this machine, and [daemon] has no 'token' any more. Restart the daemon.")
+        }
+        if let token = known.token {
+            let given = given(request).map(AccessTokens.digest)
+            if changesSomething, let readToken = known.readToken, given == readToken {
                 return Response.refusal(
                     of: request, .forbidden, "The 'read_token' of [daemon] cannot change anything; use 'token'.")
             }
             context.mayChange = given == token
-            guard let given, given == token || given == readToken else {
+            guard let given, given == token || given == known.readToken else {
                 return Response.refusal(
                     of: request, .unauthorized,
                     "Send the token of [daemon] as the password of any user, or as a bearer token.",
@@ -48,7 +49,7 @@ struct AccessGuard: RouterMiddleware {
                 of: request, .misdirectedRequest,
                 "Without a 'token' in [daemon], the host must be an IP address or 'localhost'.")
         }
-        if changesSomething, !isFromOwnPage(request), !isProgram(request) {
+        if changesSomething, !isFromOwnPage(request), known.token == nil || !isProgram(request) {
             return Response.refusal(
                 of: request, .forbidden,
                 "A POST must have this daemon's address as its Origin, or the token as a bearer token.")
@@ -69,9 +70,9 @@ struct AccessGuard: RouterMiddleware {
         }
     }
 
-    /// True for a request with a bearer, which has been checked, and without an `Origin`.
+    /// Returns true for a request with a bearer, which has been checked, and without an `Origin`.
     private func isProgram(_ request: Request) -> Bool {
-        token != nil && request.headers[.origin] == nil
+        request.headers[.origin] == nil
             && request.headers[.authorization]?.lowercased().hasPrefix("bearer ") == true
     }
 
@@ -83,11 +84,33 @@ struct AccessGuard: RouterMiddleware {
     }
 }
 
+/// The digests of the tokens with which clients are let in.
+struct AccessTokens: Sendable, Equatable {
+    let token: SHA256.Digest?
+    /// The token of those who change nothing.
+    let readToken: SHA256.Digest?
+    /// True if a daemon that listens beyond this machine has no token since a reload.
+    let isMissing: Bool
+
+    /// - Parameters:
+    ///   - declaration: that of the present configuration; nil if it declares no page any more.
+    ///   - address: the address at which the daemon listens since its start.
+    init(_ declaration: WebDeclaration?, listeningAt address: ListenAddress) {
+        token = (declaration?.token?.value).map(Self.digest)
+        readToken = (declaration?.readToken?.value).map(Self.digest)
+        isMissing = token == nil && !address.isLoopback
+    }
+
+    static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(data: Data(text.utf8)) }
+}
+
 /// A request and what its sender may do.
 struct PageContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// False for the holder of the `read_token`.
     var mayChange = true
+    /// Returns false once a reload has changed the tokens: a stream of events ends then.
+    var isAllowed: @Sendable () -> Bool = { true }
 
     init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
 }

@@ -24,6 +24,8 @@ package struct HealthService: Service {
     /// The most connections. One more closes the one that has been idle for the longest time.
     private static let mostConnections = 64
     private static let idleTimeout = TimeAmount.seconds(15)
+    /// The time that clients have to read their answers when the daemon is to stop.
+    private static let farewell = Duration.milliseconds(300)
 
     /// Answers requests until the service group shuts down.
     ///
@@ -33,7 +35,7 @@ package struct HealthService: Service {
         router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: RequestRefusal())
         // What is wrong is for this machine; that something is, for everybody.
-        HealthRoute(service: service, hasToken: !address.isLoopback).add(to: router)
+        HealthRoute(service: service, isOpen: { [address] in address.isLoopback }).add(to: router)
         let places = ConnectionPlaces(limit: Self.mostConnections)
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let app = Application(
@@ -46,13 +48,26 @@ package struct HealthService: Service {
                 logger.info("Health checks are served at \(address.atPort(channel.localAddress?.port))")
             }, eventLoopGroupProvider: .shared(threads), logger: logger.quiet)
         do {
-            try await cancelWhenGracefulShutdown { try await app.run() }
+            try await Self.run(app)
         } catch let error as IOError {
             throw WebError.cannotListen(at: address, "health", error)
         } catch is CancellationError {
             // The daemon is to stop.
         }
         try await threads.shutdownGracefully()
+    }
+
+    /// Serves until the daemon is to stop. Requests in progress then have a moment for their answers.
+    private static func run(_ app: some Service) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await app.run() }
+            group.addTask {
+                try await gracefulShutdown()
+                try await Task.sleep(for: farewell)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
     }
 }
 

@@ -28,14 +28,14 @@ struct MetricsRoute: Sendable {
 /// of it.
 struct HealthRoute: Sendable {
     let service: SyncService
-    /// True where only those with the token may know where the store is. Everybody may ask.
-    let hasToken: Bool
+    /// Returns true if everyone on this machine may know where the store is; false if only those with the token may.
+    let isOpen: @Sendable () -> Bool
 
     func add(to router: Router<some RequestContext>) {
         router.get("/healthz") { request, _ in
             let report = await service.health.report()
             // A page that has taken on this machine's address (DNS rebinding) reads the answer.
-            let tellsDetails = !hasToken && request.namesThisMachine
+            let tellsDetails = isOpen() && request.namesThisMachine
             let problems = tellsDetails ? report.problems : report.kinds
             guard !problems.isEmpty else { return Response.text(.ok, "ok\n") }
             return Response.text(.serviceUnavailable, problems.joined(separator: "\n") + "\n")

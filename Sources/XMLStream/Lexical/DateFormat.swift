@@ -32,13 +32,16 @@ package struct DateFormat: Sendable, Hashable {
         }
     }
 
-    /// Returns nil if a letter has no meaning, or nothing gives the year.
+    /// Returns nil if a letter has no meaning, nothing gives the year, or an hour from 1 to 12 has no AM or PM.
     package init?(_ pattern: String) {
         guard let format = try? DateFormat(writing: pattern),
-            format.fields.contains(where: { [.year, .shortYear, .epoch].contains($0) })
+            format.fields.contains(where: { [.year, .shortYear, .epoch].contains($0) }), !format.lacksDayPeriod
         else { return nil }
         self = format
     }
+
+    /// True if the pattern has the hour from 1 to 12, and neither AM nor PM.
+    package var lacksDayPeriod: Bool { fields.contains(.hour12) && !fields.contains(.dayPeriod) }
 
     /// Creates a form that dates are only written in. It need not give the year.
     package init(writing pattern: String) throws(UnknownLetter) {
@@ -192,6 +195,8 @@ package struct DateFormat: Sendable, Hashable {
             guard let hours = number(2) else { return nil }
             if rest.first == ":" { rest.removeFirst() }
             let minutes = number(2) ?? 0
+            // As in a date without a format.
+            guard hours <= 18, minutes < 60 else { return nil }
             return (hours * 3600 + minutes * 60) * (sign == "-" ? -1 : 1)
         }
         for field in fields {
@@ -204,7 +209,8 @@ package struct DateFormat: Sendable, Hashable {
             case .monthName: if let value = name(Self.months, nil) { month = value + 1 } else { return nil }
             case .shortMonthName: if let value = name(Self.months, 3) { month = value + 1 } else { return nil }
             case .day: if let value = number(2) { day = value } else { return nil }
-            case .hour, .hour12: if let value = number(2) { hour = value } else { return nil }
+            case .hour: if let value = number(2) { hour = value } else { return nil }
+            case .hour12: if let value = number(2), (1...12).contains(value) { hour = value } else { return nil }
             case .minute: if let value = number(2) { minute = value } else { return nil }
             case .second: if let value = number(2) { seconds += Double(value) } else { return nil }
             case .fraction:

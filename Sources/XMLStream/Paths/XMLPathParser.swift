@@ -94,14 +94,19 @@ package struct XMLPathParser {
         return XMLPath.Predicate(attribute: attribute, condition: differs ? .differs(value) : .equals(value))
     }
 
-    /// Reads the text up to the quote that ends it.
+    /// Reads the text up to the quote that ends it. Of the text, a quote is doubled.
     private mutating func quoted(_ quote: Character) throws(Problem) -> String {
-        position += 1
-        let start = position
-        while let character = peek, character != quote { position += 1 }
-        guard !isAtEnd else { throw problem("the quote \(quote) is missing at the end of the value") }
-        position += 1
-        return String(text[start..<(position - 1)])
+        var value = ""
+        repeat {
+            position += 1
+            let start = position
+            while let character = peek, character != quote { position += 1 }
+            guard !isAtEnd else { throw problem("the quote \(quote) is missing at the end of the value") }
+            position += 1
+            // A second quote is the value's, and is taken with what follows it.
+            value += String(text[start..<(position - 1)]) + (peek == quote ? String(quote) : "")
+        } while peek == quote
+        return value
     }
 
     private mutating func nameTest() throws(Problem) -> XMLPath.NameTest {

@@ -40,6 +40,22 @@ struct ReferenceSandbox {
     ///
     /// - Returns: the mistakes, as `KEY: MESSAGE`.
     func problems(in text: String) throws -> [String] {
+        do {
+            _ = try configuration(text)
+            return []
+        } catch let error as ConfigurationError {
+            return error.problems.map { problem in
+                let message = problem.message.replacing(folder.path + "/", with: "")
+                return problem.keyPath.isEmpty ? message : "\(problem.keyPath): \(message)"
+            }
+        }
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameter values: those of variables; others have a value that fits their name.
+    /// - Throws: ``ConfigurationError``.
+    func configuration(_ text: String, values: [String: String] = [:]) throws -> TributaryConfiguration {
         let path = try folder.write(text, to: "sources.toml")
         var environment: [String: String] = [:]
         for match in text.matches(of: /\$\{([A-Za-z_0-9]+)\}/) {
@@ -49,15 +65,8 @@ struct ReferenceSandbox {
         where !FileManager.default.fileExists(atPath: folder.file(String(match.1))) {
             try folder.write(String(repeating: "x", count: 32), to: String(match.1))
         }
-        do {
-            _ = try TributaryConfiguration(file: path, parsers: parsers, environment: environment)
-            return []
-        } catch let error as ConfigurationError {
-            return error.problems.map { problem in
-                let message = problem.message.replacing(folder.path + "/", with: "")
-                return problem.keyPath.isEmpty ? message : "\(problem.keyPath): \(message)"
-            }
-        }
+        return try TributaryConfiguration(
+            file: path, parsers: parsers, environment: environment.merging(values) { $1 })
     }
 
     /// Returns a whole file around a part of one.

@@ -242,6 +242,31 @@ import Testing
         }
     }
 
+    /// Each look reads the store, and many clients may follow.
+    @Test(.timeLimit(.minutes(3))) func manyRunsCauseFewLooks() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let start = ContinuousClock.now
+            let following = Task {
+                var text = ""
+                for try await part in fixture.page.events("/api/events?source=news&after=0.0") {
+                    text += part
+                    if text.matches(of: /event: run/).count >= 31 { break }
+                }
+                return text
+            }
+            for number in 2...31 {
+                _ = try await fixture.page.post("/api/refresh?source=news")
+                try await fixture.wait("run \(number)") {
+                    try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["\(number)"]
+                }
+            }
+            let text = try await following.value
+            let seconds = Double((ContinuousClock.now - start).components.seconds)
+            let looks = text.matches(of: /: \n\n/.matchingSemantics(.unicodeScalar)).count
+            #expect(Double(looks) <= seconds * 2 + 4, "\(looks) looks without a run in \(seconds) s")
+        }
+    }
+
     private struct Plan: Decodable {
         var digest: String?
         var inserted: Int

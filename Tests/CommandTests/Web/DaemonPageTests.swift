@@ -5,11 +5,8 @@ import Testing
 
 /// The list's runs, a source's declaration, a run's neighbours, and the page of hooks and hosts, over the running daemon.
 @Suite(.serialized, .onEachStore) struct DaemonPageTests {
-    @Test func theListShowsRunsAndRowsAndASourceItsLines() async throws {
-        let secret =
-            "[sources.secret]\nenabled = false\n[[sources.secret.requests]]\nurl = \"http://127.0.0.1:1/?api_key=hunter22\"\n"
-            + "headers = { Authorization = \"Bearer abcdefgh\", Accept = \"text/xml\" }\nparser = \"mirrored\"\n"
-        try await PageFixture.with(more: secret) { (fixture) async throws in
+    @Test func theListShowsRunsAndRowsAndASourceItsDeclaration() async throws {
+        try await PageFixture.with { (fixture) async throws in
             for number in 2...5 {
                 if number == 2 { fixture.feeds.set("news", PageFixture.items(1...3, title: "new")) }
                 _ = try await fixture.page.post("/sources/news/refresh")
@@ -30,13 +27,8 @@ import Testing
             let source = try await fixture.page.get("/sources/news").body
             for text in [
                 "3 unchanged runs, ", "<b>3 rows</b>", "href=\"/tables/news\"", "Last changes", "title <del>t</del>",
-                "<code>[sources.&quot;news&quot;]</code>", "Inherited from [defaults]",
-                "<code>keep_history = true</code>",
+                "<dt><code>keep_history</code></dt><dd>true</dd>", "data-label=\"Sync\">mirror<",
             ] { #expect(source.contains(text), "\(text): \(source)") }
-            #expect(!source.contains("sources.&quot;rates&quot;"))
-            let hidden = try await fixture.page.get("/sources/secret").body
-            #expect(hidden.contains("[secret]") && hidden.contains("text/xml"), "\(hidden)")
-            #expect(!hidden.contains("hunter22") && !hidden.contains("abcdefgh"))
 
             let runs = try fixture.store.rows("SELECT id FROM tributary_run WHERE source = 'news' ORDER BY id")
             let run = try await fixture.page.get("/sources/news/runs/\(runs[1])").body

@@ -56,6 +56,25 @@ import Testing
         }
     }
 
+    @Test func aNormalStopLogsNoError() async throws {
+        try await PageFixture.with(daemon: "health = \"127.0.0.1:0\"") { (fixture) async throws in
+            var port = 0
+            try await fixture.wait("the address") {
+                let line = fixture.log.text.firstMatch(of: /Health checks are served at 127.0.0.1:(\d+)/)
+                port = line.flatMap { Int($0.1) } ?? 0
+                return port != 0
+            }
+            #expect(try await PageClient(port: port).get("/healthz").status == 200)
+            // A browser has its page open.
+            let open = fixture.page.events("/live?page=%2F")
+            for try await part in open where part.contains("data:") { break }
+            fixture.daemon.signal(SIGTERM)
+            #expect(await fixture.daemon.end() == 0)
+            try await fixture.wait("the last line") { fixture.log.text.contains("Stopped") }
+            #expect(!fixture.log.text.contains("ERROR"), "\(fixture.log.text)")
+        }
+    }
+
     /// It needs no page.
     @Test func healthcheckAsksThere() async throws {
         try await withStubServer { (server) async throws in

@@ -148,6 +148,7 @@ import Testing
             let source = try await fixture.page.get("/sources/rates").body
             #expect(source.contains("href=\"/sources/rates/runs/\(run)\">Review run \(run): delete 3 rows</a>"))
             #expect(!source.contains("/accept"), "nothing is accepted where it is not shown")
+            #expect(source.contains("would delete 3 of the 4 rows") && !source.contains("tributary accept"))
             for query in ["", "?run=", "?run=x", "?run=0", "?run=\(run)&run=1"] {
                 let unnamed = try await fixture.page.post("/sources/rates/accept\(query)")
                 #expect(unnamed.status == 400, "\(query): \(unnamed.status)")
@@ -160,6 +161,9 @@ import Testing
             // What it would change is shown before it is accepted, and the button says it.
             let review = try await fixture.page.get("/sources/rates/runs/\(run)").body
             #expect(review.contains("Planned changes") && review.contains("id=\"accept\">Delete "), "\(review)")
+            // The button is the advice.
+            #expect(
+                review.contains("would delete 3 of the 4 rows") && !review.contains("tributary accept"), "\(review)")
             let rows = try await fixture.page.get("/api/review?run=\(run)")
             #expect(rows.status == 200 && rows.body.contains("\"operation\":\"delete\""), "\(rows)")
             #expect(try await fixture.page.get("/api/review?run=1").status == 404)

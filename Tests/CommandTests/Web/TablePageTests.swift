@@ -96,6 +96,40 @@ import Testing
         }
     }
 
+    /// SQLite has no type for a column of decimals.
+    @Test func decimalsAreComparedWithNumbers() async throws {
+        try await withStubServer { (shop) async throws in
+            shop.route("/prices") { _ in
+                StubServer.response(200, "<prices><price id='1'>9.90</price><price id='2'>12.5</price></prices>", [:])
+            }
+            let more = """
+                [sources.prices]
+                [[sources.prices.requests]]
+                url = "\(shop.url)/prices"
+                tables = [{ table = "price", element = "price", key = ["id"], sync = "mirror", \
+                columns = { id = "@id", price = { path = ".", type = "decimal" } } }]
+
+                """
+            try await PageFixture.with(more: more) { (fixture) async throws in
+                try await fixture.wait("the prices") {
+                    try fixture.store.rows("SELECT count(*) FROM price") == ["2"]
+                }
+                for path in ["/tables/price", "/tables/price.csv", "/api/tables/price/rows"] {
+                    for comparison in ["lt", "gt"] {
+                        let wrong = try await fixture.page.get("\(path)?column=price&is=\(comparison)&value=abc")
+                        #expect(wrong.status == 400 && wrong.body.contains("is not a number"), "\(path): \(wrong.body)")
+                    }
+                    let found = try await fixture.page.get("\(path)?column=price&is=gt&value=10").body
+                    #expect(found.contains("12.5") && !found.contains("9.9"), "\(path): \(found)")
+                }
+                let page = try await fixture.page.get("/tables/price").body
+                #expect(
+                    page.contains("<span role=\"cell\" class=\"number\" data-label=\"price\"><bdi>12.5</bdi>"),
+                    "\(page)")
+            }
+        }
+    }
+
     @Test func foreignKeysAreFollowedBothWays() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE rates ADD COLUMN \"of <news>\" text REFERENCES news (id)")

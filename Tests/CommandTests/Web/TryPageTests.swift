@@ -118,6 +118,12 @@ import Testing
                 broken.status == 200 && broken.body.contains("class=\"error\"")
                     && !broken.body.contains("<script>alert"))
             #expect(try await fixture.page.post("/try", form: ["url": "", "document": ""]).status == 400)
+            // Each character is in the column in which it was pasted.
+            for (start, column) in [("", 11), ("<?xml version=\"1.0\" encoding='ISO-8859-1' ?>", 55)] {
+                let page = try await fixture.page.post(
+                    "/try", form: ["url": "", "document": start + "<a><b></a>", "do": "infer"])
+                #expect(page.body.contains("line 1, column \(column)"), "\(page.body)")
+            }
         }
     }
 

@@ -31,7 +31,7 @@ final class FuzzStore {
         environment = RunEnvironment(
             configuration: configuration, store: store,
             registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostGate(limit: 1),
-            slots: Slots(limit: 1), busyHosts: BusyHosts([:]), clock: SystemClock(),
+            slots: Slots(limit: 1), clock: SystemClock(),
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
             for request in source.requests {

@@ -15,6 +15,8 @@ struct DigestSet {
         var isLeft: Bool { left > 0 }
 
         func take() { left -= 1 }
+
+        func giveBack(_ digests: Int) { left += digests }
     }
 
     private(set) var digests: Set<UInt64> = []

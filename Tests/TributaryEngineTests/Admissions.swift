@@ -1,11 +1,13 @@
-package import FeedDeclarations
-package import Foundation
+import FeedDeclarations
+import FeedFetching
+import Foundation
 import Synchronization
-@testable import FeedFetching
-@testable package import TributaryEngine
+import TestEngine
+
+@testable import TributaryEngine
 
 /// Slots and hosts' permits as a scheduler hands them out, without one.
-package final class Admissions: Sendable {
+final class Admissions: Sendable {
     private let slots: Slots
     private let slowRuns: Slots
     private let hosts: HostGate
@@ -13,7 +15,7 @@ package final class Admissions: Sendable {
     /// All permits at hosts, which are released at the end at the latest.
     private let granted = Mutex<[HostPermit]>([])
 
-    package init(concurrency: Int, perHost: Int, slow: Int = 64) {
+    init(concurrency: Int, perHost: Int, slow: Int = 64) {
         slots = Slots(limit: concurrency)
         slowRuns = Slots(limit: slow)
         hosts = HostGate(limit: perHost)
@@ -23,17 +25,17 @@ package final class Admissions: Sendable {
     deinit { for permit in granted.withLock(\.self) { permit.release() } }
 
     /// The origins at which a permit has become free for those who were refused one.
-    package var freed: [Origin] { free.withLock(\.self) }
+    var freed: [Origin] { free.withLock(\.self) }
 
     /// The same, which are then forgotten.
-    package func takeFreed() -> [Origin] {
+    func takeFreed() -> [Origin] {
         free.withLock { free in
             defer { free = [] }
             return free
         }
     }
 
-    package func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
+    func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
         guard let host = hosts.start(at: origin ?? "") else { return .hostIsFull }
         let slots = lane == .slow ? slowRuns : slots
         guard slots.acquire() else {
@@ -46,15 +48,10 @@ package final class Admissions: Sendable {
 }
 
 extension Schedule {
-    package mutating func takeStarts(now: Date, _ admissions: Admissions) -> [Start] {
+    mutating func takeStarts(now: Date, _ admissions: Admissions) -> [Start] {
         takeStarts(now: now, admit: admissions.admit)
     }
 
     /// Where everything is let in.
-    package mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
-}
-
-/// Origins as tests write them: `http://e.org:80`, or a name that stands for one.
-extension Origin: ExpressibleByStringInterpolation {
-    public init(stringLiteral text: String) { self = Origin(text) ?? Origin(scheme: "test", host: text, port: 0) }
+    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
 }

@@ -1,0 +1,40 @@
+/// The search for many texts in another one, in time proportional to the latter.
+package struct TextSearch: Sendable, Equatable {
+    /// The bytes of the shortest text that is searched for.
+    package static let shortest = 4
+
+    /// The texts, in UTF-8, by their first four bytes. Longer ones come first, as one may contain another.
+    private let texts: [UInt32: [[UInt8]]]
+
+    /// - Parameter texts: the texts to search for; those of fewer than four bytes are left out.
+    package init(_ texts: some Sequence<String>) {
+        let known = Set(texts).map { Array($0.utf8) }.filter { $0.count >= Self.shortest }
+        self.texts = Dictionary(grouping: known) { Self.start(of: $0[...]) }.mapValues {
+            $0.sorted { $0.count > $1.count }
+        }
+    }
+
+    /// Returns a text with each occurrence replaced, the longest at each place.
+    package func replaced(in text: String, with replacement: (_ found: [UInt8]) -> String) -> String {
+        guard !texts.isEmpty, text.utf8.count >= Self.shortest else { return text }
+        let bytes = Array(text.utf8)
+        var kept: [UInt8] = []
+        var position = 0
+        var copied = 0
+        while position + Self.shortest <= bytes.count {
+            let rest = bytes[position...]
+            guard let found = texts[Self.start(of: rest)]?.first(where: { rest.starts(with: $0) }) else {
+                position += 1
+                continue
+            }
+            kept += bytes[copied..<position] + Array(replacement(found).utf8)
+            position += found.count
+            copied = position
+        }
+        return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
+    }
+
+    private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.prefix(shortest).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

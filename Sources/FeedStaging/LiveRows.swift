@@ -1,0 +1,182 @@
+import FeedModel
+import GRDB
+
+/// The staged rows that a commit would merge now: without rows that others replace, and without the records within those.
+///
+/// Each staging table has a view with only these rows. The others are noted, and stay where they are: they may count again once
+/// a request is sent again and its rows are forgotten.
+struct LiveRows {
+    /// The staging tables, under the names of their views.
+    var stagings: [StagingTable]
+    /// Every table of the store.
+    var tables: [StoreTable]
+    /// The tables that have a view of their staged rows, in lower case: true where texts of numbers become numbers there.
+    var views: [String: Bool] = [:]
+}
+
+extension WorkerContext {
+    /// Returns the rows that count among those staged so far. They are found once, until other rows come.
+    func liveRows() throws -> LiveRows {
+        try flush()
+        if let live { return live }
+        let tables = try store.tables()
+        let rows = try inScratch { db in
+            try dropStagedViews(db)
+            let parts = try stagings.map { staging in
+                let counts = StagedCounts()
+                (counts.rows, counts.nulls) = (staging.counts.rows, staging.counts.nulls)
+                return (table: try db.makeLiveView(of: staging.table), counts: counts)
+            }
+            try numberKeys(of: parts.map(\.table), db)
+            let records = LiveRecords(db: db, check: scratch.checkInterruption)
+            try records.keepLast(of: parts, without: allSkippedNumbers)
+            return parts.map(\.table)
+        }
+        let found = LiveRows(stagings: rows, tables: tables)
+        live = found
+        return found
+    }
+
+    /// Asks the store which keys are equal, where the bytes of their values do not decide.
+    private func numberKeys(of live: [StagingTable], _ db: Database) throws {
+        var open = zip(stagings.map(\.table), live).filter { $0.1.keyColumns == [StagingTable.keyNumber] }
+        var last: Int64 = 0
+        while let first = open.first {
+            let group = open.filter { $0.0.name == first.0.name || $0.0.mayShareKeys(with: first.0) }
+            open.removeAll { entry in group.contains { $0.0.name == entry.0.name } }
+            let statements = try group.map { try db.makeStatement(sql: $0.1.keyNumbersInsertionSQL) }
+            let before = last
+            try db.inTransaction(.deferred) {
+                try store.numberKeys(of: group.map(\.0), inScratch: scratch.path) { table, row, key in
+                    last = max(last, before + key)
+                    try statements[table].execute(arguments: [row, before + key])
+                }
+                return .commit
+            }
+        }
+    }
+
+    /// Drops the views that are named like the store's tables: the merge makes tables that may have such names.
+    func dropStagedViews(_ db: Database) throws {
+        for name in viewNames { try db.execute(sql: "DROP VIEW IF EXISTS main.\(name.sqlIdentifier)") }
+        viewNames = []
+    }
+}
+
+extension StagingTable {
+    /// The column that numbers the keys of rows, where their bytes do not decide which are equal.
+    static let keyNumber = "tributary_key"
+
+    /// True if the store decides which rows have equal keys.
+    var isComparedByStore: Bool {
+        guard case .key(let key, _) = identity else { return false }
+        return key.contains { table.column($0)?.bytesDecide == false }
+    }
+
+    fileprivate var liveName: String { name + "_live" }
+    fileprivate var goneName: String { name + "_gone" }
+    fileprivate var keyNumbersName: String { name + "_keys" }
+    fileprivate var keyNumbersInsertionSQL: String { "INSERT INTO \(keyNumbersName) VALUES (?, ?)" }
+}
+
+extension Database {
+    /// Makes the view of a staging table's rows that count, with all rows until some are noted as gone.
+    ///
+    /// - Returns: the staging table under the view's name.
+    fileprivate func makeLiveView(of table: StagingTable) throws -> StagingTable {
+        var live = table
+        live.name = table.liveName
+        if table.isComparedByStore, !table.isIdentifiedByReference {
+            live.identity = .key([StagingTable.keyNumber], collations: ["BINARY"])
+        } else {
+            try execute(sql: table.indexSQL(isUnique: false))
+        }
+        try execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS \(live.goneName) (row INTEGER PRIMARY KEY);
+                CREATE TABLE IF NOT EXISTS \(live.keyNumbersName) (row INTEGER PRIMARY KEY, key INTEGER NOT NULL);
+                CREATE INDEX IF NOT EXISTS \(live.keyNumbersName)_key ON \(live.keyNumbersName) (key);
+                CREATE VIEW IF NOT EXISTS \(live.name) AS SELECT s.*, k.key AS \(StagingTable.keyNumber)
+                FROM \(table.name) s LEFT JOIN \(live.keyNumbersName) k ON k.row = s.\(StagingTable.row)
+                WHERE s.\(StagingTable.row) NOT IN (SELECT row FROM \(live.goneName));
+                DELETE FROM \(live.goneName); DELETE FROM \(live.keyNumbersName)
+                """)
+        return live
+    }
+}
+
+/// Staged rows of which those that do not count are noted.
+private final class LiveRecords: StagedRecordStore {
+    let db: Database
+    let check: () throws -> Void
+    let hidesDeleted = true
+    /// The tables of replaced records and of those that replace them, by the names of the store's tables.
+    private var replacements: [String: [String]] = [:]
+
+    init(db: Database, check: @escaping () throws -> Void) {
+        self.db = db
+        self.check = check
+    }
+
+    func rows(of table: StagingTable) -> String { table.name }
+
+    func makeTable(_ name: String, columns: [String]) throws -> String {
+        let table = "tributary_\(name)"
+        let names = columns.joined(separator: ", ")
+        let definition = columns.map { $0 + " INTEGER NOT NULL" }.joined(separator: ", ")
+        try db.execute(
+            sql: "CREATE TABLE IF NOT EXISTS \(table) (\(definition), PRIMARY KEY (\(names))); DELETE FROM \(table)")
+        return table
+    }
+
+    @discardableResult
+    func run(_ sql: String) throws -> Int {
+        try check()
+        try db.execute(sql: sql)
+        return db.changesCount
+    }
+
+    func isTrue(_ sql: String) throws -> Bool { try Bool.fetchOne(db, sql: sql) == true }
+
+    func remove(from table: StagingTable, where condition: String) throws -> Int {
+        try run("INSERT INTO \(table.goneName) SELECT \(StagingTable.row) FROM \(table.name) WHERE \(condition)")
+    }
+
+    func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
+        let isTree = table.references.contains { $0.isByRecord && $0.target.name == table.table.name }
+        let key =
+            table.isIdentifiedByReference
+            ? (isTree ? [] : identity(of: table)) : table.identityColumns.map(\.sqlIdentifier)
+        guard !key.isEmpty, counts.rows > 1 else { return }
+        let columns = key.joined(separator: ", ")
+        guard try isTrue("SELECT EXISTS (SELECT 1 FROM \(table.name) GROUP BY \(columns) HAVING count(*) > 1)") else {
+            return
+        }
+        try onReplaced()
+        let row = StagingTable.row
+        let record = table.numbersRecords ? ", \(StagingTable.record) AS record" : ""
+        let last = "SELECT \(row)\(record), \(table.kept(row, of: columns)) AS last FROM \(table.name)"
+        if table.numbersRecords {
+            let same = try makeTable("\(table.name)_same", columns: ["record", "kept"])
+            try run(
+                """
+                INSERT INTO \(same) SELECT l.record, k.\(StagingTable.record)
+                FROM (\(last)) l JOIN \(table.name) k ON k.\(row) = l.last WHERE l.\(row) <> l.last
+                """)
+            replacements[table.table.name, default: []].append(same)
+        }
+        counts.rows -= try run("INSERT INTO \(table.goneName) SELECT \(row) FROM (\(last)) WHERE \(row) <> last")
+    }
+
+    /// Returns the values that identify rows by the records to which they refer: those that count.
+    private func identity(of table: StagingTable) -> [String] {
+        let records = Dictionary(
+            table.references.filter(\.isByRecord).map { ($0.lookups[0].staged, $0.target.name) }
+        ) { first, _ in first }
+        return table.unresolvedIdentity.map { name in
+            (records[name].flatMap { replacements[$0] } ?? []).reduce(name.sqlIdentifier) { value, same in
+                "coalesce((SELECT kept FROM \(same) r WHERE r.record = \(name.sqlIdentifier)), \(value))"
+            }
+        }
+    }
+}
