@@ -16,8 +16,16 @@ package protocol StoreTables: StagingStore {
 
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
-    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
-    func prepareTables(_ definitions: [TableSchema]) throws
+    /// - Returns: what was made.
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared; nothing is made
+    ///   then.
+    @discardableResult
+    func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition]
+
+    /// Removes what was made for a run: tables that have no row, and columns that have no value.
+    ///
+    /// - Throws: ``StoreError``; nothing is removed then.
+    func remove(_ additions: [SchemaAddition]) throws
 
     /// Returns true if every table exists, with every column.
     func isPrepared(for definitions: [TableSchema]) throws -> Bool
@@ -41,6 +49,11 @@ package protocol StoreTables: StagingStore {
 
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
+
+    /// Returns why the store's role may not write existing tables, by the tables' names, with the statement that lets it.
+    ///
+    /// - Parameter needed: the rights on each table. Each is also locked against other writers.
+    func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String]
 
     /// Returns why the store cannot keep the history of a table of this name; nil if it can.
     func historyProblem(of table: String) -> String?
@@ -91,4 +104,17 @@ package protocol StoreRows: AnyObject, Sendable {
     /// - Parameter tables: the names of existing tables; nil for every table and all else that the store holds.
     /// - Throws: ``StoreError`` naming a table or file.
     func copy(_ tables: [String]?, to path: String) throws
+}
+
+/// A right on a table of a store on a server.
+package enum TableRight: String, Sendable, CaseIterable {
+    case select = "SELECT"
+    case insert = "INSERT"
+    case update = "UPDATE"
+    case delete = "DELETE"
+}
+
+extension StoreTables {
+    /// None is missing: a file has no rights of tables.
+    package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] { [:] }
 }

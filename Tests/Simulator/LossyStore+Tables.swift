@@ -22,7 +22,10 @@ extension LossyStore {
     }
     func execute(schema: String) throws { try store.execute(schema: schema) }
     func apply(schemaAfter: String) throws { try store.apply(schemaAfter: schemaAfter) }
-    func prepareTables(_ definitions: [TableSchema]) throws { try store.prepareTables(definitions) }
+    func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition] {
+        try store.prepareTables(definitions)
+    }
+    func remove(_ additions: [SchemaAddition]) throws { try store.remove(additions) }
     func isPrepared(for definitions: [TableSchema]) throws -> Bool { try store.isPrepared(for: definitions) }
     func prepare(schema: String, tables: [String]) throws { try store.prepare(schema: schema, tables: tables) }
     func isPrepared(schema: String, tables: [String]) throws -> Bool {

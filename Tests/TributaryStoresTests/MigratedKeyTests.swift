@@ -166,6 +166,29 @@ import TributaryStores
         }
     }
 
+    /// Tables and columns of a run that commits nothing go with it, and come with one that does.
+    @Test func aDiscardedRunLeavesNoTable() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let lines = { (more: String) in
+                "key = [\"id\"]\ncolumns = { id = \"@id\", o = { parent = \"o\" }\(more) }"
+            }
+            let bad = Self.document.replacing("</f>", with: "<o id='3'><l")
+            fixture.server.document("/a", bad)
+            #expect(try await sync(fixture, Self.source(lines(""))).outcome == .discarded)
+            #expect(throws: (any Error).self) { try fixture.rows("SELECT * FROM l") }
+            #expect(throws: (any Error).self) { try fixture.rows("SELECT * FROM o") }
+            fixture.server.document("/a", Self.document)
+            #expect(try await sync(fixture, Self.source(lines(""))).counts.inserted == 5)
+            let more = Self.source(lines(", v = { path = \"@id\", type = \"integer\" }"))
+            fixture.server.document("/a", bad)
+            #expect(try await sync(fixture, more).outcome == .discarded)
+            #expect(throws: (any Error).self) { try fixture.rows("SELECT v FROM l") }
+            fixture.server.document("/a", Self.document)
+            #expect(try await sync(fixture, more).counts.updated == 3)
+            #expect(try fixture.rows("SELECT v FROM l ORDER BY v") == ["7", "8", "9"])
+        }
+    }
+
     /// A store of an earlier build may have such a table, or such a column.
     @Test func whatIsInTheWayIsNamed() async throws {
         guard StoreKind.current == .sqlite else { return }

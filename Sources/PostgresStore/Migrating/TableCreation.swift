@@ -13,7 +13,9 @@ struct TableCreation {
 
     private var catalog: Catalog { Catalog(connection) }
 
-    func run() throws {
+    /// - Returns: what was made.
+    func run() throws -> [SchemaAddition] {
+        var made: [SchemaAddition] = []
         var references: [(definition: TableSchema, column: TableSchema.Column)] = []
         for definition in definitions {
             try checkNames(of: definition)
@@ -21,8 +23,10 @@ struct TableCreation {
             let new = definition.columns.filter { table?.column($0.name) == nil }
             if let table {
                 try add(new, to: table)
+                made += new.map { SchemaAddition(table: table.name, column: $0.name) }
             } else {
                 try create(definition)
+                made.append(SchemaAddition(table: definition.name))
                 // What was made for a table of this name went with it.
                 try connection.execute("DELETE FROM tributary_schema")
             }
@@ -30,6 +34,7 @@ struct TableCreation {
         }
         // A table may refer to one that is created after it.
         for (definition, column) in references { try addForeignKey(of: column, definition) }
+        return made
     }
 
     private func checkNames(of definition: TableSchema) throws {

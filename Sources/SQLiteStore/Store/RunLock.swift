@@ -60,7 +60,7 @@ final class RunLock: SourceClaim {
     private init?(storePath: String, _ fingerprint: UInt64, waits: Bool) throws {
         position = Self.position(of: fingerprint)
         let path = storePath + "-lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        descriptor = StoreMode.open(path, besideStore: storePath)
         guard descriptor >= 0 else {
             throw StoreError(
                 .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -85,7 +85,12 @@ final class RunLock: SourceClaim {
 
     private func set(_ type: Int32, _ command: Int32) -> Int32 {
         var lock = Self.lock(type, at: position)
-        return fcntl(descriptor, command, &lock)
+        while true {
+            let result = fcntl(descriptor, command, &lock)
+            // A signal has ended the wait.
+            if result == -1, errno == EINTR { continue }
+            return result
+        }
     }
 
     private static func position(of fingerprint: UInt64) -> off_t {

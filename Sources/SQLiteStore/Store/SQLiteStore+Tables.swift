@@ -7,9 +7,11 @@ extension SQLiteStore {
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
-    package func prepareTables(_ definitions: [TableSchema]) throws {
-        guard !definitions.isEmpty else { return }
+    @discardableResult
+    package func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition] {
+        guard !definitions.isEmpty else { return [] }
         try definitions.checkWidths(most: TableInfo.maximumColumns)
+        var made: [SchemaAddition] = []
         do {
             try tableInfos.ensure(.tables(definitions), in: pool) {
                 if try !isPrepared(for: definitions) {
@@ -18,17 +20,42 @@ extension SQLiteStore {
                         differences(from: definitions)
                             + definitions.referenceProblems(isMade: true) { try primaryKey(of: $0) })
                     let all = Dictionary(definitions.map { ($0.name.lowercased(), $0) }) { first, _ in first }
-                    try pool.write { db in
-                        for definition in definitions { try db.prepare(definition, among: all) }
+                    made = try pool.write { db in
+                        let made = try definitions.flatMap { try db.prepare($0, among: all) }
                         // What was made for a table of this name went with it.
                         try db.execute(sql: "DELETE FROM main.tributary_schema")
+                        return made
                     }
                 }
-                try refuse(differences(from: definitions))
+                do { try refuse(differences(from: definitions)) } catch {
+                    try remove(made)
+                    throw error
+                }
             }
+            return made
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    package func remove(_ additions: [SchemaAddition]) throws {
+        guard !additions.isEmpty else { return }
+        try writing {
+            try pool.write { db in
+                for addition in additions.reversed() {
+                    guard let info = try TableInfo(db, table: addition.table, schema: "main") else { continue }
+                    let table = "main.\(info.name.sqlIdentifier)"
+                    if let column = addition.column.flatMap(info.column) {
+                        let name = column.name.sqlIdentifier
+                        let hasValues = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(name) IS NOT NULL)"
+                        guard try Bool.fetchOne(db, sql: hasValues) == false else { continue }
+                        try db.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(name)")
+                    } else if addition.column == nil, try !db.hasRows(info.name) {
+                        try db.execute(sql: "DROP TABLE \(table)")
+                    }
+                }
+            }
         }
     }
 
@@ -207,7 +234,8 @@ extension Database {
     }
 
     /// - Parameter all: the tables that are declared together, by their names in lower case.
-    fileprivate func prepare(_ definition: TableSchema, among all: [String: TableSchema]) throws {
+    /// - Returns: what was made.
+    fileprivate func prepare(_ definition: TableSchema, among all: [String: TableSchema]) throws -> [SchemaAddition] {
         let name = definition.name.sqlIdentifier
         guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
             var parts = try definition.columns.map { column in
@@ -245,11 +273,12 @@ extension Database {
                         "CREATE INDEX IF NOT EXISTS \("\(definition.name)_present".sqlIdentifier) ON \(name) (\(list)) "
                         + "WHERE \(gone.sqlIdentifier) IS NULL")
             }
-            return
+            return [SchemaAddition(table: definition.name)]
         }
-        for column in definition.columns where info.column(column.name) == nil {
+        return try definition.columns.filter { info.column($0.name) == nil }.map { column in
             // Existing rows have no value for it.
             try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false, among: all))")
+            return SchemaAddition(table: info.name, column: column.name)
         }
     }
 

@@ -22,8 +22,12 @@ struct BodyParserFactory {
     }
 
     /// Creates the missing tables of a mapping or a parser.
-    package func prepareStore() throws {
-        try request.prepare(environment.store, file: environment.configuration.file, parsers: environment.registry)
+    ///
+    /// - Parameter additions: notes what was made.
+    func prepareStore(_ additions: AdditionLog) throws {
+        try request.prepare(
+            environment.store, file: environment.configuration.file, parsers: environment.registry,
+            noting: additions.note)
     }
 
     package func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {

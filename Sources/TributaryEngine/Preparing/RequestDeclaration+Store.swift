@@ -7,13 +7,18 @@ package import FeedStores
 /// Prepares a store for a request, and checks the request against it, as `check` does.
 extension RequestDeclaration {
     /// Creates the tables of the request's mapping or parser, and checks the references between them.
-    package func prepare(_ store: any MainStore, file: String, parsers: ParserRegistry) throws {
+    ///
+    /// - Parameter note: called with what was made; not for the SQL of a parser.
+    package func prepare(
+        _ store: any MainStore, file: String, parsers: ParserRegistry,
+        noting note: ([SchemaAddition]) -> Void = { _ in }
+    ) throws {
         switch content {
         case .parser(let name):
             guard let parser = parsers[name] else { return }
             if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
-            if !parser.tableSchemas.isEmpty { try store.prepareTables(parser.tableSchemas) }
-            try store.prepareTables(marks(on: parser.tables, in: store, file: file))
+            if !parser.tableSchemas.isEmpty { note(try store.prepareTables(parser.tableSchemas)) }
+            note(try store.prepareTables(marks(on: parser.tables, in: store, file: file)))
             if let window, !parser.tables.isEmpty,
                 try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
             {
@@ -25,8 +30,8 @@ extension RequestDeclaration {
             // Nothing is made for a reference that leads nowhere.
             let declared = Set(definitions.map { $0.name.lowercased() })
             try store.checkReferences(references.filter { !declared.contains($0.table.lowercased()) })
-            try store.prepareTables(definitions)
-            try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file))
+            note(try store.prepareTables(definitions))
+            note(try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file)))
             try store.checkReferences(references)
         case .mirrored, .captures:
             break
@@ -143,6 +148,20 @@ extension RequestDeclaration {
     package func differences(from store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
         return try store.differences(from: definitions(mapping, file: file))
+    }
+
+    /// Returns a message for each existing table that the store's role may not write as the mapping does.
+    package func missingRights(in store: any MainStore, file: String) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return try mapping.tables.compactMap { table in
+            var rights: Set<TableRight> = [.select, .insert]
+            let mode = sync(of: table)
+            if mode == .upsert || mode == .mirror { rights.insert(.update) }
+            if mode == .mirror || table.deletedWhen != nil {
+                rights.insert(deletionMark(of: table) == nil ? .delete : .update)
+            }
+            return try store.missingRights([table.table: rights])[table.table].map { "\(file): \(table.place): \($0)" }
+        }
     }
 
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.

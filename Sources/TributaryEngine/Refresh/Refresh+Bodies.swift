@@ -162,7 +162,7 @@ extension Refresh {
         factory.notesUnused = notesUnused
         factory.expressions = expressions
         let context = try workerContext()
-        try factory.prepareStore()
+        try factory.prepareStore(additions)
         var response = exchange.response
         response.maxBody = request.maxBody
         response.source = run.source.name

@@ -20,6 +20,8 @@ actor Refresh {
     var found: Poll.Found?
 
     var context: WorkerContext?
+    /// The tables and columns that the run has made.
+    let additions = AdditionLog()
     /// The provenances of captured values. They decide whether an address may be private.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; nil until a server has answered.
@@ -75,6 +77,7 @@ actor Refresh {
             }
             context?.remove()
             context = nil
+            removeAdditions()
             return await record(ending)
         } onCancel: {
             interruption.request()

@@ -20,6 +20,8 @@ struct RequestResolver {
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; unknown for rows of the store, nil if all came from files.
     var rowProvenance: AddressProvenance?
+    /// Notes the tables that are made to evaluate an expression.
+    var additions = AdditionLog()
 
     /// Returns the request to send.
     ///
@@ -176,7 +178,7 @@ struct RequestResolver {
                 .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
         try environment.store.renewTableInfos(of: [table])
-        try BodyParserFactory(request: request, environment: environment).prepareStore()
+        try BodyParserFactory(request: request, environment: environment).prepareStore(additions)
         return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
     }
 }
