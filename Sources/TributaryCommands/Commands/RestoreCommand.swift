@@ -51,7 +51,8 @@ struct RestoreCommand: ProgramCommand {
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
         let presence = try daemon.claim(for: "restore")
         defer { presence.release() }
-        let aside = FileManager.default.fileExists(atPath: store) ? store + ".before-" + Self.time() : nil
+        let aside =
+            FileManager.default.fileExists(atPath: store) ? Self.unusedPath(store + ".before-" + Self.time()) : nil
         if !confirmation.yes { try ask(copy, store: store, aside: aside) }
         try whileUnused(path, file: store, configuration) {
             try SignalCleanUp.removing(StoreCopy.temporaryPath(beside: store)) {
@@ -108,6 +109,11 @@ struct RestoreCommand: ProgramCommand {
             }
         }
         try replace()
+    }
+
+    /// Returns a path at which there is no file: this one, or with a number behind it.
+    private static func unusedPath(_ path: String) -> String {
+        ([path] + (2...).lazy.map { "\(path)-\($0)" }).first { !FileManager.default.fileExists(atPath: $0) } ?? path
     }
 
     private static func time() -> String {
