@@ -32,7 +32,7 @@ struct DaemonReloadTests {
                 "listen = \"[::1]:1\"\nhealth = \"127.0.0.1:1\"\nrows = false\nmetrics_per_source = false")
             #expect(try await fixture.page.get("/healthz").status == 200)
             #expect(try await fixture.page.get("/tables/news").status == 200)
-            #expect(try await fixture.page.get("/metrics").text.contains("source=\"news\""))
+            #expect(try await fixture.page.get("/metrics").body.contains("source=\"news\""))
         }
     }
 
