@@ -117,7 +117,8 @@ import Testing
                         #expect(
                             output.status == 0 || output.status > 0 && isClear, "\(one), \(other): \(name) \(output)")
                     }
-                    #expect(expected.contains(try fixture.state()), "\(one), \(other): \(try fixture.state())")
+                    let state = try fixture.state()
+                    #expect(expected.contains(state), "\(one), \(other): \(state)")
                     for file in ["store.sqlite", "new.sqlite"] {
                         guard FileManager.default.fileExists(atPath: fixture.folder.file(file)) else { continue }
                         #expect(try fixture.texts("PRAGMA integrity_check", of: file) == ["ok"])
