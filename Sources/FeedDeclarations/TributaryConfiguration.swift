@@ -60,9 +60,6 @@ public struct TributaryConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The sources with `keep_bodies`.
-    package var keepingBodies: Set<String> { Set(sources.filter(\.keepsBodies).map(\.name)) }
-
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
     /// Returns true if another store, or another schema for it, is declared.

@@ -12,7 +12,7 @@ public struct SourceState: Sendable, Equatable {
     public var failures: Int
     /// The reason why the last run was discarded.
     public var error: String?
-    /// Further information: the reason for a wait, or a moved address.
+    /// Further information: a moved address, a feed that is gone, or the end of an answer's freshness.
     public var note: String?
     /// The fingerprint of the declaration for which a server answered 410 Gone. Until it changes, nothing is sent.
     package var gone: String?

@@ -1,4 +1,3 @@
-import FeedModel
 import Foundation
 package import GRDB
 
@@ -29,7 +28,10 @@ package struct ReferringValues {
     /// - Parameter value: a value in the format of a batch, with its tag.
     mutating func note(_ value: UnsafeRawBufferPointer) {
         guard !isOverfull else { return }
-        var slot = Int(truncatingIfNeeded: Fingerprint.hash(value)) & (slots.count - 1)
+        // Seeded: the values are the feed's, and could be made to collide.
+        var hasher = Hasher()
+        hasher.combine(bytes: value)
+        var slot = hasher.finalize() & (slots.count - 1)
         while slots[slot] >= 0 {
             let range = ranges[Int(slots[slot])]
             let isKnown = bytes.withUnsafeBytes { bytes in

@@ -19,6 +19,8 @@ package final class RowBatch: @unchecked Sendable {
     /// The rows' numbers, if they are not consecutive.
     @exclusivity(unchecked) package private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
+    /// False where a key is a number, which a column of texts makes equal to another row's text.
+    @exclusivity(unchecked) private var hasOnlyTextKeys = true
     @exclusivity(unchecked) private var column = 0
     /// Bytes of texts and blobs in the row that was begun last.
     @exclusivity(unchecked) private(set) var textsOfRow = 0
@@ -47,6 +49,7 @@ package final class RowBatch: @unchecked Sendable {
         self.keyColumn = keyColumn
         rows.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
+        hasOnlyTextKeys = true
         count = 0
     }
 
@@ -76,6 +79,7 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ value: Int64) {
         startValue(.integer, 8)
+        if column - 1 == keyColumn { hasOnlyTextKeys = false }
         bytes.storeBytes(of: value, toByteOffset: count, as: Int64.self)
         count += 8
     }
@@ -83,6 +87,7 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ value: Double) {
         startValue(.double, 8)
+        if column - 1 == keyColumn { hasOnlyTextKeys = false }
         bytes.storeBytes(of: value, toByteOffset: count, as: Double.self)
         count += 8
     }
@@ -186,9 +191,10 @@ package final class RowBatch: @unchecked Sendable {
 
     /// Sorts the rows by their keys. Rows with equal keys keep their order.
     ///
-    /// The order only has to place rows near each other whose keys are near in the index. Rows whose key is not a text
+    /// The order only has to place rows near each other whose keys are near in the index. If a key is a number, all rows
     /// keep their order.
     func sortByKey() {
+        guard hasOnlyTextKeys else { return }
         rows.sort { left, right in
             if left.keyPrefix != right.keyPrefix { return left.keyPrefix < right.keyPrefix }
             let order = compareTexts(at: left.keyOffset, right.keyOffset)

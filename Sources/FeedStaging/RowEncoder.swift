@@ -18,6 +18,8 @@ final class RowEncoder {
     @exclusivity(unchecked) private var position = 0
     @exclusivity(unchecked) private var container: (key: ObjectIdentifier, box: AnyObject)?
     private var collected: [(column: String, value: DatabaseValue)] = []
+    /// The error of a record that encodes something else than columns: `Encoder` cannot throw it.
+    @exclusivity(unchecked) private var refusal: EncodingError?
     @exclusivity(unchecked) private(set) var isOutOfOrder = false
 
     /// - Returns: nil if the record's columns have other names than its coding keys.
@@ -42,7 +44,7 @@ final class RowEncoder {
     func collect(_ record: some Encodable) throws -> [(column: String, value: DatabaseValue)] {
         batch = nil
         collected.removeAll(keepingCapacity: true)
-        try record.encode(to: RecordEncoder(row: self))
+        try encode(record)
         return collected
     }
 
@@ -68,7 +70,7 @@ final class RowEncoder {
         isOutOfOrder = false
         batch._withUnsafeGuaranteedRef { $0.beginRow() }
         do {
-            try record.encode(to: RecordEncoder(row: self))
+            try encode(record)
         } catch {
             batch._withUnsafeGuaranteedRef { $0.cancelRow() }
             throw error
@@ -80,7 +82,17 @@ final class RowEncoder {
         return true
     }
 
+    @inline(__always)
+    private func encode(_ record: some Encodable) throws {
+        try record.encode(to: RecordEncoder(row: self))
+        if refusal != nil, let error = refusal.take() { throw error }
+    }
+
     // MARK: - Called by the containers
+
+    fileprivate func refuse(_ reason: String, _ path: [any CodingKey] = []) {
+        refusal = refusal ?? EncodingError.invalidValue(reason, .init(codingPath: path, debugDescription: reason))
+    }
 
     /// Returns the container. The one made for the first record serves all others: making one costs as much as writing
     /// a row.
@@ -165,12 +177,31 @@ final class RowEncoder {
         }
 
         func unkeyedContainer() -> any UnkeyedEncodingContainer {
-            preconditionFailure("a record encodes its columns by key, not as a list")
+            row.refuse("a record encodes its columns by key, not as a list")
+            return Refused(row: row)
         }
 
         func singleValueContainer() -> any SingleValueEncodingContainer {
-            preconditionFailure("a record encodes its columns by key, not as one value")
+            row.refuse("a record encodes its columns by key, not as one value")
+            return Refused(row: row)
         }
+    }
+
+    /// Takes values that are no column's. The record's encoding ends with an error.
+    private struct Refused: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+        let row: RowEncoder
+        var codingPath: [any CodingKey] { [] }
+        var count: Int { 0 }
+
+        func encodeNil() {}
+        func encode<T: Encodable>(_ value: T) {}
+
+        func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+            row.container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+        func superEncoder() -> any Encoder { RecordEncoder(row: row) }
     }
 
     private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -254,11 +285,15 @@ final class RowEncoder {
         func nestedContainer<NestedKey: CodingKey>(
             keyedBy keyType: NestedKey.Type, forKey key: Key
         ) -> KeyedEncodingContainer<NestedKey> {
-            preconditionFailure("a record's column '\(key.stringValue)' is one value; encode a nested type instead")
+            let row = row.takeUnretainedValue()
+            row.refuse("a record's column '\(key.stringValue)' is one value; encode a nested type instead", [key])
+            return row.container(keyedBy: keyType)
         }
 
         func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-            preconditionFailure("a record's column '\(key.stringValue)' is one value; encode an array instead")
+            let row = row.takeUnretainedValue()
+            row.refuse("a record's column '\(key.stringValue)' is one value; encode an array instead", [key])
+            return Refused(row: row)
         }
 
         func superEncoder() -> any Encoder { RecordEncoder(row: row.takeUnretainedValue()) }

@@ -53,6 +53,7 @@ extension WorkerContext {
         }
         insertedRows = 0
         droppedRecords = 0
+        forgetSkipped(index)
         skippedRecords[index] = nil
         skippedNumbers[index] = nil
         tablesOfRequest[index] = nil

@@ -45,8 +45,10 @@ public final class WorkerContext {
 
     /// The number of rows inserted so far by the current request.
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
-    /// The number of records that the run's declarations said to drop.
-    package var skippedRows = 0
+    /// The records of the current request that the declarations said to skip.
+    package var skipped = SkippedRows()
+    /// The same of the requests before it. Those of a request that is sent again are forgotten.
+    private var skippedBefore: [Int: SkippedRows] = [:]
     /// The number of records of the current body that were left out, by the table's `where` or because of an error.
     package var droppedRecords = 0
     /// The records that were left out because of an error, by the positions of their requests.
@@ -89,8 +91,10 @@ public final class WorkerContext {
     /// Starts a request of the stack. The rows that follow belong to it and are merged by this rule.
     package func beginRequest(_ index: Int, rule: MergeRule) {
         contestedRows[requestIndex] = contestedRow
+        skippedBefore[requestIndex] = skipped
         requestIndex = index
         contestedRow = contestedRows[index] ?? Staging.firstContestedRow(ofRequest: index)
+        skipped = skippedBefore.removeValue(forKey: index) ?? SkippedRows()
         self.rule = rule
         insertedRows = 0
         droppedRecords = 0
@@ -103,6 +107,18 @@ public final class WorkerContext {
         lastType = nil
         lastWriter = nil
         shortcut = nil
+    }
+
+    /// The skipped records of all requests, in their order.
+    package var allSkipped: SkippedRows {
+        var all = skippedBefore
+        all[requestIndex] = skipped
+        return all.sorted { $0.key < $1.key }.reduce(into: SkippedRows()) { $0.add($1.value) }
+    }
+
+    /// Forgets the skipped records of a request that is sent again.
+    func forgetSkipped(_ index: Int) {
+        if index == requestIndex { skipped = SkippedRows() } else { skippedBefore[index] = nil }
     }
 
     /// Returns the tables for which a request has staged rows.

@@ -50,6 +50,11 @@ package protocol StoreTables: StagingStore {
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
 
+    /// Returns why the store's role may not write existing tables, by the tables' names, with the statement that lets it.
+    ///
+    /// - Parameter needed: the rights on each table. Each is also locked against other writers.
+    func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String]
+
     /// Returns why the store cannot keep the history of a table of this name; nil if it can.
     func historyProblem(of table: String) -> String?
 
@@ -99,4 +104,17 @@ package protocol StoreRows: AnyObject, Sendable {
     /// - Parameter tables: the names of existing tables; nil for every table and all else that the store holds.
     /// - Throws: ``StoreError`` naming a table or file.
     func copy(_ tables: [String]?, to path: String) throws
+}
+
+/// A right on a table of a store on a server.
+package enum TableRight: String, Sendable, CaseIterable {
+    case select = "SELECT"
+    case insert = "INSERT"
+    case update = "UPDATE"
+    case delete = "DELETE"
+}
+
+extension StoreTables {
+    /// None is missing: a file has no rights of tables.
+    package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] { [:] }
 }

@@ -87,21 +87,57 @@ package struct Changelog: LedgerPart {
         return found
     }
 
-    /// Returns the last change of each row that some changes of a run are of, where there is a later one than those.
+    /// Reports the last change of each row that some changes are of, where there are several from the first of those on.
     ///
     /// - Parameter ids: the ids of the changes.
-    package func later(
-        than ids: ClosedRange<Int64>, of run: Int64
-    ) throws -> [(table: String, key: StoredValue, id: Int64)] {
-        try session.all(
+    package func forEachRepeatedRow(
+        of ids: ClosedRange<Int64>, _ body: (_ table: String, _ key: StoredValue, _ last: Int64) -> Void
+    ) throws {
+        try forEachLast(
+            of: ids, from: "\(dialect.change) l WHERE l.id >= \(bind: ids.lowerBound) AND", "HAVING count(*) > 1", body)
+    }
+
+    /// Reports the last change by runs after a position of each row that some changes are of.
+    ///
+    /// - Parameter ids: the ids of the changes.
+    package func forEachRow(
+        of ids: ClosedRange<Int64>, changedAfter position: RunPosition,
+        _ body: (_ table: String, _ key: StoredValue, _ last: Int64) -> Void
+    ) throws {
+        try forEachLast(
+            of: ids,
+            from: """
+                (SELECT id AS number, first_change, last_change FROM \(dialect.run)
+                WHERE \(dialect.isAfter(position)) AND first_change IS NOT NULL) r
+                CROSS JOIN \(dialect.change) l
+                WHERE l.id BETWEEN r.first_change AND r.last_change AND l.run = r.number AND
+                """, "", body)
+    }
+
+    private func forEachLast(
+        of ids: ClosedRange<Int64>, from rows: SQLText, _ having: String,
+        _ body: (_ table: String, _ key: StoredValue, _ last: Int64) -> Void
+    ) throws {
+        try session.forEachRow(
+            of: """
+                SELECT l."table", l.key, max(l.id) FROM \(rows) (l."table", l.key) IN (
+                    SELECT c."table", c.key FROM \(dialect.change) c
+                    WHERE c.id BETWEEN \(bind: ids.lowerBound) AND \(bind: ids.upperBound))
+                GROUP BY l."table", l.key \(having)
+                """
+        ) { row in
+            body(row.string(0) ?? "", row.storedValue(1), try row.int64(2) ?? 0)
+            return true
+        }
+    }
+
+    /// Returns the number of changes by runs after a position.
+    package func changes(after position: RunPosition) throws -> Int {
+        try session.count(
             """
-            SELECT l."table", l.key, max(l.id) FROM \(dialect.change) l
-            WHERE l.id > \(bind: ids.lowerBound) AND (l."table", l.key) IN (
-                SELECT c."table", c.key FROM \(dialect.change) c
-                WHERE c.id BETWEEN \(bind: ids.lowerBound) AND \(bind: ids.upperBound) AND c.run = \(bind: run))
-            GROUP BY l."table", l.key
-            """
-        ) { row in (row.string(0) ?? "", row.storedValue(1), try row.int64(2) ?? 0) }
+            SELECT CAST(sum(last_change - first_change + 1) AS bigint) FROM \(dialect.run)
+            WHERE \(dialect.isAfter(position)) AND first_change IS NOT NULL
+            """)
     }
 
     /// Returns the ids of the first and the last change; nil without any.

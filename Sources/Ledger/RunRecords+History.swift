@@ -37,6 +37,7 @@ extension RunRecords {
         var conditions: [SQLText] = ["(\(isKept.joined(separator: " OR ")))"]
         if let source = query.source { conditions.append("source = \(bind: source)") }
         if let run = query.run { conditions.append("id = \(bind: run)") }
+        if let place = query.after { conditions.append("id >= \(bind: place.run)") }
         if let since = query.since { conditions.append("started_at >= \(bind: since)") }
         return try session.all(
             """

@@ -14,6 +14,9 @@ package struct RunRetention: LedgerPart {
     /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another
     /// transaction has locked.
     ///
+    /// They go by their numbers, in the order in which they are read. A run that is old, but began after one that is not,
+    /// waits for that one.
+    ///
     /// The last of the old runs stays: it shows a reader that has read up to it that nothing after it was deleted.
     /// The last run and the last change of all stay, because new ids follow theirs: otherwise a reader would take new
     /// ones for those that it has read.
@@ -21,13 +24,16 @@ package struct RunRetention: LedgerPart {
     /// - Parameter date: the time before which runs are old.
     /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date) throws -> Bool {
+        let oldest: SQLText = "SELECT id, started_at FROM \(dialect.run) ORDER BY id LIMIT \(Self.mostRuns + 1)"
         let runs = try session.execute(
             """
             DELETE FROM \(dialect.run) WHERE id IN (
                 SELECT r.id FROM \(dialect.run) r
-                WHERE r.started_at < (SELECT max(started_at) FROM \(dialect.run) WHERE started_at < \(bind: date))
-                ORDER BY r.started_at LIMIT \(Self.mostRuns)\(dialect.lock("r", skips: true)))
-            AND id < (SELECT max(id) FROM \(dialect.run))
+                WHERE r.id < (
+                    SELECT max(o.id) FROM (\(oldest)) o
+                    WHERE o.id < coalesce(
+                        (SELECT min(y.id) FROM (\(oldest)) y WHERE y.started_at >= \(bind: date)), o.id + 1))
+                ORDER BY r.id LIMIT \(Self.mostRuns)\(dialect.lock("r", skips: true)))
             """)
         let changes = try forgetRows(
             of: dialect.change, id: "id", run: "run", except: "SELECT max(id) FROM \(dialect.change)")

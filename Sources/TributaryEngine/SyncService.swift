@@ -139,7 +139,6 @@ public final class SyncService: Service {
 
     /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
     public func run() async throws {
-        environment.bodies.removeAll(but: environment.configuration.keepingBodies)
         defer { outcomeContinuation.finish() }
         do {
             // Before the first run, whose events a new hook receives.
@@ -191,7 +190,6 @@ public final class SyncService: Service {
         }
         defer { continuation.finish() }
         var environment = environment
-        environment.bodies.removeAll(but: configuration.keepingBodies)
         // A forced run of named sources includes paused ones.
         environment.runsPaused = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
@@ -269,8 +267,6 @@ public final class SyncService: Service {
         current.withLock { $0 = configuration }
         environment.http.declare(configuration.enabledSources.flatMap(\.requests))
         scheduler.reload(configuration)
-        let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
-        environment.threads.detach { bodies.removeAll(but: keeping) }
         group?.reload(configuration)
         hooks.reload(configuration)
         sampler.reload(configuration)

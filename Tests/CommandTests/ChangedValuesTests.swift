@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test func changesAreLimited() async throws {
+        try await with { (program, server) async throws in
+            server.document("/a", "<a><item id='1' name='x'/><item id='2' name='x'/><item id='3' name='x'/></a>")
+            _ = try await program.run("sync")
+            let two = try await program.run("changes", "shop", "--limit", "2")
+            #expect(two.standardOutput.split(separator: "\n").count { $0.hasPrefix("    + ") } == 2, "\(two)")
+            #expect(two.status == 0 && two.standardOutput.hasSuffix("… more; a higher --limit shows them\n"), "\(two)")
+            let all = try await program.run("changes", "--limit", "3")
+            #expect(all.standardOutput.split(separator: "\n").count { $0.hasPrefix("    + ") } == 3, "\(all)")
+            #expect(!all.standardOutput.contains("more"), "\(all)")
+            let json = try await program.run("changes", "--limit", "1", "--json")
+            #expect(json.standardOutput.split(separator: "\n").count == 1, "\(json)")
+            let wrong = try await program.run("changes", "--limit", "0")
+            #expect(wrong.status == 64 && wrong.standardError.contains("--limit must be above 0"), "\(wrong)")
+        }
+    }
+
     @Test func checkSaysWhatAHookWillNotKnow() async throws {
         let hook = """
             [hooks.chat]

@@ -151,7 +151,7 @@ import Testing
             #expect(other.status == 1 && isSaid, "\(other)")
             for limit in ["undo", "history"] {
                 let negative = try await fixture.program.run(limit, "s", "--limit", "-1")
-                let isNamed = negative.standardError.contains("--limit: expected 0 or more, found -1")
+                let isNamed = negative.standardError.contains("--limit: a negative number is not allowed, found -1")
                 #expect(negative.status == 64 && isNamed, "\(negative)")
             }
             let named = try await fixture.program.run("accept", "s", "--run", "3", "--dry-run")

@@ -107,6 +107,78 @@ import Testing
         }
     }
 
+    /// A server without validators answers 200 with the same document.
+    @Test func aPlanSaysWhyNothingChanges() async throws {
+        try await with { (fixture) async throws in
+            try fixture.declare(Self.item)
+            fixture.server.document("/a", "<r><item id='1' name='a'/></r>")
+            #expect(try await fixture.program.run("sync").status == 0)
+            let same = try await fixture.program.run("plan", "s")
+            #expect(
+                same.standardOutput.contains("nothing will change: every document is the same as before"), "\(same)")
+            fixture.server.document("/a", "<r><item id='1' name='a'/></r>", etag: "\"1\"")
+            #expect(try await fixture.program.run("sync", "--force").status == 0)
+            let unchanged = try await fixture.program.run("plan", "s")
+            #expect(
+                unchanged.standardOutput.contains("nothing will change: every request answered 304"), "\(unchanged)")
+        }
+    }
+
+    @Test func aPlanSaysWhyRecordsAreSkipped() async throws {
+        try await with { (fixture) async throws in
+            try fixture.declare(
+                """
+                expire = { column = "end", after = "7d" }
+                [[sources.s.requests.tables]]
+                table = "show"
+                element = "show"
+                key = ["id"]
+                where = "id <> 3"
+                columns = { id = { path = "@id", type = "integer", on_error = "skip" }, end = { path = "@end", type = "datetime" } }
+
+                """)
+            let items = [("1", "2001"), ("2", "2002"), ("3", "2999"), ("x", "2999"), ("5", "2999")].map {
+                "<show id='\($0.0)' end='\($0.1)-01-01T00:00:00Z'/>"
+            }
+            fixture.server.document("/a", "<r>\(items.joined())</r>")
+            let plan = try await fixture.program.run("plan", "s")
+            let text = plan.standardOutput.replacing(#/\s+/#, with: " ")
+            #expect(
+                text.contains(
+                    "4 records will be skipped: 2 expired: 'end' is over 7 days ago; 1 excluded by 'where'; 1 invalid: "
+                        + "line 1, <show>: column 'id' of table 'show': \"x\" is not an integer"), "\(plan)")
+            let sync = try await fixture.program.run("sync")
+            #expect(sync.standardOutput.contains("1 inserted, 4 skipped"), "\(sync)")
+            let history = try await fixture.program.run("history")
+            #expect(
+                history.standardOutput.contains(#/SAME +SKIP +BYTES/#)
+                    && history.standardOutput.contains(#/committed +1 +0 +0 +0 +4 /#), "\(history)")
+        }
+    }
+
+    /// A blocked run shows what it would have changed.
+    @Test func theHistoryOfABlockedRunHasItsCounts() async throws {
+        try await with { (fixture) async throws in
+            try fixture.declare("max_deleted = \"50%\"\n" + Self.item)
+            func serve(_ ids: Range<Int>) {
+                fixture.server.document("/a", "<r>" + ids.map { "<item id='\($0)' name='a'/>" }.joined() + "</r>")
+            }
+            serve(0..<200)
+            #expect(try await fixture.program.run("sync").status == 0)
+            serve(0..<20)
+            #expect(try await fixture.program.run("sync", "--force").status == 1)
+            let history = try await fixture.program.run("history")
+            #expect(history.standardOutput.contains(#/blocked +0 +0 +180 /#), "\(history)")
+            #expect(history.standardOutput.contains(#/committed +200 +0 +0 /#), "\(history)")
+            // Another blocked run takes its documents' place.
+            serve(0..<10)
+            #expect(try await fixture.program.run("sync", "--force").status == 1)
+            let later = try await fixture.program.run("history")
+            #expect(later.standardOutput.contains(#/blocked +0 +0 +190 /#), "\(later)")
+            #expect(later.standardOutput.contains(#/blocked +- +- +- /#), "\(later)")
+        }
+    }
+
     /// A column that is new: the table's rows count, and no reader of the table waits, or is waited for.
     @Test func aPlanOfANewColumn() async throws {
         try await with { (fixture) async throws in

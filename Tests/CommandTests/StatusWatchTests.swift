@@ -114,6 +114,29 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+    func aChangedConfigurationIsReadAgain() async throws {
+        try await withStore { (folder) async throws in
+            let program = BuiltProgram("tributary", config: "").path
+            let shell = BuiltProgram(path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"])
+            let (file, log) = (folder.file("sources.toml"), folder.file("log"))
+            let line = "stty rows 12 cols 60; '\(program)' status --watch --interval 1 -c '\(file)'"
+            func until(_ text: String) -> String {
+                "until grep -q '\(text)' '\(log)' 2>/dev/null; do sleep 0.02; done"
+            }
+            try folder.write(
+                "\n[sources.new]\nenabled = false\n[[sources.new.requests]]\nurl = \"file:///new.xml\"\n"
+                    + "tables = [{ table = \"n\", element = \"e\", key = [\"id\"], columns = { id = \"@id\" } }]\n",
+                to: "new")
+            let steps = [
+                until("2 sources"), "echo '[' >> '\(file)'", until("sources.toml:"),
+                "sed -i '$d' '\(file)'", "cat '\(folder.file("new"))' >> '\(file)'", until("3 sources"), "printf q",
+            ].joined(separator: "; ")
+            let output = try await shell.run("-c", "(\(steps)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")
+            #expect(output.status == 0 && output.standardOutput.contains("3 sources, 1 problem"), "\(output)")
+        }
+    }
+
     @Test func withoutATerminalItIsRefused() async throws {
         try await withStore { (folder) async throws in
             let program = BuiltProgram("tributary", config: folder.file("sources.toml"))

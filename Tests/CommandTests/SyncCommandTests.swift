@@ -46,6 +46,7 @@ import Testing
             let said = again.standardOutput
             #expect(said.contains("directory  waiting    nothing is sent before "), "\(said)")
             #expect(said.contains("as the last run failed: request 'Companies'"), "\(said)")
+            #expect(said.contains("; `tributary sync directory --force` tries now"), "\(said)")
             let json = try await fixture.program.run("sync", "--json")
             #expect(json.status == 1 && json.standardOutput.contains("\"outcome\":\"not_due\""))
             fixture.serve("a", contacts: 5)
@@ -101,8 +102,12 @@ import Testing
             #expect(
                 Set(states[0].keys) == [
                     "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "state",
-                    "failing_since", "last_good", "stale",
+                    "failing_since", "last_good", "stale", "wait",
                 ])
+            let wait = states[0]["wait"] as? [String: Any]
+            #expect(
+                wait?["reason"] as? String == "back_off"
+                    && wait?["until"] as? String == states[0]["next_due"] as? String)
             #expect(states[0]["outcome"] as? String == "discarded" && states[0]["failures"] as? Int == 1)
             #expect((states[0]["error"] as? String)?.contains("request 'Contacts'") == true)
             #expect(try await fixture.program.run("status").standardOutput.contains("404 Not Found"))

@@ -235,6 +235,24 @@ import Testing
         }
     }
 
+    /// A long run began before others, and was committed after them. Readers go by the numbers.
+    @Test func noRunIsForgottenBeforeAnEarlierOne() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            for source in ["a", "b", "c"] { _ = try await store.commit(.of(source)) { 0 } }
+            for (run, second) in [(1, 3), (2, 1), (3, 2)] {
+                try tables.execute(
+                    "UPDATE tributary_run SET started_at = '2001-01-01T00:00:0\(second).000Z' WHERE id = \(run)")
+            }
+            _ = try await store.commit(.of("s")) { 0 }
+            let begin = try Date("2001-01-01T00:00:00Z", strategy: .iso8601)
+            #expect(try !store.forgetRuns(before: begin + 2.5))
+            #expect(try tables.rows("SELECT count(*) FROM tributary_run") == ["4"])
+            // Now the first is old, too; the last of the old ones stays.
+            #expect(try !store.forgetRuns(before: begin + 3.5))
+            #expect(try tables.rows("SELECT id FROM tributary_run ORDER BY id") == ["3", "4"])
+        }
+    }
+
     @Test func onlyMissingStatesOfRevalidatedRequestsAreKept() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             _ = try await store.commit(.of("s", [request("1", etag: "a"), request("2", etag: "b")])) { 0 }

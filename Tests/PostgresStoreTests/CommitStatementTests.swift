@@ -50,6 +50,44 @@ import Testing
         }
     }
 
+    @Test func declaredTablesThatAreThereCostOneQuestion() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
+            let store = try database.openStore(schema: schema)
+            func prepare(_ place: String) throws {
+                try store.prepareTables([
+                    TableSchema(
+                        name: "shop", columns: [TableSchema.Column(name: "id", type: "TEXT")], key: ["id"],
+                        place: place)
+                ])
+            }
+            try prepare("first")
+            let before = database.loggedStatements.count
+            try prepare("second")
+            let questions = database.loggedStatements[before...].filter { $0.contains("FROM pg_catalog.") }
+            #expect(questions.count == 1, "\(questions)")
+            try store.close()
+        }
+    }
+
+    /// Planning the question takes the server longer than to answer it.
+    @Test func theStateOfKnownTablesIsAskedForByOnePlan() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema, connections: 1)
+            for _ in 0..<4 { _ = try store.missingTables(among: ["shop", "item"]) }
+            let plans = try store.connections.withConnection { connection in
+                try connection.execute(
+                    """
+                    SELECT generic_plans > 1, custom_plans FROM pg_prepared_statements
+                    WHERE statement LIKE '%hashtextextended%'
+                    """
+                ).map { "\($0.string(0) ?? "") \($0.string(1) ?? "")" }
+            }
+            #expect(plans == ["t 0"])
+            try store.close()
+        }
+    }
+
     @Test func aChangeWhileTheCommitWaitsIsSeen() async throws {
         try await MergeFixture.with("CREATE TABLE a (id integer PRIMARY KEY, name text)") { (fixture) async throws in
             try fixture.commit { try $0.insert(into: "a", ["id": 1, "name": "x"]) }

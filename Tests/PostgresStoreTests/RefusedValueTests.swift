@@ -48,6 +48,16 @@ import Testing
         }
     }
 
+    @Test func keysThatAreTooLongForAnIndex() async throws {
+        try await with { fixture in
+            let message = try refusal(fixture) {
+                try $0.insert(into: "contact", ["email": String(repeating: "x", count: 1 << 20)])
+            }
+            #expect(message.contains("table 'contact': index row requires"), "\(message)")
+            #expect(message.contains("longer than the 2,700 bytes that an index takes"), "\(message)")
+        }
+    }
+
     @Test func bytesInATextColumn() async throws {
         try await with { fixture in
             let message = try refusal(fixture) { try $0.insert(into: "contact", ["email": "x@y", "nick": Data([1])]) }

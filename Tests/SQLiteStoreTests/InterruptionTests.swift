@@ -49,7 +49,9 @@ import Testing
     /// SQLite forgets it at the statement after the one that waits.
     @Test func whileItWaitsForTheLock() async throws {
         try await StoreFixture.with("CREATE TABLE item (id TEXT PRIMARY KEY)") { (fixture) async throws in
-            let other = try DatabaseQueue(path: fixture.store.path)
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: fixture.store.path, configuration: configuration)
             try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             let interruption = Interruption()
             let committing = Task { try await commit(to: fixture, interruption) }

@@ -48,8 +48,11 @@ import TributaryStores
             #expect(error.contains(expected) && error.contains("tributary accept s"), sourceLocation: sourceLocation)
             #expect(try fixture.dump() == before, sourceLocation: sourceLocation)
             #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"], sourceLocation: sourceLocation)
-            let note = try fixture.rows("SELECT note FROM tributary_source")
-            #expect(note.first?.contains("blocked; next attempt") == true, sourceLocation: sourceLocation)
+            let configuration = try fixture.configuration(mapping)
+            let store = try #require(try configuration.openExistingStore())
+            defer { try? store.close() }
+            let status = try StoreStatus(configuration, in: store, isDaemonRunning: false, now: .now).sources[0]
+            #expect(status.wait?.text.hasPrefix("blocked; next attempt") == true, sourceLocation: sourceLocation)
         }
     }
 

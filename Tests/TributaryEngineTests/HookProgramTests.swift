@@ -134,6 +134,25 @@ import Testing
         }
     }
 
+    /// A PEM key is longer than what is shown of the output.
+    @Test func noPartOfALongSecretIsTold() async throws {
+        let key = (0..<600).map { "line\($0)" }.joined()
+        let redact: @Sendable (String) -> String = { Redactor(secrets: [key]).redact($0) }
+        func text(_ parts: [String]) -> String {
+            let printed = Data(parts.joined().utf8)
+            var output = ProgramOutput()
+            for start in stride(from: 0, to: printed.count, by: 5_000) {
+                output.append(printed[start..<min(start + 5_000, printed.count)])
+            }
+            return output.text(redact)
+        }
+        for rest in [0, 900, 2_000, 129 << 10, 300 << 10] {
+            let shown = text([key, String(repeating: "x", count: rest), key, "the end"])
+            #expect(shown.hasSuffix("[secret]the end") && shown.utf8.count <= 1_000 && !shown.contains("line"))
+        }
+        #expect(!text(Array(repeating: key, count: 60) + ["the end"]).contains("line"))
+    }
+
     /// In a log and in `status`, an error is one line.
     @Test func linesOfAProgramAreOneError() async throws {
         try await tell("echo 'first  '; echo; printf 'second\\r\\n'; echo third >&2; exit 1") { outcome, _ in
@@ -176,11 +195,11 @@ import Testing
         let webhooks = WebhookClient()
         let hook = HookDeclaration(
             name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: .seconds(5),
-            receiver: .program([InterpolatedText("/nowhere/program")]))
+            receiver: .program([InterpolatedText(value: "/nowhere/program", template: "${FOLDER}/program")]))
         let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock(), redact: Self.redact).send(
             Self.event, to: hook)
         try await webhooks.shutdown()
-        #expect(outcome == .failed("/nowhere/program cannot be started: No such file or directory"))
+        #expect(outcome == .failed("${FOLDER}/program cannot be started: No such file or directory"))
     }
 
     @Test func aCancelledRunKillsTheProgram() async throws {

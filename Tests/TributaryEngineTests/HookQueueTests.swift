@@ -71,6 +71,57 @@ import Testing
         }
     }
 
+    /// A hook that lags by days is counted for the metrics every 15 s.
+    @Test func aCountContinuesWhereItEnded() async throws {
+        try await with { (fixture, store, mapping) async throws in
+            try await waitUntilTold(fixture, store)
+            _ = try store.declareHooks(["h"])
+            var counted = try queue(store)
+            #expect(try counted.countUnsent(limit: 100).count == 0)
+            for count in 2...4 {
+                fixture.server.document("/a", EngineFixture.items((1...count).map(String.init)))
+                try await fixture.sync(mapping)
+                try await fixture.sync(mapping)
+                try await waitUntilTold(fixture, store)
+                let unsent = try counted.countUnsent(limit: 100)
+                var whole = try queue(store)
+                let expected = try whole.countUnsent(limit: 100)
+                #expect(unsent.count == count - 1 && expected.count == count - 1)
+                #expect(unsent.first?.position == expected.first?.position)
+            }
+            // The runs that were read count towards the limit.
+            var limited = try queue(store)
+            #expect(try limited.countUnsent(limit: 1).count == 3)
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            try await fixture.sync(mapping)
+            try await waitUntilTold(fixture, store)
+            #expect(try limited.countUnsent(limit: 1).count == 3)
+            #expect(try counted.countUnsent(limit: 100).count == 4)
+        }
+    }
+
+    /// A stop must not wait until 700,000 runs without an event are passed.
+    @Test func aCancelledTaskPassesOverNoMoreRuns() async throws {
+        try await with { (fixture, store, mapping) async throws in
+            try await waitUntilTold(fixture, store)
+            _ = try store.declareHooks(["h"])
+            try await fixture.sync(mapping)
+            try await waitUntilTold(fixture, store)
+            var queue = try queue(store)
+            let before = queue.readTo
+            let passing = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                var copy = queue
+                #expect(throws: CancellationError.self) { try copy.next(of: WatchedSources(["s"]), now: .now) }
+                #expect(copy.readTo == before)
+                #expect(throws: CancellationError.self) { try copy.countUnsent(limit: 100) }
+            }
+            await passing.value
+            _ = try queue.next(of: WatchedSources(["s"]), now: .now)
+            #expect(queue.readTo > before)
+        }
+    }
+
     /// A failure that the clock tells takes the hook behind all runs that were read.
     @Test func whatTheClockTellsHasAPlace() async throws {
         try await with { (fixture, store, mapping) async throws in

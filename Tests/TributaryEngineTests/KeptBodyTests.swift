@@ -57,9 +57,6 @@ import TributaryStores
             let folder = try fixture.configuration(sources.joined()).bodyFolder
             let kept = { try FileManager.default.contentsOfDirectory(atPath: folder) }
             #expect(try kept().count == 2)
-            // What is not declared any more goes, and nothing else.
-            try await fixture.sync(sources[0])
-            #expect(try kept().count == 1)
             let work = (try? FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder)) ?? []
             #expect(!work.contains { $0.contains("%") })
         }
@@ -277,7 +274,7 @@ import TributaryStores
         }
     }
 
-    @Test func whatIsLeftOverOrNotDeclaredGoes() async throws {
+    @Test func whatIsLeftOverGoes() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(Self.mapping())
@@ -298,9 +295,33 @@ import TributaryStores
             fixture.server.document("/a", "<items><item id='1'>")
             #expect(try await fixture.sync(Self.mapping()).first?.outcome == .discarded)
             #expect(try Self.files(fixture) == kept)
-            try await fixture.sync(Self.mapping().replacing("sources.s.", with: "sources.t."))
+        }
+    }
+
+    /// A typing error in `--config` must not destroy what a replay needs.
+    @Test func anotherConfigurationLeavesTheBodiesAlone() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            fixture.server.document("/b", EngineFixture.items(["1"]))
+            try await fixture.sync(Self.mapping())
+            let kept = try Self.files(fixture)
+            #expect(kept.count == 1)
+            let other = Self.mapping("", path: "/b").replacing("sources.s.", with: "sources.t.")
+                .replacing("\"thing\"", with: "\"other\"")
+            // Once, as a daemon, and in the place of the first one.
+            #expect(try await fixture.sync(other).first?.outcome == .committed)
+            #expect(try Self.files(fixture) == kept)
+            try await HookFixture.run(fixture, other) { (hooks) async throws in
+                try await hooks.refresh("t")
+                hooks.service.reload(try fixture.configuration(Self.mapping()))
+                hooks.service.reload(try fixture.configuration(other))
+                try await hooks.refresh("t")
+                #expect(try Self.files(fixture) == kept)
+            }
+            #expect(try await fixture.replay(Self.mapping()).outcome == .committed)
+            let configuration = try fixture.configuration(other)
+            #expect(configuration.removeBodies(of: "s").isEmpty)
             #expect(try Self.files(fixture).isEmpty)
-            #expect(try Self.files(fixture, of: "t").count == 0)
         }
     }
 

@@ -85,4 +85,41 @@ import TributaryStores
             #expect(try fixture.rows("SELECT count(*) FROM public.product") == ["0"])
         }
     }
+
+    /// The error, and `check --store`, name the role, the table and the statement that an administrator runs.
+    @Test func aMissingRightIsNamedWithItsGrant() async throws {
+        try await withRole { (fixture) async throws in
+            let sources = Self.sources.replacing(
+                "sync = \"mirror\"\nmax_deleted", with: "sync = \"upsert\"\nmax_deleted")
+            fixture.server.document("/a", "<items><item id='a' name='n'/></items>")
+            let service = try fixture.service(sources)
+            func sync() async throws -> RunReport? { try await service.sync(mode: .force).first }
+            func missing(_ sources: String) throws -> [String] {
+                let text = "[store]\nurl = \"\(fixture.url)\"\n" + sources.replacing("URL", with: fixture.server.url)
+                let configuration = try TributaryConfiguration(
+                    file: fixture.folder.write(text, to: "rights.toml"), parsers: EngineFixture.registry,
+                    environment: [:])
+                return try configuration.sources[0].requests[0].missingRights(in: service.store, file: "f")
+            }
+            #expect(try missing(Self.sources) == [])
+            try fixture.execute("REVOKE UPDATE, DELETE ON public.product FROM tributary")
+            let lock = "the role 'tributary' may not lock public.product: GRANT UPDATE ON public.product TO tributary"
+            let locking = try await sync()
+            #expect(
+                locking?.outcome == .discarded && locking?.error?.hasSuffix(lock) == true, "\(locking?.error ?? "")")
+            let both =
+                "f: sources.s.requests[1].tables[1]: the role 'tributary' has no right to UPDATE, DELETE on public.product: "
+                + "GRANT UPDATE, DELETE ON public.product TO tributary"
+            #expect(try missing(Self.sources) == [both])
+            try fixture.execute("GRANT UPDATE ON public.product TO tributary")
+            #expect(try missing(sources) == [])
+            let committed = try await sync()
+            #expect(committed?.outcome == .committed, "\(committed?.error ?? "")")
+            let error = await #expect(throws: StoreError.self) { try await undo(fixture) }
+            let deletion =
+                "the role 'tributary' has no right to DELETE on public.product: GRANT DELETE ON public.product TO tributary"
+            #expect(error?.message.hasSuffix(deletion) == true, "\(error?.message ?? "")")
+            try service.close()
+        }
+    }
 }

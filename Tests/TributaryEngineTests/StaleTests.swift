@@ -99,7 +99,9 @@ import TributaryStores
                 let configuration = try fixture.configuration(Self.configuration)
                 let store = try #require(try configuration.openExistingStore())
                 defer { try? store.close() }
-                return try StoreStatus(configuration, in: store, now: fixture.clock.now()).sources[0]
+                return try StoreStatus(
+                    configuration, in: store, isDaemonRunning: false, now: fixture.clock.now()
+                ).sources[0]
             }
             fixture.server.document("/a", EngineFixture.items(["1"]))
             try await fixture.sync(Self.configuration, clock: fixture.clock)

@@ -152,6 +152,16 @@ import TributaryStores
                 query.passedOver = passed
                 #expect(try changes(fixture, mapping, query) == Array(all.dropFirst(passed)))
             }
+            let store = try #require(try fixture.configuration(mapping).openExistingStore())
+            var places: [RowChange.Place] = []
+            try store.changes(ChangeQuery()) { places.append(try #require($0.place)) }
+            try store.close()
+            #expect(places.count == all.count)
+            for (passed, place) in places.enumerated() {
+                var query = ChangeQuery()
+                query.after = place
+                #expect(try changes(fixture, mapping, query) == Array(all.dropFirst(passed + 1)))
+            }
         }
     }
 

@@ -224,7 +224,7 @@ package final class MappingHandler: XMLStreamHandler {
                     + "correct 'element', or set allow_empty = true if a feed without records is valid")
         }
         for layout in layouts where layout.mapping.matchesNames && layout.records > 0 { try layout.ignoreUnfound() }
-        if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }
+        if countsUnused { context.skipped.unaccepted += unused.reduce(0) { $0 + $1.count } }
     }
 
     // MARK: - Values

@@ -8,7 +8,7 @@ extension RecordLayout {
     ///
     /// - Parameter isEvaluated: true if the record's expressions have their results.
     func noteSkipped(_ instance: RecordInstance, isEvaluated: Bool, context: WorkerContext) throws {
-        context.skippedRows += 1
+        context.skipped.addInvalid(error)
         context.droppedRecords += 1
         guard let row = rows.first else { return }
         context.noteSkipped(row.writer) { key, columns in

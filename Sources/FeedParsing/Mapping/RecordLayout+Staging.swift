@@ -39,7 +39,7 @@ extension RecordLayout {
                 isDeleted = expressions.isDeleted
                 if isDeleted { deletedRecords += 1 }
             case .filtered:
-                context.skippedRows += 1
+                context.skipped.filtered += 1
                 context.droppedRecords += 1
                 return
             case .unconverted: return try noteSkipped(instance, isEvaluated: false, context: context)
@@ -177,22 +177,27 @@ extension RecordLayout {
         if case .parent(let parent, let key) = slots[slot].source, parent.slots[key].column.onError == .skip {
             onError = .skip
         }
-        switch onError {
-        case .skip:
-            return false
-        case .null where !isWanted:
-            row.appendNull()
-            return true
-        default:
+        func mistake(_ advice: String) -> MappingError {
             let path = column.writtenPath
-            throw MappingError(
+            return MappingError(
                 table: mapping.table, column: column.name, element: mapping.writtenElement, line: instance.line,
                 found: found,
                 expected: found != nil
                     ? converter.expectation
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
                         + (column.isDerived ? ", its expression gives NULL" : "")
-                        + (path.isEmpty ? "" : ": the record has no '\(path)'; set 'default' or 'on_error'"))
+                        + (path.isEmpty ? "" : ": the record has no '\(path)'\(advice)"))
+        }
+        switch onError {
+        case .skip:
+            self.error = errors < SkippedRows.mostErrors ? mistake("").description : nil
+            errors += 1
+            return false
+        case .null where !isWanted:
+            row.appendNull()
+            return true
+        default:
+            throw mistake("; set 'default' or 'on_error'")
         }
     }
 

@@ -157,6 +157,9 @@ package final class RecordLayout {
     var records = 0
     /// Those of the records that are deleted, of which only the key is read.
     @exclusivity(unchecked) var deletedRecords = 0
+    /// What is wrong with the record that is being skipped; nil after the first errors, which alone are shown.
+    @exclusivity(unchecked) var error: String?
+    @exclusivity(unchecked) var errors = 0
     /// True if all columns of some record were read.
     var hasReadRecords: Bool { records > deletedRecords }
     /// The memory of all open records of the document.

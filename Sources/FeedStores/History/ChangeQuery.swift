@@ -15,6 +15,8 @@ package struct ChangeQuery: Sendable {
     package var mostSearched: Int?
     /// The number of changes to skip at the start.
     package var passedOver = 0
+    /// Only those after this one; nil for all.
+    package var after: RowChange.Place?
 
     package init(source: String? = nil, run: Int64? = nil, since: Date? = nil, table: String? = nil) {
         self.source = source

@@ -5,6 +5,21 @@ package import Foundation
 package struct RowChange: Sendable {
     package typealias Values = [(column: String, value: StoredValue)]
 
+    /// Where a change is kept. Reading goes on after it, however many come before.
+    package struct Place: Sendable, Equatable {
+        package var run: Int64
+        /// The history, as SQL names it.
+        package var history: String
+        /// The number of the history's entry.
+        package var entry: Int64
+
+        package init(run: Int64, history: String, entry: Int64) {
+            self.run = run
+            self.history = history
+            self.entry = entry
+        }
+    }
+
     package var run: Int64
     package var source: String
     package var startedAt: Date
@@ -19,6 +34,7 @@ package struct RowChange: Sendable {
     package var new: Values?
     /// False if something else has changed the row since, so that the run's result is unknown.
     package var isKnown: Bool
+    package var place: Place?
 
     package init(
         run: Int64, source: String, startedAt: Date, table: String = "", operation: String = "", key: Values = [],

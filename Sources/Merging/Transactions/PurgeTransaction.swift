@@ -79,9 +79,11 @@ package struct PurgeTransaction {
         var report = PurgeReport(run: purge.commit.report)
         report.lastCommit = try ledger.runs.commits(of: purge.source, after: 0).last?.number ?? 0
         for target in targets {
-            report.add(target.report)
-            guard target.report.deleted > 0 else { continue }
-            _ = try Deletions(merge: merge).delete(target.rows)
+            var table = target.report
+            defer { report.add(table) }
+            guard table.deleted > 0 else { continue }
+            // A trigger may keep some.
+            table.deleted = try Deletions(merge: merge).delete(target.rows).deleted
             // Others that may have written the rows send them again.
             let writers = try claims.requests(of: target.table.name, within: [:])
             try ledger.requests.forgetValidators(of: Set(writers))

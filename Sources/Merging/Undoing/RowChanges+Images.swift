@@ -11,10 +11,12 @@ extension RowChanges {
 
     /// Returns changes of a run with their rows before and after, as far as these are known.
     ///
-    /// - Parameter keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the
-    ///   primary key where there are none.
+    /// - Parameters:
+    ///   - keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the primary
+    ///     key where there are none.
+    ///   - later: tells which rows have changed since.
     package func withImages(
-        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
+        _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]], later: LaterChanges
     ) throws -> [ChangelogEntry] {
         guard let first = changes.map(\.id).min(), let last = changes.map(\.id).max() else { return [] }
         try catalog.fixTexts()
@@ -35,25 +37,13 @@ extension RowChanges {
         }
         guard unknown.contains(where: { !$0.indices.isEmpty }) else { return changes }
         // A row that has changed since is not the one that the run left.
-        var latest: [ChangedRow: Int64] = [:]
-        for later in try ledger.changelog.later(than: first...last, of: run) {
-            latest[ChangedRow(table: later.table, key: later.key)] = later.id
-        }
+        let changedSince = try later.changed(among: changes, ids: first...last, ledger.changelog)
         for (rows, indices) in unknown {
-            let lasting = indices.filter { index in
-                let change = changes[index]
-                return latest[ChangedRow(table: change.table, key: change.key)].map { $0 <= change.id } ?? true
-            }
+            let lasting = indices.filter { !changedSince.contains(changes[$0].id) }
             try rows.readTable(of: &changes, lasting)
         }
         return changes
     }
-}
-
-/// What the changelog names a row by.
-private struct ChangedRow: Hashable {
-    var table: String
-    var key: StoredValue
 }
 
 /// Rows of one table, found by the keys by which the changelog names them.

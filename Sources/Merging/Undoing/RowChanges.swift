@@ -48,7 +48,12 @@ package struct RowChanges {
         }
         var passed = query.passedOver
         for run in try ledger.runs.withHistory(query, or: former.map(\.sql)) {
-            for shape in shapes { try report(run, shape, query, passing: &passed, body) }
+            var after = query.after.flatMap { $0.run == run.run ? $0 : nil }
+            let begin = after.map { place in shapes.firstIndex { $0.sql == place.history } ?? shapes.endIndex } ?? 0
+            for shape in shapes[begin...] {
+                try report(run, shape, query, after: after?.entry, passing: &passed, body)
+                after = nil
+            }
         }
     }
 
@@ -77,10 +82,12 @@ package struct RowChanges {
 
     /// Reports a run's changes of a table.
     ///
-    /// - Parameter passed: the number of changes to skip.
+    /// - Parameters:
+    ///   - entry: the last entry that is not wanted; nil for all.
+    ///   - passed: the number of changes to skip.
     private func report(
-        _ run: RowChange, _ shape: HistoryShape, _ query: ChangeQuery, passing passed: inout Int,
-        _ body: (RowChange) throws -> Void
+        _ run: RowChange, _ shape: HistoryShape, _ query: ChangeQuery, after entry: Int64?,
+        passing passed: inout Int, _ body: (RowChange) throws -> Void
     ) throws {
         let isOfRun: SQLText = "\(HistoryTable.run) = \(bind: run.run)"
         let id = HistoryTable.id
@@ -91,7 +98,7 @@ package struct RowChanges {
         if let most = query.mostSearched { end = min(end, begin + Int64(most) - 1) }
         let isOfOperation: SQLText = query.operation.map { " AND \(HistoryTable.operation) = \(bind: $0)" } ?? ""
         let entries: SQLText = """
-            FROM \(shape.sql) WHERE \(isOfRun) AND \(id) <= \(bind: end)\(isOfOperation)
+            FROM \(shape.sql) WHERE \(isOfRun) AND \(id) > \(bind: entry ?? begin - 1) AND \(id) <= \(bind: end)\(isOfOperation)
             """
         guard
             let start = try session.int64(
@@ -160,6 +167,7 @@ package struct RowChanges {
             let kept = try read(row, from: 5, shape, width)
             var change = run
             change.table = shape.stored.name
+            change.place = RowChange.Place(run: run.run, history: shape.sql, entry: try row.int64(0) ?? 0)
             change.operation = row.string(1) ?? ""
             change.key = kept.filter { key.contains($0.column.lowercased()) }
             if key.isEmpty { change.key = [(shape.stored.rowID ?? "rowid", row.storedValue(3))] }

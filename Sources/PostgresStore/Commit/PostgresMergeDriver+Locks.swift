@@ -27,11 +27,14 @@ extension PostgresMergeDriver {
         while true {
             let new = try Set(writtenTables(mirrors, retention).map(\.sql)).subtracting(locked)
             guard !new.isEmpty else { break }
-            try connection.executeScript(
-                """
-                \(LockWaits.setting(LockWaits.silence));
-                LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE
-                """)
+            let lock = "LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE"
+            do { try connection.executeScript("\(LockWaits.setting(LockWaits.silence)); \(lock)") } catch var error
+                as PostgresError
+            {
+                // Nobody has written the script.
+                error.line = nil
+                throw error
+            }
             locked.formUnion(new)
             // While the locks were waited for, a table may have got another child.
             try tables.renew()

@@ -156,7 +156,7 @@ extension PostgresStore {
         } catch let planned as PlannedCounts {
             return planned.counts
         } catch let error as PostgresError {
-            throw StoreError(commit: error, store: description)
+            throw failure(error)
         }
     }
 }

@@ -40,7 +40,7 @@ struct StackCommit {
                 // A server that is away cannot be connected to at first, which need not be the end.
                 let mayHelp = error.isRepeatable || error.kind == .connecting && error.isTransient
                 guard mayHelp, !commit.pauses.isEmpty else {
-                    throw StoreError(commit: error, store: store.description)
+                    throw store.failure(error)
                 }
                 if error.isConnectionLost { store.connections.forgetIdle() }
                 // Two that were in each other's way are not to meet again.

@@ -10,8 +10,11 @@ extension PostgresError {
     /// True if the server rejected rows because of their values, a constraint, or a trigger.
     var isAboutRows: Bool {
         guard kind == .statement, let state else { return kind == .value }
-        return ["22", "23", "44"].contains(state.classCode) || state.rawValue == "P0001"
+        return ["22", "23", "44"].contains(state.classCode) || state.rawValue == "P0001" || isTooLongForIndex
     }
+
+    /// True if the server rejected a row because an indexed value of it is too long.
+    var isTooLongForIndex: Bool { state?.rawValue == "54000" }
 }
 
 extension StoreError {
@@ -25,6 +28,10 @@ extension StoreError {
         var message = error.message
         if error.state == .notNullViolation, let column = error.column { message = Self.unfilled(column) }
         if let detail = error.detail { message += "; " + detail }
+        if error.isTooLongForIndex {
+            message +=
+                "; a row's key, or another value with an index, is longer than the 2,700 bytes that an index takes"
+        }
         if isCircle, let constraint = error.constraint {
             message +=
                 "; its rows and those that they refer to refer to each other: declare the foreign key '\(constraint)' "

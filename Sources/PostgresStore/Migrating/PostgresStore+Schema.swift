@@ -52,6 +52,8 @@ extension PostgresStore {
     static func run(
         schema: String, _ connection: PostgresConnection, isNeeded: (PostgresConnection) throws -> Bool
     ) throws {
+        // Statements of the schema may take their time.
+        connection.silenceLimit = nil
         let end = ContinuousClock.now + timeLimit
         while true {
             do {

@@ -14,19 +14,21 @@ extension PostgresStore {
         try definitions.checkWidths(most: TableDetails.maximumColumns)
         var made: [SchemaAddition] = []
         try tableDetails.ensure(.tables(definitions)) {
-            if try !isPrepared(for: definitions) {
+            var tables = try present(definitions)
+            if !Self.areThere(definitions, tables) {
                 // What cannot be used is not made.
                 let problems =
-                    try differences(from: definitions)
-                    + definitions.referenceProblems(isMade: true) { try reread($0)?.info.primaryKey }
+                    Self.differences(tables, from: definitions)
+                    + definitions.referenceProblems(isMade: true) { tables[$0]?.info.primaryKey }
                 guard problems.isEmpty else {
                     throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
                 }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     made = try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
+                tables = try present(definitions)
             }
-            let problems = try differences(from: definitions)
+            let problems = Self.differences(tables, from: definitions)
             guard problems.isEmpty else {
                 try remove(made)
                 throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
@@ -61,8 +63,17 @@ extension PostgresStore {
 
     /// Returns true if every table exists, with every column.
     package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
-        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
-        return definitions.allSatisfy { definition in
+        Self.areThere(definitions, try present(definitions))
+    }
+
+    /// Returns the tables as they are now, with those to which they refer, by the names in the definitions.
+    private func present(_ definitions: [TableSchema]) throws -> [String: TableDetails] {
+        let names = definitions.map(\.name) + definitions.flatMap(\.columns).compactMap(\.references)
+        return try ask { try tableDetails.reread(Set(names), in: $0) }
+    }
+
+    private static func areThere(_ definitions: [TableSchema], _ tables: [String: TableDetails]) -> Bool {
+        definitions.allSatisfy { definition in
             guard let table = tables[definition.name] else { return false }
             return definition.columns.allSatisfy { table.column($0.name) != nil }
         }
@@ -136,12 +147,13 @@ extension PostgresStore {
 
     /// Returns messages about existing tables that are not as declared, and about names that no table can have.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
-        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
-        let references = Set(definitions.flatMap(\.columns).compactMap(\.references))
-        let targets = try references.isEmpty ? [:] : ask { try tableDetails.reread(references, in: $0) }
-        return definitions.flatMap {
+        Self.differences(try present(definitions), from: definitions)
+    }
+
+    private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [String] {
+        definitions.flatMap {
             TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
-        } + definitions.referenceProblems(isMade: false) { targets[$0]?.info.primaryKey }
+        } + definitions.referenceProblems(isMade: false) { tables[$0]?.info.primaryKey }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.

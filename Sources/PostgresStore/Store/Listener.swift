@@ -60,6 +60,7 @@ final class Listener: StoreListening {
     /// - Throws: `PostgresError` once the connection is lost or the listener is stopped.
     private func follow(_ onConnection: () -> Void) throws {
         let connection = try PostgresConnection(connectionString)
+        connection.silenceLimit = PostgresStore.leaseAnswerLimit
         defer {
             state.withLock { $0.cancellation = nil }
             connection.close()
@@ -86,8 +87,6 @@ final class Listener: StoreListening {
 
     /// Returns the requests to refresh sources that this listener has not returned yet.
     private func newRequests(_ connection: PostgresConnection) throws -> [StoreMessage] {
-        connection.silenceLimit = PostgresStore.leaseAnswerLimit
-        defer { connection.silenceLimit = nil }
         let requests = try connection.execute("SELECT id, sources FROM tributary_refresh ORDER BY id").map { row in
             (id: try row.int64(0) ?? 0, sources: try row.texts(1))
         }

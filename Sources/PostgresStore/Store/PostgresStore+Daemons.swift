@@ -11,7 +11,8 @@ extension PostgresStore: SharedStore {
     /// something to read.
     package func requestRefresh(_ sources: [String]) throws {
         try write { connection in
-            try connection.execute("DELETE FROM tributary_refresh WHERE asked_at < clock_timestamp() - interval '1 hour'")
+            try connection.execute(
+                "DELETE FROM tributary_refresh WHERE asked_at < clock_timestamp() - interval '1 hour'")
             try connection.execute(
                 "INSERT INTO tributary_refresh (sources) VALUES ($1)", [.textArray(try PostgresTextArray(sources))])
             try connection.notifyDaemons(Channel.refresh, "")

@@ -24,6 +24,8 @@ extension PostgresStore: MainStore {
         return lease
     }
 
+    package func isClaimed(_ source: String) throws -> Bool { try runners()[source] != nil }
+
     package func makeWorkerContext(source: String) -> WorkerContext { WorkerContext(store: self, source: source) }
 
     /// Does nothing: a connection that is lost is an error of the run that uses it, and the next run has another.

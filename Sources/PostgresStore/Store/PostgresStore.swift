@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 package import Ledger
+import Merging
 import PostgresClient
 
 /// The main store in a PostgreSQL database, which several daemons may share.
@@ -19,6 +20,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let scratch: WorkFolder
     let tableDetails = TableDetailsCache()
     let requestIndex = RequestIndex()
+    let laterChanges = LaterChanges()
     package let leases: Leases
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
@@ -154,6 +156,7 @@ extension PostgresStore {
     private static func opening(_ url: String, _ body: (PostgresConnection) throws -> Void) throws -> String {
         do {
             let connection = try PostgresConnection(url)
+            connection.silenceLimit = answerLimit
             defer { connection.close() }
             try body(connection)
             return connection.address.url

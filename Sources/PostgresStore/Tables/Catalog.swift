@@ -75,7 +75,11 @@ struct Catalog {
             SELECT c.oid, \(Self.mark), pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c
             WHERE c.oid = ANY ($1::oid[])
             """, [Self.array(ids)], isPrepared: true)
-        let rows = try connection.execute([statement])[0]
+        // Every plan of it would be a custom one, which takes the server longer to make than to execute.
+        let setting = PostgresStatement(
+            "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)", isPrepared: true)
+        let statements = connection.transactionStatus == .idle ? [setting, statement] : [statement]
+        guard let rows = try connection.execute(statements).last else { return [:] }
         return try rows.reduce(into: [:]) { marks, row in
             marks[UInt32(try row.int64(0) ?? 0)] = (row.string(1) ?? "", try row.bool(2) ?? false)
         }

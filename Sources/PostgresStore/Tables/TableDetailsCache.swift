@@ -41,6 +41,10 @@ final class TableDetailsCache: Sendable {
         state.withLock { state in state.names[name].flatMap { state.tables[$0] } }
     }
 
+    func known(where isWanted: (TableDetails) -> Bool) -> [TableDetails] {
+        state.withLock { $0.tables.values.filter(isWanted) }
+    }
+
     /// Returns those of the tables that are known here, with those whose rows change along with theirs.
     func knownWithChildren(_ names: some Sequence<String>) -> [TableDetails] {
         state.withLock { state in

@@ -52,7 +52,9 @@ extension PostgresStore {
     package func withImages(
         _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
     ) throws -> [ChangelogEntry] {
-        try readHistories { try RowChanges($0, $1, isTyped: true).withImages(changes, of: run, keys: keys) }
+        try readHistories {
+            try RowChanges($0, $1, isTyped: true).withImages(changes, of: run, keys: keys, later: laterChanges)
+        }
     }
 
     /// Reads all of it as it is at one moment.

@@ -43,11 +43,24 @@ final class RunLock: SourceClaim {
         try self.init(storePath: storePath, Fingerprint.hash("\u{0}hook " + name), waits: false)
     }
 
-    private init?(storePath: String, _ fingerprint: UInt64, waits: Bool) throws {
-        // The top two bits are zero, as file offsets are signed.
-        position = off_t(truncatingIfNeeded: fingerprint >> 2)
+    /// Returns true if a run of a source holds the lock.
+    static func isHeld(for source: String, storePath: String) throws -> Bool {
         let path = storePath + "-lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return false }
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var lock = Self.lock(F_WRLCK, at: position(of: Fingerprint.hash(source)))
+        guard descriptor >= 0, fcntl(descriptor, findLock, &lock) == 0 else {
+            throw StoreError(
+                .unavailable, "the lock file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        return lock.l_type != Int16(F_UNLCK)
+    }
+
+    private init?(storePath: String, _ fingerprint: UInt64, waits: Bool) throws {
+        position = Self.position(of: fingerprint)
+        let path = storePath + "-lock"
+        descriptor = StoreMode.open(path, besideStore: storePath)
         guard descriptor >= 0 else {
             throw StoreError(
                 .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -71,19 +84,36 @@ final class RunLock: SourceClaim {
     }
 
     private func set(_ type: Int32, _ command: Int32) -> Int32 {
+        var lock = Self.lock(type, at: position)
+        while true {
+            let result = fcntl(descriptor, command, &lock)
+            // A signal has ended the wait.
+            if result == -1, errno == EINTR { continue }
+            return result
+        }
+    }
+
+    private static func position(of fingerprint: UInt64) -> off_t {
+        // The top two bits are zero, as file offsets are signed.
+        off_t(truncatingIfNeeded: fingerprint >> 2)
+    }
+
+    private static func lock(_ type: Int32, at position: off_t) -> flock {
         var lock = flock()
         lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = position
         lock.l_len = 1
-        return fcntl(descriptor, command, &lock)
+        return lock
     }
 
-    // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
+    // F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
     #if os(Linux)
+        private static let findLock: Int32 = 36
         private static let setLock: Int32 = 37
         private static let waitForLock: Int32 = 38
     #else
+        private static let findLock: Int32 = 92
         private static let setLock: Int32 = 90
         private static let waitForLock: Int32 = 91
     #endif

@@ -6,6 +6,10 @@ extension SQLiteStore {
     /// Copies the store's state at one moment into another file, by SQLite's backup interface (backup.html). Commits go
     /// on meanwhile. The copy has every table, whichever are asked for.
     package func copy(_ tables: [String]?, to path: String) throws {
+        // Made by SQLite, everybody could read the copy of a private store.
+        guard StoreMode.makeFile(at: path, besideStore: self.path, keepsOwner: false) else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
+        }
         let copy = try DatabaseQueue(path: path)
         try pool.backup(to: copy)
         // A copy that is only read leaves no files beside it.

@@ -22,6 +22,7 @@ package final class SQLiteStore: MainStore {
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
+    let laterChanges = LaterChanges()
     private let files: StoreFiles
     let lockWait: LockWait
     let writer: SQLiteWriter
@@ -76,6 +77,7 @@ package final class SQLiteStore: MainStore {
             writer = SQLiteWriter(pool, work)
             states = try Self.openStates(self.path, lockWait)
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
+            StoreMode(ofStore: self.path)?.narrow(self.path + "-lock")
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
@@ -264,6 +266,8 @@ package final class SQLiteStore: MainStore {
     package let workFolder: String
 
     package func claim(_ source: String) throws -> (any SourceClaim)? { try RunLock(store: self, source: source) }
+
+    package func isClaimed(_ source: String) throws -> Bool { try RunLock.isHeld(for: source, storePath: path) }
 
     /// Creates the context in which a source's run stages its rows. Only the holder of the source's ``RunLock`` may
     /// call it.

@@ -63,6 +63,10 @@ package struct StoreCopy: Sendable {
         defer { unlink(new) }
         do {
             unlink(new)
+            // Made by SQLite, it would have other permissions than the store, and another owner.
+            guard StoreMode.makeFile(at: new, besideStore: store) else {
+                throw failure(String(cString: strerror(errno)))
+            }
             let source = try DatabaseQueue(path: path)
             let target = try DatabaseQueue(path: new)
             try source.backup(to: target)
@@ -71,6 +75,8 @@ package struct StoreCopy: Sendable {
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: new))
             try file.synchronize()
             try file.close()
+        } catch let error as StoreError {
+            throw error
         } catch let error as DatabaseError {
             throw failure(error.message ?? error.description)
         } catch {

@@ -54,7 +54,7 @@ extension SQLiteStore {
         do {
             return try pool.read { db in
                 try RowChanges(SQLiteHistories(db: db), db.ledger, isTyped: true).withImages(
-                    changes, of: run, keys: keys)
+                    changes, of: run, keys: keys, later: laterChanges)
             }
         } catch let error as DatabaseError {
             throw StoreError(.database, "changed rows cannot be read: \(error.message ?? error.description)")

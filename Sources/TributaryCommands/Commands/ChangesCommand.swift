@@ -30,8 +30,18 @@ struct ChangesCommand: ProgramCommand {
     @Option(name: .long, help: "Show only this table.")
     var table: String?
 
+    @Option(name: .long, help: "The maximum number of rows to show; all by default.")
+    var limit: Int?
+
     @Flag(name: .long, help: "Print one JSON object per row on a line.")
     var json = false
+
+    /// Ends the reading of changes.
+    private struct Enough: Error {}
+
+    func validate() throws {
+        guard limit ?? 1 > 0 else { throw ValidationError("--limit must be above 0") }
+    }
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
@@ -50,7 +60,16 @@ struct ChangesCommand: ProgramCommand {
             query.run = last
         }
         var output = ChangeOutput(json: json, terminal: Terminal())
-        try store.changes(query) { try output.add($0) }
+        var rest = limit ?? .max
+        do {
+            try store.changes(query) { change in
+                guard rest > 0 else { throw Enough() }
+                rest -= 1
+                try output.add(change)
+            }
+        } catch is Enough {
+            try output.cut()
+        }
         if let table, output.isEmpty { try check(table: table, in: store) }
         try output.end()
     }

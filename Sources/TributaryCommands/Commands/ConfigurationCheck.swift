@@ -103,6 +103,7 @@ struct ConfigurationCheck {
                 var found: [String]
                 do {
                     found = try request.differences(from: store, file: configuration.file)
+                    found += try request.missingRights(in: store, file: configuration.file)
                     found += try request.scopeProblems(
                         in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
                 } catch let error as StoreError where error.code == .schema {

@@ -51,14 +51,17 @@ struct HistoryCommand: ProgramCommand {
         var table = TextTable(
             [
                 ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INS", .right),
-                ("UPD", .right), ("DEL", .right), ("SAME", .right), ("BYTES", .right), ("TIME", .right),
-            ], flexible: 1, dispensable: [8, 7, 9])
+                ("UPD", .right), ("DEL", .right), ("SAME", .right), ("SKIP", .right), ("BYTES", .right),
+                ("TIME", .right),
+            ], flexible: 1, dispensable: [9, 7, 10, 8])
         for run in runs {
+            let counts = configuration.shownCounts(of: run)
+            func figure(_ count: Int?) -> TextTable.Cell { .init(count.map(String.init) ?? "-") }
             table.add([
                 .init(run.number.map(String.init) ?? ""), .init(run.source),
                 .init(RelativeTime.text(run.startedAt, now: now)),
-                .init(Self.outcome(run), Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
-                .init("\(run.counts.updated)"), .init("\(run.counts.deleted)"), .init("\(run.counts.unchanged)"),
+                .init(Self.outcome(run), Figures.color(run.outcome)), figure(counts?.inserted),
+                figure(counts?.updated), figure(counts?.deleted), figure(counts?.unchanged), figure(run.skipped),
                 .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
             ])
         }

@@ -45,9 +45,12 @@ package struct Program: Sendable {
 
     /// - Parameter names: the sources that matter; others may be left out. All where there are none.
     func configuration(_ options: GlobalOptions, only names: [String] = []) throws -> TributaryConfiguration {
-        try TributaryConfiguration(
+        let configuration = try TributaryConfiguration(
             file: options.configurationFile, parsers: parsers, environment: ProcessInfo.processInfo.environment,
             only: names)
+        // What SQLite sorts takes as much space as the scratch files, on the file system that is meant for it.
+        tributary_set_temporary_folder(configuration.localPath + "-work")
+        return configuration
     }
 
     func service(

@@ -51,7 +51,7 @@ struct RestoreCommand: ProgramCommand {
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
         let presence = try daemon.claim(for: "restore")
         defer { presence.release() }
-        let aside = FileManager.default.fileExists(atPath: store) ? store + ".before-" + Self.time() : nil
+        let aside = FileManager.default.fileExists(atPath: store) ? Self.free(store + ".before-" + Self.time()) : nil
         if !confirmation.yes { try ask(copy, store: store, aside: aside) }
         try whileUnused(path, file: store, configuration) {
             try SignalCleanUp.removing(StoreCopy.temporaryPath(beside: store)) {
@@ -108,6 +108,16 @@ struct RestoreCommand: ProgramCommand {
             }
         }
         try replace()
+    }
+
+    /// Returns a name, with a number behind it if an earlier restore of the same second has taken it.
+    private static func free(_ path: String) -> String {
+        var (name, number) = (path, 1)
+        while FileManager.default.fileExists(atPath: name) {
+            number += 1
+            name = "\(path)-\(number)"
+        }
+        return name
     }
 
     private static func time() -> String {

@@ -73,7 +73,7 @@ struct RootCommand: ParsableCommand {
     private static func negativeValue(_ arguments: ArraySlice<String>) -> Failure? {
         let pairs = zip(arguments, arguments.dropFirst())
         let pair = pairs.first { $0.hasPrefix("--") && $1.hasPrefix("-") && Int($1) != nil }
-        return pair.map { Failure.usage("\($0.0): expected 0 or more, found \($0.1)") }
+        return pair.map { Failure.usage("\($0.0): a negative number is not allowed, found \($0.1)") }
     }
 
     @OptionGroup var options: GlobalOptions

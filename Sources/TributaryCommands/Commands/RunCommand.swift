@@ -78,7 +78,7 @@ struct RunCommand: ProgramCommand {
                 "sources": "\(configuration.enabledSources.count)",
             ])
         let cutOff = "Some work did not end within 4 seconds and was cancelled"
-        let limit = StopLimit { logger.warning("\(cutOff)") }
+        let limit = StopLimit(status: { store.status }) { logger.warning("\(cutOff)") }
         let others: [any Service] = [outcomes, service, watchdog, signals] + web + [limit]
         // Without its store the daemon ends as after a signal: what is cancelled would log errors of its own.
         var group = ServiceGroupConfiguration(

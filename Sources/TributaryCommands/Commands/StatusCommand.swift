@@ -58,7 +58,11 @@ struct StatusCommand: ProgramCommand {
             configuration = try program.configuration(options)
         }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
-        let look = StatusLook(configuration: configuration, sources: sources)
+        let (file, sources) = (options.configurationFile, sources)
+        var look = StatusLook(configuration, sources: sources, file: file) {
+            try TributaryConfiguration(
+                file: file, parsers: program.parsers, environment: ProcessInfo.processInfo.environment, only: sources)
+        }
         if watch {
             guard isatty(STDIN_FILENO) != 0, Terminal().isInteractive else {
                 throw Failure.usage("--watch needs a terminal that understands control sequences")

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import Foundation
 import Locking
+import SQLiteStore
 import TributaryEngine
 
 #if canImport(Glibc)
@@ -74,7 +75,7 @@ final class DaemonFolder: Sendable {
         write(descriptor, text, text.count)
         if command == nil {
             // Made by whoever asks first, it would be that user's, and nothing could be removed from it.
-            try? FileManager.default.createDirectory(atPath: requestsPath, withIntermediateDirectories: true)
+            try? StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
             _ = takeRequests()
         }
         return Presence(descriptor: descriptor, path: presencePath, requestsPath: requestsPath)
@@ -86,8 +87,8 @@ final class DaemonFolder: Sendable {
     /// - Returns: the file's descriptor.
     private func lockPresence() throws -> Int32 {
         while true {
-            // The folder may be another user's, and a link of theirs lead to any file.
-            let descriptor = open(presencePath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            // The folder may be another user's, and a link of theirs lead to any file: none is followed.
+            let descriptor = StoreMode.open(presencePath, besideStore: storePath, keepsOwner: false)
             guard descriptor >= 0 else {
                 throw Failure.failed("\(presencePath) cannot be written: \(String(cString: strerror(errno)))")
             }
@@ -126,7 +127,7 @@ final class DaemonFolder: Sendable {
         try asDaemonsUser {
             let manager = FileManager.default
             if !manager.fileExists(atPath: requestsPath) {
-                try manager.createDirectory(atPath: requestsPath, withIntermediateDirectories: true)
+                try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
             }
             // Renamed into place, so that the daemon never reads half a request.
             try JSONEncoder().encode(sources).write(

@@ -23,11 +23,13 @@ struct StopLimit: Service {
         }
     }
 
+    /// The exit status of a process that has to be ended.
+    let status: @Sendable () -> Int32
     let lastWords: @Sendable () -> Void
 
     /// Waits until the service group shuts down. The last service of a group stops first.
     func run() async throws {
         try await gracefulShutdown()
-        Self.begin(status: 0, lastWords)
+        Self.begin(status: status(), lastWords)
     }
 }

@@ -35,6 +35,13 @@ struct ChangeOutput {
         for line in terminal.wrapped(text, color, after: "    ", indent: 6) { try Terminal.print(line) }
     }
 
+    /// Says that there are more changes.
+    ///
+    /// - Throws: ``OutputError``.
+    func cut() throws {
+        if !json { try Terminal.print("… more; a higher --limit shows them") }
+    }
+
     /// Says so where there was nothing.
     ///
     /// - Throws: ``OutputError``.

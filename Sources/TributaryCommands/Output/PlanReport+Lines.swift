@@ -11,11 +11,16 @@ extension PlanReport {
         if !plan.differs {
             lines += wrapped(
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
-                    ? "nothing will change: every request answered 304"
+                    ? plan.requests.allSatisfy { $0.status == 304 }
+                        ? "nothing will change: every request answered 304"
+                        : "nothing will change: every document is the same as before"
                     : "nothing will change: \(Figures.count(plan.counts.unchanged, "row")) as before")
         }
         if let blocked = plan.blocked { lines += wrapped("Blocked: \(blocked)") }
-        if plan.skipped > 0 { lines.append("\(Figures.count(plan.skipped, "record")) will be skipped") }
+        if plan.skipped > 0 {
+            lines += wrapped(
+                "\(Figures.count(plan.skipped, "record")) will be skipped: \(plan.skipReasons.joined(separator: "; "))")
+        }
         for note in plan.notes { lines += wrapped(note) }
         lines += RunLines.requests(plan.requests)
         lines += Self.section("Not mapped:", plan.elements)

@@ -6,7 +6,7 @@ import TributaryStores
 
 /// Shows the state of sources in the whole window until somebody quits, as often as asked.
 struct StatusWatch: Sendable {
-    let look: StatusLook
+    private(set) var look: StatusLook
     /// Seconds.
     let interval: Int
     let onlyFailing: Bool
@@ -16,11 +16,17 @@ struct StatusWatch: Sendable {
     /// - Throws: ``Failure``, ``OutputError``.
     func run() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            Thread.detachNewThread { continuation.resume(with: Result { try watch() }) }
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        var watch = self
+                        try watch.watch()
+                    })
+            }
         }
     }
 
-    private func watch() throws {
+    private mutating func watch() throws {
         let terminal = Terminal()
         var screen = WatchScreen(onlyFailing: onlyFailing)
         var text = try look.read()
@@ -47,7 +53,7 @@ struct StatusWatch: Sendable {
                     text = try look.read()
                     failure = nil
                 } catch {
-                    // The store may be away for a moment; what was read last stays.
+                    // The store may be away for a moment, and a changed file may have mistakes; what was read last stays.
                     failure = "\(error)"
                 }
                 next = Date() + TimeInterval(interval)
@@ -66,20 +72,52 @@ struct StatusWatch: Sendable {
 
 /// Reads the state of sources from the store, which is opened for that moment only and never written.
 struct StatusLook: Sendable {
-    let configuration: TributaryConfiguration
+    private var configuration: TributaryConfiguration
     /// The names of the sources; all where there are none.
-    let sources: [String]
+    private let sources: [String]
+    private let file: String
+    private let load: @Sendable () throws -> TributaryConfiguration
+    /// What the file was when it was read.
+    private var mark: [String]
 
-    func read() throws -> StatusText {
-        let now = Date()
-        let status = try configuration.withExistingStore {
-            try StoreStatus(configuration, only: sources, in: $0, now: now)
+    /// - Parameters:
+    ///   - file: the path of the configuration.
+    ///   - load: reads it again.
+    init(
+        _ configuration: TributaryConfiguration, sources: [String], file: String,
+        load: @escaping @Sendable () throws -> TributaryConfiguration
+    ) {
+        self.configuration = configuration
+        self.sources = sources
+        self.file = file
+        self.load = load
+        mark = Self.mark(of: file)
+    }
+
+    /// Returns what changes when a file is written or replaced; nothing for a file that is away for a moment.
+    private static func mark(of file: String) -> [String] {
+        let path = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return [] }
+        let kinds: [FileAttributeKey] = [.systemFileNumber, .size, .modificationDate]
+        return kinds.map { attributes[$0].map { "\($0)" } ?? "" } + [path]
+    }
+
+    /// Reads the states, and before them the configuration if its file has changed.
+    mutating func read() throws -> StatusText {
+        let present = Self.mark(of: file)
+        if !present.isEmpty, present != mark {
+            configuration = try load()
+            mark = present
         }
+        let now = Date()
         // Of a store on a server, the daemons are in the store.
         let holder = DaemonFolder(configuration)?.holder()
-        let isRunning = status.daemons.map { !$0.records.isEmpty } ?? holder?.isDaemon
+        let isRunning = holder?.isDaemon ?? false
+        let status = try configuration.withExistingStore {
+            try StoreStatus(configuration, only: sources, in: $0, isDaemonRunning: isRunning, now: now)
+        }
         return StatusText(
-            status: status, now: now, isDaemonRunning: isRunning ?? false,
+            status: status, now: now, isDaemonRunning: status.daemons.map { !$0.records.isEmpty } ?? isRunning,
             command: holder.flatMap { $0.isDaemon ? nil : $0.description })
     }
 }

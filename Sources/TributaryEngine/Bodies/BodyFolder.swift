@@ -5,7 +5,8 @@ import Foundation
 /// user may read it.
 ///
 /// The commit of the rows lists the valid files in the store, with the states of the requests. Other files are left
-/// over from interrupted runs. The source's next successful run removes them.
+/// over from interrupted runs. The source's next successful run removes them. The files of a source that is not declared
+/// stay until a purge, like its rows, because another configuration may declare it.
 struct BodyFolder: Sendable {
     let path: String
 
@@ -54,17 +55,7 @@ struct BodyFolder: Sendable {
     /// - Returns: the paths of files that could not be removed.
     func tidy(_ source: String, keeping names: Set<String>, isBlocked: Bool = false) -> [String] {
         let folder = folder(of: source)
-        let blocked = isBlocked ? Self.blockedFiles(in: folder) : []
-        return Self.tidy(folder, keeping: Set(names.map { $0 + ".gz" }).union(blocked))
-    }
-
-    /// Returns the names of the files of a blocked run.
-    private static func blockedFiles(in folder: String) -> Set<String> {
-        guard let run = blockedRun(in: folder) else { return [] }
-        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([blockedName, reviewName])
-    }
-
-    private static func tidy(_ folder: String, keeping kept: Set<String>) -> [String] {
+        let kept = Set(names.map { $0 + ".gz" }).union(isBlocked ? Self.blockedFiles(in: folder) : [])
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
         var failed: [String] = []
         for file in files where !kept.contains(file) && unlink(folder + "/" + file) != 0 && errno != ENOENT {
@@ -75,15 +66,10 @@ struct BodyFolder: Sendable {
         return failed
     }
 
-    /// Removes the bodies of all other sources. The documents of blocked runs stay, because another program may declare
-    /// their sources.
-    func removeAll(but sources: Set<String>) {
-        guard let folders = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
-        let kept = Set(sources.map(SourceFileName.name))
-        for name in folders where !kept.contains(name) {
-            let folder = path + "/" + name
-            _ = Self.tidy(folder, keeping: Self.blockedFiles(in: folder))
-        }
+    /// Returns the names of the files of a blocked run.
+    private static func blockedFiles(in folder: String) -> Set<String> {
+        guard let run = blockedRun(in: folder) else { return [] }
+        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([blockedName, reviewName])
     }
 
     // MARK: - A blocked run

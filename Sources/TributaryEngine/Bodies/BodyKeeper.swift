@@ -79,8 +79,7 @@ final class BodyKeeper {
 
     private func open() throws -> Output {
         if let output { return output }
-        try FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try ScratchDatabase.makeFolder(at: (path as NSString).deletingLastPathComponent)
         // A file of an interrupted run may have any permissions.
         unlink(path)
         let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

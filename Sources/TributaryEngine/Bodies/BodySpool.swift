@@ -93,7 +93,7 @@ final class BodySpool {
 
     /// Creates a file that is removed when it is closed, or when the process ends.
     private func makeFile() throws -> FileHandle {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try ScratchDatabase.makeFolder(at: folder)
         var path = Array((folder + "/body-XXXXXX").utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

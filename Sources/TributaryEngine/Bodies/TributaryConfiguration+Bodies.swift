@@ -15,6 +15,13 @@ extension TributaryConfiguration {
         BodyFolder(path: bodyFolder).blockedRun(of: run.source).flatMap { $0.holds(for: run) ? $0.counts : nil }
     }
 
+    /// Returns the counts of the rows that a run has changed, or that a blocked run would have changed.
+    ///
+    /// - Returns: nil for a blocked run of another daemon, or one whose documents are no longer kept.
+    package func shownCounts(of run: RunReport) -> MergeCounts? {
+        run.outcome == .blocked ? blockedCounts(of: run) : run.counts
+    }
+
     /// Returns the changes that a blocked run would have made, the largest first. Reads a file of at most a few
     /// megabytes.
     ///

@@ -18,7 +18,7 @@ actor HookDelivery {
     private static let secondsBetweenLooks = 2.0
     /// The least seconds between two checks.
     private static let shortestPause = 0.05
-    private static let secondsBetweenRenewals = 5.0
+    private static let betweenRenewals = Duration.seconds(5)
     /// The number of runs without an event, or of seconds, after which the position is stored.
     private static let (runsPassed, secondsPassed) = (Int64(500), 60.0)
 
@@ -37,6 +37,11 @@ actor HookDelivery {
     /// The time at which the position was stored last.
     private var noted: Date
     private var isCutOff = false
+    /// The clock's uptime before the lease was requested last.
+    private var held = Duration.zero
+
+    /// Another process serves the hook now.
+    private struct LostLease: Error {}
 
     private var store: any MainStore { environment.store }
     private var clock: any RunClock { environment.clock }
@@ -107,7 +112,7 @@ actor HookDelivery {
             if !isCutOff {
                 environment.logger.error(
                     "The hook '\(hook.name)' waits for the store",
-                    metadata: ["error": "\(environment.shown("\(error)"))"])
+                    metadata: ["error": "\(shown("\(error)"))"])
             }
             isCutOff = true
             timed = queue?.timed ?? timed
@@ -127,7 +132,7 @@ actor HookDelivery {
             if state.gone == hook.fingerprint { return now + HookDecision.longestWait }
             // A longer wait than the longest allowed one comes from a wrong clock.
             if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
-            if queue?.stands(for: state) != true {
+            if queue?.stands(for: state, of: hook) != true {
                 queue = try HookQueue(hook, store, state: state, timed: queue?.timed ?? timed)
                 timed = nil
             }
@@ -136,10 +141,15 @@ actor HookDelivery {
                 try notePassed(state, now)
                 return min(latest, due ?? latest)
             }
+            held = clock.uptime
             guard try store.holdHook(hook.name) else { return latest }
             // Another process may have delivered the event meanwhile.
             guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
-            guard try await deliver(item, state) else { continue }
+            do {
+                guard try await deliver(item, state) else { continue }
+            } catch is LostLease {
+                return latest
+            }
             if item.progress.position > state.position { noted = now }
         }
     }
@@ -147,7 +157,7 @@ actor HookDelivery {
     /// Returns the hook's state. Declares the hook if the store was unreachable before.
     private func state() throws -> HookState {
         if let state = try store.hookState(hook.name) { return state }
-        _ = try store.declareHooks(Set(environment.configuration.hooks.map(\.name)))
+        _ = try store.declareHooks(Set(configuration.withLock(\.hooks).map(\.name)))
         guard let state = try store.hookState(hook.name) else {
             throw StoreError(
                 .conflict, "another process has deleted the hook '\(hook.name)', which it does not declare")
@@ -159,7 +169,7 @@ actor HookDelivery {
     private func deliver(_ item: HookQueue.Item, _ state: HookState) async throws -> Bool {
         var progress = item.progress
         if let event = item.event {
-            switch try await send(event, with: item.changesOf) {
+            switch try await send(event, with: item.changesOf, state) {
             case nil: break
             case .delivered:
                 progress.deliveredAt = clock.now()
@@ -174,7 +184,7 @@ actor HookDelivery {
                 try fail(state, error, retryAt)
                 return false
             case .gone(let error):
-                let shown = environment.shown(error)
+                let shown = shown(error)
                 environment.logger.error("The hook '\(hook.name)' no longer receives events: \(shown)")
                 try store.noteFailure(
                     ofHook: hook.name,
@@ -193,7 +203,7 @@ actor HookDelivery {
         let attempts = state.attempts + 1
         let next = max(
             now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
-        let shown = environment.shown(error)
+        let shown = shown(error)
         environment.logger.warning(
             "The hook '\(hook.name)' failed: the event was not delivered: \(shown)",
             metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
@@ -204,32 +214,52 @@ actor HookDelivery {
     /// Sends an event, with the changed rows of a run.
     ///
     /// - Returns: nil if no row passes the hook's condition.
-    private func send(_ event: HookEvent, with run: ChangelogRun?) async throws -> HookOutcome? {
+    /// - Throws: ``LostLease``; `StoreError`; `CancellationError`.
+    private func send(_ event: HookEvent, with run: ChangelogRun?, _ state: HookState) async throws -> HookOutcome? {
         var event = event
-        return try await holding {
-            if let run {
-                var changes = EventChanges(of: run, hook, environment)
-                do {
-                    while try changes.readOn() { try Task.checkCancellation() }
-                } catch let failure as EventChanges.Failure {
-                    return .failed("\(failure)")
+        if let run {
+            var changes = EventChanges(of: run, hook, present)
+            do {
+                while try changes.readOn() {
+                    try Task.checkCancellation()
+                    try renewLease(state)
                 }
-                guard changes.fill(&event) else { return nil }
+            } catch let failure as EventChanges.Failure {
+                return .failed("\(failure)")
             }
-            return try await sender.send(event, to: hook)
+            try renewLease(state)
+            guard changes.fill(&event) else { return nil }
         }
-    }
-
-    /// Renews the lease of the hook while a body runs.
-    private func holding<Value>(_ body: () async throws -> Value) async throws -> Value {
         let renewing = Task {
             while !Task.isCancelled {
-                try await clock.sleep(for: .seconds(Self.secondsBetweenRenewals))
-                _ = try store.holdHook(hook.name)
+                try await clock.sleep(for: Self.betweenRenewals)
+                // A lease outlasts two failures of the store.
+                _ = try? store.holdHook(hook.name)
             }
         }
         defer { renewing.cancel() }
-        return try await body()
+        return try await sender.send(event, to: hook)
+    }
+
+    /// Renews the lease of the hook if some seconds have passed.
+    ///
+    /// - Parameter state: the hook's state when the lease began.
+    /// - Throws: ``LostLease`` if another process has the lease, or has had it; `StoreError`.
+    private func renewLease(_ state: HookState) throws {
+        let now = clock.uptime
+        guard now - held >= Self.betweenRenewals else { return }
+        guard try store.holdHook(hook.name), try store.hookState(hook.name) == state else { throw LostLease() }
+        held = now
+    }
+
+    /// Prepares a text for display and storage; see ``RunEnvironment/shown(_:)``.
+    private func shown(_ text: String) -> String { present.shown(text) }
+
+    /// The environment with the current configuration.
+    private var present: RunEnvironment {
+        var environment = environment
+        environment.configuration = configuration.withLock(\.self)
+        return environment
     }
 
     /// Stores the position after runs without an event from time to time, so that it does not become outdated.

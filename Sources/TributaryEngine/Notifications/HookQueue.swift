@@ -35,6 +35,8 @@ struct HookQueue {
     private var fresh: (sources: WatchedSources, times: Range<Date>)?
     /// The last timed event, until it is delivered. Events of later runs come after it.
     private(set) var timed: Item?
+    /// The runs with undelivered events, and all runs, that ``countUnsent(limit:)`` has read.
+    private var counted: (unsent: Int, read: Int, first: ChangelogRun?) = (0, 0, nil)
 
     /// - Parameter timed: the undelivered timed event of the former queue.
     init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState, timed: Item? = nil) throws {
@@ -57,7 +59,10 @@ struct HookQueue {
     mutating func look() { failingSources = nil }
 
     /// Returns true if a state is that of the queue.
-    func stands(for other: HookState) -> Bool {
+    ///
+    /// - Parameter declared: the hook's declaration.
+    func stands(for other: HookState, of declared: HookDeclaration) -> Bool {
+        guard hook == declared else { return false }
         guard (state.position, state.step) == (other.position, other.step) else { return false }
         // Stores keep milliseconds.
         let (own, theirs) = (state.deliveredAt ?? .distantPast, other.deliveredAt ?? .distantPast)
@@ -78,6 +83,7 @@ struct HookQueue {
     /// Returns the next item; nil without one.
     ///
     /// - Returns: also the time at which a source will have failed for long enough, or may become stale.
+    /// - Throws: `StoreError`; `CancellationError`, because there may be many runs without an event.
     mutating func next(of sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
         if let timed, let source = timed.event?.source, sources.names.contains(source) { return (timed, nil) }
         timed = nil
@@ -87,6 +93,7 @@ struct HookQueue {
                 runs.removeFirst()
                 continue
             }
+            try Task.checkCancellation()
             let page = try store.page(after: readTo, limit: Self.pageSize)
             guard let last = page.runs.last else { break }
             if page.hasForgotten || lostRun != nil {
@@ -99,24 +106,27 @@ struct HookQueue {
         return try byTheClock(sources, now: now)
     }
 
-    /// Returns the number of runs with undelivered events, and the first of them. The queue cannot be used afterwards.
+    /// Returns the number of runs with undelivered events, and the first of them. A later call reads only the runs that
+    /// have ended since. The queue cannot be used for anything else afterwards.
     ///
-    /// - Parameter limit: the most runs to read.
+    /// - Parameter limit: the most runs to read, in all calls.
+    /// - Throws: `StoreError`; `CancellationError`.
     mutating func countUnsent(limit: Int) throws -> (count: Int, first: ChangelogRun?) {
-        var (count, looked) = (0, 0)
-        var first: ChangelogRun?
         while true {
             for run in runs where isSent(run) {
-                count += 1
-                first = first ?? run
+                counted.unsent += 1
+                counted.first = counted.first ?? run
             }
-            guard looked < limit else { return (count, first) }
+            runs = []
+            guard counted.read < limit else { break }
+            try Task.checkCancellation()
             let page = try store.page(after: readTo, limit: Self.pageSize)
-            guard let last = page.runs.last else { return (count, first) }
-            looked += page.runs.count
+            guard let last = page.runs.last else { break }
+            counted.read += page.runs.count
             readTo = last.position
             runs = page.runs.filter { hook.concerns($0.report.source) }[...]
         }
+        return (counted.unsent, counted.first)
     }
 
     /// Returns true if a run has an event for the hook, and updates the hook's memory.

@@ -76,7 +76,7 @@ package struct HookSender: Sendable {
             if ending == .exited(0) { return .delivered("exit status 0") }
             let printed = output.text(redact)
             return .failed("\(name) \(Self.text(ending, timeout))" + (printed.isEmpty ? "" : ": \(printed)"))
-        case .failure(let error): return .failed(ErrorText.words(error))
+        case .failure(let error): return .failed("\(name) cannot be started: \(ErrorText.words(error))")
         }
     }
 

@@ -25,6 +25,10 @@ actor Hooks {
     private var webhooks: WebhookClient?
     private let reloads: AsyncStream<TributaryConfiguration>
     private let continuation: AsyncStream<TributaryConfiguration>.Continuation
+    /// The current configuration, whose secrets are removed from the output of programs.
+    private nonisolated let configuration: Mutex<TributaryConfiguration>
+    /// The queues that count the lags of hooks. A hook that cannot deliver stays at its position.
+    private let lagging = Mutex<[String: HookQueue]>([:])
     /// The current deliveries, for runs that have ended.
     private let alarmed = Mutex<[HookDelivery]>([])
     private var deliveries: [String: Delivery] = [:]
@@ -34,6 +38,7 @@ actor Hooks {
     init(_ environment: RunEnvironment) {
         self.environment = environment
         executor = environment.serialExecutor("hooks")
+        configuration = Mutex(environment.configuration)
         (reloads, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -51,20 +56,27 @@ actor Hooks {
     /// Applies a new configuration. Deliveries of unchanged hooks continue.
     nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
 
-    /// Returns the lag of each hook, by name. Blocks its thread.
+    /// Returns the lag of each hook, by name. For one caller, whose thread it blocks.
     nonisolated func lags(now: Date) throws -> [String: HookLag] {
-        try alarmed.withLock(\.self).reduce(into: [:]) { lags, delivery in
+        let former = lagging.withLock(\.self)
+        var queues: [String: HookQueue] = [:]
+        let lags = try alarmed.withLock(\.self).reduce(into: [String: HookLag]()) { lags, delivery in
             let (hook, passed) = (delivery.hook, delivery.passed)
             guard var state = try environment.store.hookState(hook.name) else { return }
             var lag = HookLag(failures: state.attempts)
             // The position after runs without an event is not stored each time.
             if passed > state.position { (state.position, state.step) = (passed, 0) }
-            var queue = try HookQueue(hook, environment.store, state: state)
+            var queue =
+                try former[hook.name].flatMap { $0.stands(for: state, of: hook) ? $0 : nil }
+                ?? HookQueue(hook, environment.store, state: state)
             let unsent = try queue.countUnsent(limit: Self.mostRunsCounted)
             lag.runs = unsent.count
             lag.seconds = unsent.first.map { max(0, now.timeIntervalSince($0.finishedAt)) } ?? 0
             lags[hook.name] = lag
+            queues[hook.name] = queue
         }
+        lagging.withLock { $0 = queues }
+        return lags
     }
 
     /// Declares new hooks in the store. They receive the events of later runs.
@@ -74,6 +86,9 @@ actor Hooks {
     func run() async {
         await apply(environment.configuration)
         for await configuration in reloads {
+            self.configuration.withLock { $0 = configuration }
+            // Before the declaration: a delivery that declares its hook again must know the new ones.
+            for known in deliveries.values { known.delivery.reload(configuration) }
             declare(configuration)
             await apply(configuration)
         }
@@ -98,14 +113,15 @@ actor Hooks {
         environment.configuration = configuration
         let declared = Dictionary(uniqueKeysWithValues: configuration.hooks.map { ($0.name, $0) })
         await stop(deliveries.values.filter { declared[$0.hook.name] != $0.hook }.map(\.hook.name))
-        for known in deliveries.values { known.delivery.reload(configuration) }
         guard !declared.isEmpty else { return alarmed.withLock { $0 = [] } }
         let webhooks = self.webhooks ?? environment.makeWebhookClient()
         self.webhooks = webhooks
         let sender = HookSender(
             webhooks: webhooks, clock: environment.clock, threads: environment.threads
-        ) { [environment] in
-            environment.redacted($0)
+        ) { [self] text in
+            var environment = self.environment
+            environment.configuration = self.configuration.withLock(\.self)
+            return environment.redacted(text)
         }
         for hook in configuration.hooks where deliveries[hook.name] == nil {
             let delivery = HookDelivery(hook, environment, sender)

@@ -2,10 +2,12 @@ import Foundation
 
 /// The end of a program's output.
 struct ProgramOutput: Sendable, Equatable {
-    /// The most shown bytes. Twice as many are kept: a secret whose beginning is not kept cannot be found, so the first
-    /// half is dropped after the redaction.
+    /// The most shown bytes.
     private static let mostShown = 1_000
-    private static let mostKept = 2 * mostShown
+    /// The length of the longest secret that is found, that of the longest environment variable. A secret whose beginning
+    /// is not kept cannot be found, so as many bytes are kept and dropped after the redaction.
+    private static let longestSecret = 128 << 10
+    private static let mostKept = longestSecret + mostShown
 
     private var bytes = Data()
     /// True if output was dropped.
@@ -13,7 +15,7 @@ struct ProgramOutput: Sendable, Equatable {
 
     mutating func append(_ data: Data) {
         bytes += data
-        guard bytes.count > Self.mostKept else { return }
+        guard bytes.count > 2 * Self.mostKept else { return }
         bytes = Data(bytes.suffix(Self.mostKept))
         isCut = true
     }
@@ -22,13 +24,12 @@ struct ProgramOutput: Sendable, Equatable {
     ///
     /// - Parameter redact: removes secrets.
     func text(_ redact: (String) -> String) -> String {
-        var text = redact(String(decoding: bytes, as: UTF8.self))
-        if isCut {
-            // Drops a partial character.
-            let end = text.utf8.dropFirst(Self.mostShown).suffix(Self.mostShown).drop { $0 & 0xC0 == 0x80 }
-            text = String(decoding: end, as: UTF8.self)
+        let text = redact(String(decoding: bytes, as: UTF8.self)).utf8
+        let end = text.dropFirst(isCut ? Self.longestSecret : 0).suffix(Self.mostShown)
+        // Drops a partial character.
+        return String(decoding: end.drop { $0 & 0xC0 == 0x80 }, as: UTF8.self).split(whereSeparator: \.isNewline).map {
+            $0.trimmingCharacters(in: .whitespaces)
         }
-        return text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty }.joined(separator: "; ")
+        .filter { !$0.isEmpty }.joined(separator: "; ")
     }
 }

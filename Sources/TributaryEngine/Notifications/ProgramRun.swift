@@ -34,7 +34,7 @@ final class ProgramRun: Sendable {
         case stopped
     }
 
-    /// A program that could not be started.
+    /// The reason why a program could not be started.
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }
@@ -183,7 +183,7 @@ final class ProgramRun: Sendable {
             posix_spawnp(&child, command[0], &actions, &attributes, arguments, variables)
         }
         guard code == 0 else {
-            throw Problem(description: "\(command[0]) cannot be started: \(String(cString: strerror(code)))")
+            throw Problem(description: String(cString: strerror(code)))
         }
         return child
     }

@@ -74,15 +74,18 @@ struct RunState: Sendable {
     /// Returns the time before which no request may be sent; nil to start at once. A forced run still honours waits
     /// that a server requested.
     func wait() -> Date? {
-        if environment.hosts.hasPauses {
-            let origins = source.requests.flatMap { [$0.knownOrigin, $0.tokenOrigin].compactMap(\.self) }
-            if let pause = origins.compactMap(environment.hosts.pause).max() {
-                return environment.clock.now() + pause.seconds
-            }
-        }
+        if let end = pauseEnd { return end }
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: stored, now: startedAt)
         return startedAt < due ? due : nil
+    }
+
+    /// The end of the pauses that servers of the source have requested; nil without one.
+    var pauseEnd: Date? {
+        guard environment.hosts.hasPauses else { return nil }
+        return source.knownOrigins.compactMap(environment.hosts.pause).max().map {
+            environment.clock.now() + $0.seconds
+        }
     }
 }
 
@@ -150,6 +153,11 @@ extension RunState {
         results[index].state = conditions.stored?.updated(by: answer.validators)
         results[index].state?.note(movedTo: answer.movedTo, former: conditions.movedTo)
     }
+}
+
+extension SourceDeclaration {
+    /// The origins of the requests, and of the servers that issue their tokens, as far as no response names them.
+    var knownOrigins: [Origin] { requests.flatMap { [$0.knownOrigin, $0.tokenOrigin].compactMap(\.self) } }
 }
 
 extension RequestDeclaration {

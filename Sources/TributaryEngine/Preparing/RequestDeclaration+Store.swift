@@ -150,6 +150,20 @@ extension RequestDeclaration {
         return try store.differences(from: definitions(mapping, file: file))
     }
 
+    /// Returns a message for each existing table that the store's role may not write as the mapping does.
+    package func missingRights(in store: any MainStore, file: String) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return try mapping.tables.compactMap { table in
+            var rights: Set<TableRight> = [.select, .insert]
+            let mode = sync(of: table)
+            if mode == .upsert || mode == .mirror { rights.insert(.update) }
+            if mode == .mirror || table.deletedWhen != nil {
+                rights.insert(deletionMark(of: table) == nil ? .delete : .update)
+            }
+            return try store.missingRights([table.table: rights])[table.table].map { "\(file): \(table.place): \($0)" }
+        }
+    }
+
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
     package func notes(on store: any MainStore, file: String, parsers: ParserRegistry) throws -> [String] {
         let expiring = try expiryNotes(on: store, file: file, parsers: parsers)

@@ -112,9 +112,10 @@ actor Refresh {
         stack.skipped += run.skippedRecords
         stack.unmet = run.shown == nil ? unmet.blocking : []
         try run.noteDrift()
-        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
-        run.notes += run.drift.map(\.text)
-        run.skipped = context?.skippedRows ?? 0
+        let skipped = context?.allSkipped ?? SkippedRows()
+        run.notes = [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
+        run.notes += stack.skipped.compactMap(\.note) + unmet.notes + run.drift.map(\.text)
+        run.skipped = skipped.count
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
         var commit = run.commit(ending)
@@ -262,7 +263,25 @@ actor Refresh {
             plan.counts = counts
             plan.blocked = run.shown(error)
         }
-        plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
+        let skipped = context?.allSkipped ?? SkippedRows()
+        plan.skipped = skipped.count + plan.counts.skipped
+        plan.skipReasons = reasons(for: skipped, expired: plan.counts.skipped).map(environment.shown)
         return plan
+    }
+
+    /// Returns the reasons for which records are skipped, with the number of records of each.
+    private func reasons(for skipped: SkippedRows, expired: Int) -> [String] {
+        let expiries = run.source.requests.flatMap { request in
+            Set(run.results.flatMap { $0.state?.tables ?? [] }).compactMap(request.expiry(of:))
+        }
+        let rules = Set(expiries.map { "'\($0.column)' is over \(RelativeTime.duration($0.after.seconds)) ago" })
+            .sorted()
+        let reasons: [(count: Int, text: String)] = [
+            (expired, rules.isEmpty ? "expired" : "expired: \(rules.joined(separator: ", or "))"),
+            (skipped.filtered, "excluded by 'where'"),
+            (skipped.unaccepted, "not accepted by the parser"),
+            (skipped.invalid, "invalid: " + skipped.errors.joined(separator: "; ")),
+        ]
+        return reasons.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
     }
 }

@@ -8,6 +8,8 @@ package struct StackPlan: Sendable {
 
     package var counts = MergeCounts()
     package var skipped = 0
+    /// The reasons for which records are skipped, with the number of records of each.
+    package var skipReasons: [String] = []
     package var requests: [RequestReport] = []
     package var elements: [Unmatched] = []
     package var columns: [Unmatched] = []

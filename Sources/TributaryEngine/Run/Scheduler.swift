@@ -168,7 +168,8 @@ final class Scheduler: SourceScheduling {
                 if schedule.isDone { break }
             }
             timer.set(nil)
-            environment.store.stopWaiting()
+            // The runs of a sync have all ended, and it may still wait for the store to delete old runs.
+            if !schedule.isDone { environment.store.stopWaiting() }
             group.cancelAll()
         }
     }

@@ -193,12 +193,21 @@ struct StackRun: Sendable {
     /// Reports a source that is not due; with an error if it waits after a failure.
     private func notDue(_ run: RunState, before due: Date) -> RunReport {
         var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
+        // A pause that a server requested holds for forced runs, too.
+        let isPause = run.pauseEnd != nil
+        let beginning = "nothing is sent before \(DueTime.text(due)), as "
+        let pause = beginning + "a server of the source asks to wait"
         if run.stored.failures > 0, let error = run.stored.error {
-            let wait =
-                due == .distantFuture
-                ? run.stored.note ?? "nothing is sent"
-                : "nothing is sent before \(DueTime.text(due)), as the last run failed"
-            report.error = "\(wait): \(error)"
+            if due == .distantFuture {
+                report.error = "\(run.stored.note ?? "nothing is sent"): \(error)"
+            } else if isPause {
+                report.error = "\(pause): \(error)"
+            } else {
+                report.error =
+                    "\(beginning)the last run failed: \(error); `tributary sync \(source.name) --force` tries now"
+            }
+        } else if isPause {
+            report.note = pause
         }
         return report
     }

@@ -102,21 +102,7 @@ enum DueTime {
                     "the server says that \(gone) is gone permanently (410): no request is sent until the declaration of "
                         + "the source changes, or it is disabled and enabled again")
             } else if let wait = hints.wait {
-                let status = wait.status.map { " (\($0))" } ?? ""
-                if let asked = wait.end {
-                    state.nextDue = max(due, asked)
-                    state.note = join(state.note, "the server asks to wait until \(text(asked))\(status)")
-                } else {
-                    let due = max(due, now + firstRetry.seconds)
-                    state.nextDue = due
-                    state.note = join(
-                        state.note, "the server is busy\(status) without a Retry-After; next attempt \(text(due))")
-                }
-            } else {
-                let count = state.failures == 1 ? nil : "\(state.failures) failed runs in a row"
-                let word = outcome == .blocked ? "blocked" : count == nil ? "failed" : nil
-                let result = [word, count].compactMap(\.self).joined(separator: "; ")
-                state.note = join(state.note, "\(result); next attempt \(text(due))")
+                state.nextDue = max(due, wait.end ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
                 state.note = join(

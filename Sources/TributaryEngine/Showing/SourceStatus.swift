@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
-package import Foundation
+import Foundation
 
 /// The state of a source: an element of `sources` of `status --json`.
 package struct SourceStatus: Sendable, Encodable {
@@ -10,13 +10,26 @@ package struct SourceStatus: Sendable, Encodable {
     /// The daemon that owns the source, and the one that is running it, on a shared store.
     package let daemon: String?
     package let runner: String?
+    /// The reason why it sends no request; nil if it waits for its ordinary interval.
+    package let wait: SourceWait?
     /// True if no run has succeeded within `fresh_within`.
     package let isStale: Bool
     private let isShared: Bool
 
-    /// - Parameter now: the time for which staleness is decided.
-    package init(_ declaration: SourceDeclaration?, _ state: SourceState, among daemons: SharedDaemons?, now: Date) {
+    /// - Parameters:
+    ///   - wait: the wait that decides when it is due. It becomes part of the state's note and due time.
+    ///   - now: the time for which staleness is decided.
+    init(
+        _ declaration: SourceDeclaration?, _ state: SourceState, _ wait: SourceWait?, among daemons: SharedDaemons?,
+        now: Date
+    ) {
         self.declaration = declaration
+        self.wait = wait
+        var state = state
+        if let wait {
+            state.note = [state.note, wait.text].compactMap(\.self).joined(separator: "; ")
+            state.nextDue = wait.until ?? state.nextDue
+        }
         daemon = daemons?.owner(of: state.source)
         runner = daemons?.runner(of: state.source)
         isShared = daemons != nil
@@ -27,7 +40,7 @@ package struct SourceStatus: Sendable, Encodable {
 
     private enum Key: String, CodingKey {
         case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, state,
-            failing_since, last_good, stale
+            failing_since, last_good, stale, wait
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -41,6 +54,7 @@ package struct SourceStatus: Sendable, Encodable {
         try container.encode(state.failures, forKey: .failures)
         try container.encode(state.error, forKey: .error)
         try container.encode(state.note, forKey: .note)
+        try container.encode(wait, forKey: .wait)
         if declaration == nil { try container.encode(false, forKey: .declared) }
         try container.encode(state.failingSince, forKey: .failing_since)
         try container.encode(state.lastGood, forKey: .last_good)

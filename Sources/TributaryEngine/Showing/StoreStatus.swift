@@ -1,5 +1,5 @@
 package import FeedDeclarations
-import FeedModel
+package import FeedModel
 package import FeedStores
 package import Foundation
 
@@ -17,22 +17,23 @@ package struct StoreStatus: Sendable {
     /// - Parameters:
     ///   - names: the sources to read, without hooks; empty for all sources and hooks.
     ///   - store: nil if it does not exist yet.
-    ///   - now: the time for waits at hosts.
+    ///   - pauses: the pauses at hosts of this process, which may not be in the store.
+    ///   - isDaemonRunning: whether a daemon runs, for a store that is not shared.
+    ///   - now: the time for which waits are decided.
     /// - Throws: `StoreError`.
     package init(
         _ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?,
-        now: Date
+        pauses: [Origin: Date] = [:], isDaemonRunning: Bool, now: Date
     ) throws {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
-        let notes = HostPaceNotes(configuration, states: stored, now: now)
-        sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
-            var state = stored[source.name] ?? SourceState(source: source.name)
-            if let turn = notes.note(on: source) {
-                state.note = [state.note, turn].compactMap(\.self).joined(separator: "; ")
-            }
-            return SourceStatus(source, state, among: daemons, now: now)
+        let waits = try SourceWaits(
+            configuration, in: store, stored, among: daemons, pauses: pauses, isDaemonRunning: isDaemonRunning, now: now
+        )
+        sources = try configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
+            let state = stored[source.name] ?? SourceState(source: source.name)
+            return SourceStatus(source, state, try waits.wait(of: source, state), among: daemons, now: now)
         }
         guard names.isEmpty else {
             undeclared = []
@@ -40,10 +41,28 @@ package struct StoreStatus: Sendable {
             return
         }
         undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
-            SourceStatus(nil, $0, among: daemons, now: now)
+            SourceStatus(nil, $0, nil, among: daemons, now: now)
         }
         let states = try configuration.hooks.isEmpty ? [:] : store?.hookStates() ?? [:]
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
+    }
+
+    /// Reads the state of one source of a running daemon. Blocks its thread.
+    ///
+    /// - Parameters:
+    ///   - declaration: nil for a source that is only in the store.
+    ///   - state: as it is in the store.
+    ///   - pauses: the pauses at hosts of this process, which may not be in the store.
+    /// - Throws: `StoreError`.
+    package static func source(
+        _ declaration: SourceDeclaration?, _ state: SourceState, _ configuration: TributaryConfiguration,
+        in store: any MainStore, pauses: [Origin: Date], now: Date
+    ) throws -> SourceStatus {
+        let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
+        let waits = try SourceWaits(
+            configuration, in: store, among: daemons, pauses: pauses, isDaemonRunning: true, now: now)
+        let wait = try declaration.flatMap { try waits.wait(of: $0, state) }
+        return SourceStatus(declaration, state, wait, among: daemons, now: now)
     }
 
     /// The object that `status --json` prints.

@@ -136,11 +136,12 @@ struct API: Sendable {
 
     private func status(_ query: Query) async throws -> Response {
         let names = try declared(query)
-        let configuration = service.configuration
+        let (configuration, pauses) = (service.configuration, service.hostPauses)
         return .json(
             try await store.read { store in
-                try JSONOutput.line(
-                    StoreStatus(configuration, only: names, in: store, now: Date()).output(isDaemonRunning: true))
+                let status = try StoreStatus(
+                    configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
+                return try JSONOutput.line(status.output(isDaemonRunning: true))
             })
     }
 

@@ -16,6 +16,10 @@ enum AnswerSchemas {
                 "next_due": .nullable(.time), "failures": .integer, "error": .nullable(.string),
                 "note": .nullable(.string), "failing_since": .nullable(.time), "last_good": .nullable(.time),
                 "stale": .boolean,
+                "wait": .nullable(
+                    object([
+                        "reason": .choice(SourceWait.Reason.allCases.map(\.rawValue)), "until": .nullable(.time),
+                    ])),
             ],
             optional: ["declared": .boolean, "daemon": .nullable(.string), "runner": .nullable(.string)]),
         "HookStatus": object([

@@ -33,7 +33,8 @@ struct DaemonPage {
                 table.dueTimes[index] <= now + 3_600
             else { continue }
             coming.append((table.dueTimes[index], index))
-            guard table.dueTimes[index] <= now, !table.isRunning(index, running), let origin = declaration.firstOrigin
+            guard table.dueTimes[index] <= now || source.wait?.reason == .host, !table.isRunning(index, running),
+                let origin = declaration.firstOrigin
             else { continue }
             waiting[configuration.hosts.key(of: origin), default: []].append(table.names[index])
         }

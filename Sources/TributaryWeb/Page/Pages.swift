@@ -89,10 +89,10 @@ struct Pages: Sendable {
                 templates: templates, now: Date()
             ).page()
         case .source(let name, let options):
-            let running = service.activeRuns[source: name]
+            let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
             return try await store.read { [templates, showsRows, mayChange] store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, showsRows: showsRows,
+                    name, options, in: store, configuration, running: running, pauses: pauses, showsRows: showsRows,
                     mayChange: mayChange, templates: templates, now: Date())?.page()
             }
         case .outdated(let correction, let seen):
@@ -112,15 +112,19 @@ struct Pages: Sendable {
         let configuration = service.configuration
         // Errors are shown to visitors.
         try? await store.read { store in
-            _ = SourceTable(try StoreStatus(configuration, in: store, now: Date()))
+            _ = SourceTable(try StoreStatus(configuration, in: store, isDaemonRunning: true, now: Date()))
         }
     }
 
     private func table(
         _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
     ) async throws -> SourceTable {
-        try await tables.value(of: "", since: time) { [store] in
-            try await store.read { SourceTable(try StoreStatus(configuration, in: $0, now: Date())) }
+        try await tables.value(of: "", since: time) { [store, service] in
+            let pauses = service.hostPauses
+            return try await store.read { store in
+                SourceTable(
+                    try StoreStatus(configuration, in: store, pauses: pauses, isDaemonRunning: true, now: Date()))
+            }
         }
     }
 

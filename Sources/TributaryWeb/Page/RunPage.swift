@@ -19,6 +19,8 @@ struct RunPage {
     let neighbours: (previous: Int64?, next: Int64?)
     /// The state of a blocked run; nil for other runs.
     let blocked: BlockedRunState?
+    /// The counts of the rows that a blocked run would have changed; nil if unknown.
+    private let blockedCounts: MergeCounts?
     /// True where its source is declared, and switched on.
     let isEnabled: Bool
     /// True where its source keeps what an undo needs.
@@ -44,6 +46,7 @@ struct RunPage {
         let from = min(part.from, Self.mostPassed)
         self.part = part.with { $0.from = from }
         let following = try store.following(number, of: source)
+        blockedCounts = configuration.blockedCounts(of: run)
         blocked = try BlockedRunState(run, next: following.refresh, in: store, configuration)
         isEnabled = configuration[source: source]?.isEnabled == true
         keepsHistory = configuration[source: source]?.keepsHistory == true
@@ -114,7 +117,7 @@ extension RunPage {
         var next: String?
 
         init(_ page: RunPage) {
-            run = RunRowView(page.run)
+            run = RunRowView(page.run, blocked: page.blockedCounts)
             func path(_ run: Int64) -> String { PageAddress.path(page.run.source, "/runs/\(run)") }
             previous = page.neighbours.previous.map(path)
             next = page.neighbours.next.map(path)

@@ -18,17 +18,20 @@ struct RunRowView {
     var seconds: String
     var error: String?
 
-    init(_ run: RunReport) {
+    /// - Parameter blocked: the counts of the rows that a blocked run would have changed; nil if unknown.
+    init(_ run: RunReport, blocked: MergeCounts? = nil) {
+        let counts = run.outcome == .blocked ? blocked : run.counts
+        func text(_ count: Int?) -> String { count?.grouped ?? "–" }
         number = run.number.map(String.init) ?? ""
         address = PageAddress.path(run.source, "/runs/\(number)")
         startedAt = TimeView(run.startedAt)
         let what = run.kind.map { " (\($0.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
         outcome = run.outcome.rawValue + what
         kind = run.outcome.rawValue
-        inserted = run.counts.inserted.grouped
-        updated = run.counts.updated.grouped
-        deleted = run.counts.deleted.grouped
-        unchanged = run.counts.unchanged.grouped
+        inserted = text(counts?.inserted)
+        updated = text(counts?.updated)
+        deleted = text(counts?.deleted)
+        unchanged = text(counts?.unchanged)
         skipped = run.skipped.grouped
         bytes = Figures.bytes(run.bytes)
         seconds = Figures.seconds(run.seconds)

@@ -167,8 +167,9 @@ extension SourceList {
             lastSuccess = source.lastSuccess.map(TimeView.init)
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
-            // The next attempt is in a column of its own.
-            note = error == nil ? source.state.note.map { Sentence($0, due: source.state.nextDue) } : nil
+            // The next attempt is in a column of its own, and the error is above it.
+            let words = error == nil ? source.state.note : source.wait?.reason == .host ? source.wait?.text : nil
+            note = words.map { Sentence($0, due: source.state.nextDue) }
         }
     }
 }

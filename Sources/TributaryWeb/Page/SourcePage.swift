@@ -54,7 +54,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, showsRows: Bool, mayChange: Bool, templates: Templates,
+        running: ActiveRuns.Entry?, pauses: [Origin: Date], showsRows: Bool, mayChange: Bool, templates: Templates,
         now: Date
     ) throws {
         let declaration = configuration[source: name]
@@ -63,8 +63,8 @@ struct SourcePage {
         if declaration == nil, states.requests.isEmpty, runs.isEmpty { return nil }
         self.name = name
         self.options = options
-        status = SourceStatus(
-            declaration, states.source, among: try (store as? any SharedStore).map(SharedDaemons.init), now: now)
+        status = try StoreStatus.source(
+            declaration, states.source, configuration, in: store, pauses: pauses, now: now)
         requests = states.requests
         let first = try store.firstRun(of: name)
         let start = options.period.start(now: now, first: first)

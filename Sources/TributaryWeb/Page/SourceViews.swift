@@ -247,7 +247,9 @@ extension SourcePage {
                 $0.outcome == .unchanged && $0.kind == nil ? "" : "\($0.number ?? 0)"
             }
             rows = folds.flatMap { runs -> [Row] in
-                let views = runs.map(RunRowView.init)
+                let views = runs.map {
+                    RunRowView($0, blocked: $0.number == page.blockedRun ? page.blockedCounts : nil)
+                }
                 guard runs.count >= Self.least, let first = views.last, let last = views.first else {
                     return views.map { Row(run: $0) }
                 }

@@ -7,8 +7,10 @@ import TributaryEngine
 struct ChangeLines: Sendable {
     struct Piece: Sendable {
         var text = ""
-        /// The changes up to the end of this piece.
-        var end: Int
+        /// The number of changes up to the end of this piece.
+        var end = 0
+        /// The last change of this piece; nil before the first.
+        var place: RowChange.Place?
         var isLast = true
     }
 
@@ -24,7 +26,7 @@ struct ChangeLines: Sendable {
     ///
     /// - Throws: `StoreError`, `CancellationError`: what cannot be read at all is an error, not an answer that breaks off.
     func response() async throws -> Response {
-        let first = try await next(after: 0)
+        let first = try await next(after: nil)
         let body =
             first.isLast
             ? ResponseBody(byteBuffer: ByteBuffer(string: first.text))
@@ -32,15 +34,16 @@ struct ChangeLines: Sendable {
         return Response(status: .ok, headers: [.contentType: format.contentType], body: body)
     }
 
-    /// Returns the piece that begins after a number of changes.
-    private func next(after passed: Int) async throws -> Piece {
+    /// Returns the first piece, or the one after another.
+    private func next(after former: Piece?) async throws -> Piece {
         var query = query
-        query.passedOver = passed
+        query.after = former?.place
         return try await store.read { [query, limit, format] store in
-            var piece = Piece(text: passed == 0 ? format.start : "", end: passed)
+            var piece = Piece(text: former == nil ? format.start : "", end: former?.end ?? 0, place: former?.place)
             try store.changes(query) { change in
                 piece.text += try format.text(change, isFirst: piece.end == 0)
                 piece.end += 1
+                piece.place = change.place
                 piece.isLast = piece.end >= limit || piece.text.utf8.count < Self.size
                 return piece.end < limit && piece.text.utf8.count < Self.size
             }
@@ -55,7 +58,7 @@ struct ChangeLines: Sendable {
         while true {
             try await writer.write(ByteBuffer(string: piece.text))
             if piece.isLast { break }
-            piece = try await next(after: piece.end)
+            piece = try await next(after: piece)
         }
         try await writer.finish(nil)
     }

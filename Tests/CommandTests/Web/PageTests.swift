@@ -147,6 +147,10 @@ import Testing
                 "SELECT max(id) FROM tributary_run WHERE source = 'rates' AND outcome = 'blocked'")[0]
             let source = try await fixture.page.get("/sources/rates").body
             #expect(source.contains("href=\"/sources/rates/runs/\(run)\">Review run \(run): delete 3 rows</a>"))
+            // Its figures are those of the changes that it would have made.
+            #expect(source.contains("data-label=\"Deleted\">3</span>"), "\(source)")
+            let figures = try await fixture.page.get("/sources/rates/runs/\(run)").body
+            #expect(figures.contains("<dt>Deleted</dt><dd>3</dd>"), "\(figures)")
             #expect(!source.contains("/accept"), "nothing is accepted where it is not shown")
             #expect(source.contains("would delete 3 of the 4 rows") && !source.contains("tributary accept"))
             for query in ["", "?run=", "?run=x", "?run=0", "?run=\(run)&run=1"] {

@@ -1,0 +1,83 @@
+import FeedModel
+import FeedStores
+import Ledger
+import Locking
+
+/// Tells of changes whether their rows have changed since.
+///
+/// The changelog has no index of rows, so it is read to its end for that: once for a large part of it, however many pages of
+/// changes are asked about.
+package final class LaterChanges: Sendable {
+    /// What is known of the rows of a part of the changelog.
+    private struct Part: Sendable {
+        var ids: ClosedRange<Int64>
+        /// All runs up to this one have been read.
+        var position: RunPosition
+        /// The last change of each row that has several, by the hash value of its table and key. Two rows with one hash
+        /// value, which is improbable, would at worst be unknown.
+        var last: [Int: Int64]
+    }
+
+    /// The ids of the changes that are asked about at once.
+    private static let idsAtOnce: Int64 = 100_000
+    /// A part is read again when so many changes have come since.
+    private static let mostNew = 20_000
+    /// Several readers may be at different places.
+    private static let mostParts = 4
+
+    private struct State: Sendable {
+        var parts: [Part] = []
+        var passes = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// How often the changelog has been read to its end.
+    package var passes: Int { state.withLock(\.passes) }
+
+    /// Returns the ids of those changes whose row a later change is of.
+    ///
+    /// - Parameter ids: the first and the last id of the changes.
+    func changed(
+        among changes: [ChangelogEntry], ids: ClosedRange<Int64>, _ changelog: Changelog
+    ) throws -> Set<Int64> {
+        let part = try part(of: ids, changelog)
+        var new: [Int: Int64] = [:]
+        try changelog.forEachRow(of: ids, changedAfter: part.position) { table, key, last in
+            new[Self.hash(table, key)] = last
+        }
+        let later = changes.filter { change in
+            let hash = Self.hash(change.table, change.key)
+            return max(part.last[hash] ?? 0, new[hash] ?? 0) > change.id
+        }
+        return Set(later.map(\.id))
+    }
+
+    private func part(of ids: ClosedRange<Int64>, _ changelog: Changelog) throws -> Part {
+        let known = state.withLock { state in
+            state.parts.last { $0.ids.contains(ids.lowerBound) && $0.ids.contains(ids.upperBound) }
+        }
+        if let known, try changelog.changes(after: known.position) <= Self.mostNew { return known }
+        // One transaction reads both, so that no run between the two is missed.
+        let position = try changelog.lastPosition()
+        let all = ids.lowerBound...max(ids.upperBound, ids.lowerBound + Self.idsAtOnce - 1)
+        var part = Part(ids: all, position: position, last: [:])
+        try changelog.forEachRepeatedRow(of: all) { table, key, last in part.last[Self.hash(table, key)] = last }
+        state.withLock { [part] state in
+            state.parts.removeAll { $0.ids.contains(ids.lowerBound) }
+            state.parts.append(part)
+            if state.parts.count > Self.mostParts { state.parts.removeFirst() }
+            state.passes += 1
+        }
+        return part
+    }
+
+    private static func hash(_ table: String, _ key: StoredValue) -> Int {
+        var hasher = Hasher()
+        hasher.combine(table)
+        hasher.combine(key)
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,85 @@
+import FeedModel
+package import FeedStores
+import PostgresClient
+
+/// The rights of the connection's role on tables.
+struct TableRights {
+    /// What the role may not do with a table, with the statement that lets it.
+    struct Lack: Sendable {
+        var oid: UInt32
+        var role: String
+        /// The table as SQL names it, with its schema.
+        var table: String
+        var rights: [TableRight]
+        /// True if the role may not lock the table against other writers, for which PostgreSQL wants UPDATE or DELETE.
+        var mayNotLock: Bool
+
+        var message: String {
+            let needed =
+                mayNotLock && rights.allSatisfy { $0 != .update && $0 != .delete } ? [.update] + rights : rights
+            let names = needed.map(\.rawValue).joined(separator: ", ")
+            let what = rights.isEmpty ? "may not lock \(table)" : "has no right to \(names) on \(table)"
+            return "the role '\(role)' \(what): GRANT \(names) ON \(table) TO \(role)"
+        }
+    }
+
+    let connection: PostgresConnection
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Returns the tables that the role cannot lock, or on which it lacks one of the rights. A right on some columns counts
+    /// as one on the table.
+    ///
+    /// - Parameter needed: the rights, by the tables' object ids.
+    func lacks(_ needed: [UInt32: Set<TableRight>]) throws -> [Lack] {
+        guard !needed.isEmpty else { return [] }
+        let ids = needed.keys.sorted().map(String.init).joined(separator: ",")
+        let rows = try connection.execute(
+            """
+            SELECT c.oid::bigint, quote_ident(current_user), quote_ident(n.nspname) || '.' || quote_ident(c.relname),
+                NOT has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE'),
+                ARRAY(SELECT r FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) r
+                    WHERE NOT has_table_privilege(c.oid, r)
+                        AND (r = 'DELETE' OR NOT has_any_column_privilege(c.oid, r)))
+            FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE c.oid = ANY ($1::oid[]) ORDER BY 3
+            """, [.text("{\(ids)}")])
+        return try rows.compactMap { row in
+            let id = UInt32(try row.int64(0) ?? 0)
+            let lacking = try row.texts(4).compactMap(TableRight.init).filter { needed[id]?.contains($0) == true }
+            let mayNotLock = try row.bool(3) == true
+            guard mayNotLock || !lacking.isEmpty else { return nil }
+            return Lack(
+                oid: id, role: row.string(1) ?? "", table: row.string(2) ?? "", rights: lacking, mayNotLock: mayNotLock)
+        }
+    }
+}
+
+extension PostgresStore {
+    package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] {
+        try ask { connection in
+            let tables = try tableDetails.reread(Set(needed.keys), in: connection).mapValues(\.oid)
+            let lacks = try TableRights(connection).lacks(
+                tables.reduce(into: [:]) { $0[$1.value, default: []].formUnion(needed[$1.key] ?? []) })
+            return tables.compactMapValues { oid in lacks.first { $0.oid == oid }?.message }
+        }
+    }
+
+    /// Creates the error for a transaction that failed, and changed nothing. Where the role lacks a right on a table, it
+    /// names the role, the table and the GRANT.
+    func failure(_ error: PostgresError) -> StoreError {
+        let plain = StoreError(commit: error, store: description)
+        guard error.state == .insufficientPrivilege, planning == nil else { return plain }
+        // In every language, the message ends with the table's name.
+        let tables = tableDetails.known { error.message.hasSuffix(" " + $0.relation) }
+        let needed = tables.reduce(into: [:]) { $0[$1.oid] = Set(TableRight.allCases) }
+        // The transaction has failed, and its connection may still be in use.
+        let lacks = try? ask(by: leaseConnections, within: Self.leaseAnswerLimit) {
+            try TableRights($0).lacks(needed)
+        }
+        guard var lack = lacks?.first else { return plain }
+        // The lock comes before all else.
+        if lack.mayNotLock { lack.rights = [] }
+        return StoreError(.database, "the store \(description) cannot be written: \(lack.message)")
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// The memory of a run does not depend on the size of its feed, whatever its mapping does with the staged rows. Each
+/// document is loaded in two sizes by a process of its own, whose peak the kernel tells.
+@Suite struct FeedMemoryTests {
+    struct Feed: Sendable, CustomTestStringConvertible {
+        var name: String
+        var tables: String
+        /// Returns the record of a number.
+        var record: @Sendable (Int, _ text: String) -> String
+        var testDescription: String { name }
+    }
+
+    static let feeds = [
+        Feed(name: "each key twice", tables: item("p = \"p\"")) { "<i id='\($0 / 2)'><p>\($1)</p></i>" },
+        Feed(
+            name: "references",
+            tables: item("p = \"p\", shop = { path = \"@shop\", references = \"shop(name)\", missing = \"create\" }")
+        ) { "<i id='\($0)' shop='s\($0 % 100)'><p>\($1)</p></i>" },
+        Feed(
+            name: "a key that the store generates",
+            tables: """
+                { table = "orders", element = "i", key = ["code"], columns = { code = "@id", p = "p" } },
+                { table = "line", element = "l", key = ["orders", "n"], columns = { orders = { parent = "orders" }, n = { ordinal = true }, p = "." } }
+                """
+        ) { "<i id='\($0)'><p>p</p><l>a</l><l>\($1)</l></i>" },
+        Feed(
+            name: "expired rows",
+            tables: item(
+                "p = \"p\", stop = { path = \"@stop\", type = \"datetime\" }",
+                "expire = { column = \"stop\", after = \"2d\" }")
+        ) { "<i id='\($0)' stop='\($0 % 2 == 0 ? 2001 : 2999)-01-01T00:00:00Z'><p>\($1)</p></i>" },
+        Feed(
+            name: "deleted records",
+            tables: item("p = \"p\", gone = \"@gone\"", "deleted_when = \"gone = 'yes'\"")
+        ) { "<i id='\($0)' gone='\($0 % 2 == 0 ? "yes" : "no")'><p>\($1)</p></i>" },
+    ]
+
+    private static func item(_ columns: String, _ options: String = "") -> String {
+        """
+        { table = "item", element = "i", key = ["id"], columns = { id = "@id", \(columns) }\(options.isEmpty ? "" : ", ")\(options) }
+        """
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS shop (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+        CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, code TEXT UNIQUE, p TEXT);
+        CREATE TABLE IF NOT EXISTS line (orders INTEGER REFERENCES orders, n INTEGER, p TEXT, PRIMARY KEY (orders, n));
+        CREATE TABLE IF NOT EXISTS node (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node, name TEXT);
+        """
+
+    /// Loads a document with a daemon.
+    ///
+    /// - Returns: the most memory that it had, in KiB.
+    private func peak(_ tables: String, _ document: String, in folder: TemporaryFolder) async throws -> Int {
+        try folder.write(document, to: "feed.xml")
+        try folder.write(Self.schema, to: "schema.sql")
+        try folder.write(
+            """
+            [store]
+            path = "store.sqlite"
+            schema = "schema.sql"
+            [[sources.s.requests]]
+            url = "file://\(folder.file("feed.xml"))"
+            sync = "upsert"
+            tables = [\(tables)]
+            """, to: "sources.toml")
+        let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+        let daemon = try program.start(["run", "--log-level", "error"])
+        let store = folder.file("store.sqlite")
+        var outcome: String?
+        while outcome == nil {
+            try await Task.sleep(for: .milliseconds(50))
+            guard FileManager.default.fileExists(atPath: store) else { continue }
+            outcome = try? await sqlite(store, "SELECT outcome || coalesce(error, '') FROM tributary_run")
+        }
+        #expect(outcome == "committed")
+        let status = try String(contentsOfFile: "/proc/\(daemon.identifier)/status", encoding: .utf8)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ")
+        return try #require(peak.flatMap { $0.count > 1 ? Int($0[1]) : nil })
+    }
+
+    @Test(.timeLimit(.minutes(10)), arguments: feeds) func aFeedOfAnySizeTakesTheSame(feed: Feed) async throws {
+        let text = String(repeating: "x", count: 1_500)
+        var peaks: [Int] = []
+        for count in [2_000, 16_000] {
+            try await withTemporaryFolder { (folder) async throws in
+                let records = (0..<count).map { feed.record($0, text) }.joined()
+                peaks.append(try await peak(feed.tables, "<r>\(records)</r>", in: folder))
+            }
+        }
+        // The larger one has 21 MB more.
+        #expect(peaks[1] - peaks[0] < 6 << 10, "\(peaks) KiB")
+    }
+
+    /// A table that refers to itself is compared whole. It may be of any size, however small the feed is.
+    @Test(.timeLimit(.minutes(10))) func aTreeOfATableOfAnySizeTakesTheSame() async throws {
+        var peaks: [Int] = []
+        for count in [10, 30_000] {
+            try await withTemporaryFolder { (folder) async throws in
+                let store = folder.file("store.sqlite")
+                try await fill(store, with: count)
+                peaks.append(
+                    try await peak(
+                        """
+                        { table = "node", element = "n", columns = { parent = { parent = "node" }, name = "@name" } }
+                        """, "<r><n name='a'><n name='b'/></n></r>", in: folder))
+            }
+        }
+        #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
+    }
+
+    private func fill(_ store: String, with count: Int) async throws {
+        let queue = try DatabaseQueue(path: store)
+        try await queue.write { db in
+            try db.execute(sql: Self.schema)
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+                    INSERT INTO node (name) SELECT i || hex(zeroblob(500)) FROM n
+                    """, arguments: [count])
+        }
+        try queue.close()
+    }
+
+    /// What SQLite sorts is as large as the scratch file, and goes where that one is.
+    @Test(.enabled(if: SmallDisk.isPossible)) func whatIsSortedIsInTheWorkFolder() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let disk = try SmallDisk(in: folder)
+            defer { disk.remove() }
+            try disk.suffer(.full)
+            let text = String(repeating: "x", count: 500)
+            let records = (0..<30_000).map { "<i id='\($0 &* 7_919 % 30_011)\(text)'/>" }.joined()
+            try folder.write("<r>\(records)</r>", to: "feed.xml")
+            try folder.write(
+                """
+                [store]
+                path = "store.sqlite"
+                [[sources.s.requests]]
+                url = "file://\(folder.file("feed.xml"))"
+                tables = [{ table = "item", element = "i", key = ["id"], columns = { id = "@id" } }]
+                """, to: "sources.toml")
+            let program = BuiltProgram(
+                "tributary", config: folder.file("sources.toml"), environment: ["TMPDIR": disk.path])
+            let output = try await program.run("sync")
+            #expect(output.status == 0, "\(output)")
+        }
+    }
+}
