@@ -51,9 +51,12 @@ import TributaryStores
                 store, sources: [], after: nil, images: .init(.values, configuration, EngineFixture.registry))
             var pages = 0
             var known: [String: StoredValue?] = [:]
-            while case let lines = try reader.next(), !lines.isEmpty {
+            while true {
+                let lines = try reader.next()
+                // An older transaction on the server delays readers.
+                if try lines.isEmpty && !reader.isHeldUp() { break }
                 if known.count < 3_000 { known.merge(names(lines)) { first, _ in first } }
-                pages += 1
+                pages += lines.isEmpty ? 0 : 1
             }
             #expect(pages > 6)
             #expect(try passes(store) == 1)
@@ -71,6 +74,8 @@ import TributaryStores
             defer { try? store.close() }
             var reader = ChangelogReader(
                 store, sources: [], after: nil, images: .init(.values, configuration, EngineFixture.registry))
+            // An older transaction on the server delays readers.
+            while try reader.isHeldUp() { await Task.yield() }
             let first = names(try reader.next())
             #expect(first.count == 500 && first.allSatisfy { $0.value == .text("old") })
             try await sync(fixture, 1...1_200, name: "new")
