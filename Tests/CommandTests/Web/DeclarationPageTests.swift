@@ -44,7 +44,8 @@ struct DeclarationPageTests {
             for text in [
                 "GET http://127.0.0.1:1/feed?lang=…&amp;key=…&amp;…", "headers: Accept, X-Api-Key",
                 "parameters: appid, page", "auth: basic", "parser: mirrored", "POST http://127.0.0.1:1/login",
-                "headers: Accept, Content-Type, Cookie", "<code>sources.toml</code>", "<dt><code>cache</code></dt><dd>24 h</dd>",
+                "headers: Accept, Content-Type, Cookie", "<code>sources.toml</code>",
+                "<dt><code>cache</code></dt><dd>24 h</dd>",
                 "<dt><code>keep_history</code></dt><dd>true</dd>", "<dt><code>enabled</code></dt><dd>false</dd>",
                 ">product</span>", "data-label=\"Element\"><code>item</code>", "data-label=\"Sync\">upsert<",
                 "data-label=\"Key\">id<", "data-label=\"Columns\">id, kind<",
