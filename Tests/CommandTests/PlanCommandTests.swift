@@ -216,13 +216,13 @@ import Testing
     func aSignalLeavesNothingOfADocumentFromStandardInput(_ signal: Int32) async throws {
         try await with { (fixture) async throws in
             let gate = Gate()
-            fixture.server.route("/b") { _ in
+            fixture.server.route("/a") { _ in
                 gate.wait()
                 return StubServer.response(200, "<r/>")
             }
             let second = "[[sources.s.requests]]\nkey = \"b\"\nurl = \"\(fixture.server.url)/b\"\n" + Self.item
             try fixture.declare(Self.item + second)
-            let program = try fixture.program.start(["plan", "s", "--body", "1=-"])
+            let program = try fixture.program.start(["plan", "s", "--body", "b=-"])
             await gate.untilSomebodyWaits()
             #expect(fixture.leftovers.count == 2)
             kill(program.identifier, signal)

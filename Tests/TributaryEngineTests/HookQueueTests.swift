@@ -107,18 +107,18 @@ import Testing
             _ = try store.declareHooks(["h"])
             try await fixture.sync(mapping)
             try await waitUntilTold(fixture, store)
-            var queue = try queue(store)
-            let before = queue.readTo
+            let state = try #require(try store.hookState("h"))
             let passing = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                var copy = queue
-                #expect(throws: CancellationError.self) { try copy.next(of: WatchedSources(["s"]), now: .now) }
-                #expect(copy.readTo == before)
-                #expect(throws: CancellationError.self) { try copy.countUnsent(limit: 100) }
+                var queue = try HookQueue(Self.hook, store, state: state)
+                #expect(throws: CancellationError.self) { try queue.next(of: WatchedSources(["s"]), now: .now) }
+                #expect(queue.readTo == state.position)
+                #expect(throws: CancellationError.self) { try queue.countUnsent(limit: 100) }
             }
-            await passing.value
+            try await passing.value
+            var queue = try queue(store)
             _ = try queue.next(of: WatchedSources(["s"]), now: .now)
-            #expect(queue.readTo > before)
+            #expect(queue.readTo > state.position)
         }
     }
 

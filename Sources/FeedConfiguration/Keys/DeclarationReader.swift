@@ -56,7 +56,8 @@ final class DeclarationReader {
     func finish() {
         guard let names = known?.names else { return }
         for entry in nodes.entries where !names.contains(entry.key) {
-            let nearest = nearestName(to: entry.key, among: names)
+            // Further mistakes are counted alone.
+            let nearest = problems.isFull ? nil : nearestName(to: entry.key, among: names)
             let hint =
                 nearest.map { "did you mean '\($0)'?" } ?? "known here: \(names.sorted().joined(separator: ", "))"
             problems.reportUnknown(path.appending(entry.key), meant: nearest, "unknown key; " + hint)

@@ -34,7 +34,8 @@ final class Interpolation {
         }
     }
 
-    func hide(_ secret: String) { if !secret.isEmpty { secrets.insert(secret) } }
+    /// Keeps a text out of messages. A flag says nothing, and messages have its words.
+    func hide(_ secret: String) { if !["", "true", "false"].contains(secret) { secrets.insert(secret) } }
 
     /// - Parameters:
     ///   - isSecret: true where the text stands in a secret place.

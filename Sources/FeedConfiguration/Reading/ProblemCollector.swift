@@ -55,8 +55,11 @@ final class ProblemCollector {
         add(Found(path: path, message: message, lacking: keys))
     }
 
+    /// True where further mistakes are counted and not shown.
+    var isFull: Bool { found.count >= ConfigurationLimits.problems }
+
     private func add(_ problem: @autoclosure () -> Found) {
-        guard found.count < ConfigurationLimits.problems else {
+        guard !isFull else {
             suppressed += 1
             return
         }

@@ -124,15 +124,23 @@ final class DaemonFolder: Sendable {
             throw Failure.failed("no daemon runs on \(storePath), which \(holder) has; wait for its end")
         }
         let name = requestsPath + "/" + UUID().uuidString
-        try asDaemonsUser {
-            let manager = FileManager.default
-            if !manager.fileExists(atPath: requestsPath) {
-                try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+        do {
+            try asDaemonsUser {
+                let manager = FileManager.default
+                if !manager.fileExists(atPath: requestsPath) {
+                    try StoreMode.makeFolder(at: requestsPath, besideStore: storePath)
+                }
+                // Renamed into place, so that the daemon never reads half a request.
+                try JSONEncoder().encode(sources).write(
+                    to: URL(fileURLWithPath: name + ".part"), options: .withoutOverwriting)
+                try manager.moveItem(atPath: name + ".part", toPath: name + ".request")
             }
-            // Renamed into place, so that the daemon never reads half a request.
-            try JSONEncoder().encode(sources).write(
-                to: URL(fileURLWithPath: name + ".part"), options: .withoutOverwriting)
-            try manager.moveItem(atPath: name + ".part", toPath: name + ".request")
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            // A daemon that ends removes the folder.
+            guard self.holder() == holder else { throw RefreshRequest.nobody(storePath) }
+            throw Failure.failed("\(requestsPath) cannot be written: \(error.localizedDescription)")
         }
         guard kill(process, SIGUSR1) == 0 else {
             let reason = String(cString: strerror(errno))

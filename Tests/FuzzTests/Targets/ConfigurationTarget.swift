@@ -37,7 +37,7 @@ final class ConfigurationTarget: FuzzTarget {
         guard let error = error as? ConfigurationError, !error.problems.isEmpty else {
             throw FuzzFinding("the file is refused with \(error)")
         }
-        if error.description.contains("s3cret-token") { throw FuzzFinding("a secret in the error: \(error)") }
+        if error.description.utf8.contains(0) { throw FuzzFinding("the mark of a reference in the error: \(error)") }
         return false
     }
 }

@@ -2,17 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedParsing
 import FeedStores
-import Locking
 import Logging
-
-/// The tables and columns that a run has made before its commit.
-final class AdditionLog: Sendable {
-    private let additions = Mutex<[SchemaAddition]>([])
-
-    var all: [SchemaAddition] { additions.withLock { $0 } }
-
-    func note(_ made: [SchemaAddition]) { additions.withLock { $0 += made } }
-}
 
 extension Refresh {
     /// Removes the tables and columns that the run has made, because it commits nothing. Those stay that a run of another source

@@ -1,0 +1,57 @@
+import FeedConfiguration
+import Foundation
+import TestSupport
+import Testing
+
+/// Each key of `[daemon]` after a reload, as the reference describes it. ``TokenReloadTests`` has the tokens.
+struct DaemonReloadTests {
+    private static func reload(_ fixture: PageFixture, _ old: String, _ new: String) async throws {
+        func count() -> Int { fixture.log.text.matches(of: /Configuration reloaded/).count }
+        let before = count()
+        let text = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+        try fixture.folder.write(text.replacing(old, with: new), to: "sources.toml")
+        fixture.daemon.signal(SIGHUP)
+        try await fixture.wait("the configuration is read again") { count() > before }
+    }
+
+    @Test func eachKeyIsCovered() throws {
+        let keys = try #require(KeyTable.all.first { $0.path == "daemon" }).entries.map(\.name)
+        let waiting = ["listen", "health", "metrics_per_source", "rows"]
+        #expect(Set(keys) == Set(waiting + ["token", "read_token", "per_host", "concurrency"]))
+        let reference = try MarkdownFile("Documentation/Reference/daemon.md").lines.joined(separator: "\n")
+        for section in reference.components(separatedBy: "\n## ").dropFirst() {
+            let name = section.dropFirst().prefix { $0 != "`" }
+            #expect(section.contains("takes effect at the next start") == waiting.contains(String(name)), "\(name)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func addressesRowsAndSeriesWaitForTheNextStart() async throws {
+        try await PageFixture.with(daemon: "rows = true") { (fixture) async throws in
+            try await Self.reload(
+                fixture, "listen = \"127.0.0.1:0\"\nrows = true",
+                "listen = \"[::1]:1\"\nhealth = \"127.0.0.1:1\"\nrows = false\nmetrics_per_source = false")
+            #expect(try await fixture.page.get("/healthz").status == 200)
+            #expect(try await fixture.page.get("/tables/news").status == 200)
+            #expect(try await fixture.page.get("/metrics").body.contains("source=\"news\""))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func moreRequestsToAHostCountAtOnce() async throws {
+        try await PageFixture.with(daemon: "per_host = 1") { (fixture) async throws in
+            let gate = Gate()
+            defer { gate.open() }
+            for name in ["news", "rates"] {
+                fixture.server.route("/\(name)") { _ in
+                    gate.wait()
+                    return StubServer.response(200, PageFixture.items(1...4))
+                }
+            }
+            func requests() -> Int { ["/news", "/rates"].reduce(0) { $0 + fixture.server.requests($1).count } }
+            let before = requests()
+            #expect(try await fixture.program.run("refresh").status == 0)
+            try await fixture.wait("one is asked") { requests() == before + 1 }
+            try await Self.reload(fixture, "per_host = 1", "per_host = 2")
+            try await fixture.wait("the other is asked, too") { requests() == before + 2 }
+        }
+    }
+}
