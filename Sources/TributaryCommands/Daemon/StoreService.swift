@@ -26,7 +26,7 @@ final class StoreService: Service {
 
     func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown { try await service.watchStore() }
+            try await cancelWhenGracefulShutdown { try await self.service.watchStore() }
         } catch let error as StoreError {
             logger.critical("\(error)")
             isLost.withLock { $0 = true }
