@@ -35,7 +35,7 @@ final class FuzzStore {
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
             for request in source.requests {
-                try BodyParserFactory(request: request, environment: environment).prepareStore()
+                try BodyParserFactory(request: request, environment: environment).prepareStore(AdditionLog())
             }
         }
     }
