@@ -96,7 +96,7 @@ import Testing
             parser = "ItemsParser"
             sync = "miror"
             max_body = 5
-            headers = { "Bad Name" = "x", Good = 1.5 }
+            headers = { "Bad Name" = "x", Good = [1] }
             [sources.b]
             [[sources.c.requests]]
             parser = "ItemsParser"
@@ -115,7 +115,7 @@ import Testing
             "18: sources.a.requests[2].sync: expected one of append, insert, upsert, mirror, found 'miror'; did you mean 'mirror'?",
             "19: sources.a.requests[2].max_body: expected a size such as \"64MiB\", found an integer",
             "20: sources.a.requests[2].headers: 'Bad Name' is not a header's name",
-            "20: sources.a.requests[2].headers.Good: expected a string, found a float",
+            "20: sources.a.requests[2].headers.Good: expected a string, a number, a boolean or a date, found an array",
             "21: sources.b: the source has no requests",
             "22: sources.c.requests[1]: the request has no 'url'",
             "24: sources.d.requests[1]: the request has no parser",

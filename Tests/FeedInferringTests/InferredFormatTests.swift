@@ -39,7 +39,7 @@ import Testing
     @Test func membersOfOneElementNameAreNotMixed() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let body = """
-                [{"id":1,"share (%)":5,"share (#)":6,"share____":7},{"id":2,"share (#)":8},{"id":3,"share (%)":9,"share____":10}]
+                {"holding":[{"id":1,"share (%)":5,"share (#)":6,"share____":7},{"id":2,"share (#)":8},{"id":3,"share (%)":9,"share____":10}]}
                 """
             let toml = try await propose(Array(body.utf8), "application/json", fixture)
             let rows = try await rows(toml, ["id", "'share (%)'", "'share (#)'", "'share____'"], fixture)

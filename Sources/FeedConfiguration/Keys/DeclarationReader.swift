@@ -306,7 +306,15 @@ final class DeclarationReader {
                         + "and 'soap'; write '$${' for a literal '${'")
                 return nil
             }
-            if isSecret, !text.isDynamic { interpolation.hide(text.value) }
+            if isSecret, !text.isDynamic {
+                interpolation.hide(text.value)
+                // `Authorization: SCHEME CREDENTIALS` (RFC 9110, section 11.4): the credentials occur alone, too.
+                if path.names.last?.lowercased().hasSuffix("authorization") == true,
+                    let space = text.value.firstIndex(of: " ")
+                {
+                    interpolation.hide(String(text.value[space...].dropFirst()))
+                }
+            }
             return text
         } catch {
             problems.report(path, error.message)
