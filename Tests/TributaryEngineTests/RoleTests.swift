@@ -92,14 +92,19 @@ import TributaryStores
             let sources = Self.sources.replacing(
                 "sync = \"mirror\"\nmax_deleted", with: "sync = \"upsert\"\nmax_deleted")
             fixture.server.document("/a", "<items><item id='a' name='n'/></items>")
-            let service = try fixture.service(sources)
-            func sync() async throws -> RunReport? { try await service.sync(mode: .force).first }
+            let opened = try fixture.service(sources)
+            func sync() async throws -> RunReport? {
+                let service = try fixture.service(sources)
+                let report = try await service.sync(mode: .force).first
+                try service.close()
+                return report
+            }
             func missing(_ sources: String) throws -> [String] {
                 let text = "[store]\nurl = \"\(fixture.url)\"\n" + sources.replacing("URL", with: fixture.server.url)
                 let configuration = try TributaryConfiguration(
                     file: fixture.folder.write(text, to: "rights.toml"), parsers: EngineFixture.registry,
                     environment: [:])
-                return try configuration.sources[0].requests[0].missingRights(in: service.store, file: "f")
+                return try configuration.sources[0].requests[0].missingRights(in: opened.store, file: "f")
             }
             #expect(try missing(Self.sources) == [])
             try fixture.execute("REVOKE UPDATE, DELETE ON public.product FROM tributary")
@@ -119,7 +124,7 @@ import TributaryStores
             let deletion =
                 "the role 'tributary' has no right to DELETE on public.product: GRANT DELETE ON public.product TO tributary"
             #expect(error?.message.hasSuffix(deletion) == true, "\(error?.message ?? "")")
-            try service.close()
+            try opened.close()
         }
     }
 }

@@ -106,6 +106,14 @@ extension MappingHandler {
         }
     }
 
+    /// Completes the records that wait at a depth, in their order. Each gives its memory back before the next takes its own.
+    func settleAll(
+        _ waiting: inout [Level.Waiting], at depth: Int, inherited: [Level.Key: [UInt8]]
+    ) throws {
+        waiting.reverse()
+        while let next = waiting.popLast() { try settle(next, at: depth, inherited: inherited) }
+    }
+
     /// Completes a waiting record from the element that has ended at a depth, then stages it or lets it wait for
     /// others.
     func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {

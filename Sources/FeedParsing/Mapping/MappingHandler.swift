@@ -195,7 +195,7 @@ package final class MappingHandler: XMLStreamHandler {
             hasLevels -= 1
             waitingBytes -= level.inheritedBytes
             instances.append(contentsOf: ended.map(\.instance))
-            for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
+            try settleAll(&level.waiting, at: depth, inherited: level.inherited)
             instances.removeLast(ended.count)
         }
         for (instance, _) in ended { instance.layout.open.removeLast() }
@@ -210,7 +210,7 @@ package final class MappingHandler: XMLStreamHandler {
         if let level = levels[0] {
             levels[0] = nil
             hasLevels -= 1
-            for waiting in level.waiting { try settle(waiting, at: 0, inherited: level.inherited) }
+            try settleAll(&level.waiting, at: 0, inherited: level.inherited)
         }
         if !allowsEmpty, layouts.allSatisfy({ $0.records == 0 }) {
             guard !hasHeader || !root.children.allSatisfy(\.children.isEmpty) else {
