@@ -96,7 +96,8 @@ package final class BodyDecoder {
             if inflater.isAtEnd {
                 // Zeros after the end are padding, which gzip(1) skips, too.
                 rest = UnsafeRawBufferPointer(rebasing: rest.drop { $0 == 0 })
-                if rest.isEmpty { return }
+                guard let next = rest.first else { return }
+                if inflater.format == .gzip, next != 0x1F { throw hasMore }
                 // A gzip file may consist of several, one after another (RFC 1952, section 2.2).
                 inflater.reset()
                 countAtEnd = count
@@ -105,9 +106,7 @@ package final class BodyDecoder {
             do {
                 used = try inflater.inflate(rest) { try deliver($0, body) }
             } catch let error as FetchError where error.code == .decoding && countAtEnd == count {
-                throw FetchError(
-                    .decoding,
-                    "the compressed body ends after \(count) decompressed bytes, and other bytes follow")
+                throw hasMore
             }
             guard used > 0 else { throw FetchError(.decoding, "the body cannot be decompressed") }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(used))
@@ -118,6 +117,10 @@ package final class BodyDecoder {
         count += bytes.count
         guard count <= limit else { throw tooLarge }
         try body(bytes)
+    }
+
+    private var hasMore: FetchError {
+        FetchError(.decoding, "the compressed body ends after \(count) decompressed bytes, and other bytes follow")
     }
 
     private var tooLarge: FetchError {

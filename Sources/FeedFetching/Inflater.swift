@@ -14,6 +14,7 @@ final class Inflater {
     private var stream = z_stream()
     private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let name: String
+    let format: Format
 
     /// True once the last byte of the compressed data has been read.
     private(set) var isAtEnd = false
@@ -21,6 +22,7 @@ final class Inflater {
     /// - Parameter name: the data's name in errors.
     init(_ format: Format, name: String) throws {
         self.name = name
+        self.format = format
         let code = format == .raw ? tributary_inflate_init_raw(&stream) : tributary_inflate_init(&stream)
         guard code == Z_OK else { throw FetchError(.decoding, "the body cannot be decompressed: zlib error \(code)") }
     }

@@ -246,7 +246,6 @@ import TributaryStores
             serve(fixture, "/a", [StubServer.response(503, "", ["Retry-After": "99999999999"])])
             _ = try await sync(fixture, source("/a"))
             #expect(try due(fixture) == 7 * 86_400)
-            #expect(try note(fixture).contains("2027-01-22"))
         }
     }
 

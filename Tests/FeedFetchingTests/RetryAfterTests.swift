@@ -74,10 +74,8 @@ import Testing
         fixture.server.document("/second", EngineFixture.items(["2"]))
         let sources = kind.requests + EngineFixture.request("/busy", of: "b")
         let service = try fixture.service(sources, clock: SystemClock())
-        let syncing = Task { try await service.sync(mode: .force) }
-        for await report in service.outcomes where report.source == "b" { break }
-        isBusy.signal()
-        let report = try #require(try await syncing.value.first { $0.source == "a" })
+        let reports = try await service.sync(mode: .force) { if $0.source == "b" { isBusy.signal() } }
+        let report = try #require(reports.first { $0.source == "a" })
         try service.store.close()
         return report
     }

@@ -19,8 +19,9 @@ import Testing
     ) async throws {
         let daemon = "[daemon]\nconcurrency = \(concurrency)\nper_host = 2\n"
         let service = try fixture.service(daemon + sources, clock: fixture.clock)
-        let running = Task { try await service.run() }
+        // Followed from the beginning: what has happened before is not told.
         var outcomes = service.outcomes.makeAsyncIterator()
+        let running = Task { try await service.run() }
         let first = await outcomes.next()
         #expect(first?.source == "healthy" && first?.outcome == .committed, "\(String(describing: first))")
         running.cancel()
