@@ -19,9 +19,8 @@ import Testing
     ) async throws {
         let daemon = "[daemon]\nconcurrency = \(concurrency)\nper_host = 2\n"
         let service = try fixture.service(daemon + sources, clock: fixture.clock)
-        // Followed from the beginning: what has happened before is not told.
-        var outcomes = service.outcomes.makeAsyncIterator()
         let running = Task { try await service.run() }
+        var outcomes = service.outcomes.makeAsyncIterator()
         let first = await outcomes.next()
         #expect(first?.source == "healthy" && first?.outcome == .committed, "\(String(describing: first))")
         running.cancel()
