@@ -60,7 +60,8 @@ import Testing
             let commands = [
                 ["sync"], ["backup", copy], ["restore", copy, "--yes"], ["restore", copy, "--yes"], ["plan"],
                 ["status"],
-                ["sync", "--full"], ["undo", "s", "--yes"], ["replay", "s", "--yes"], ["pause", "s"], ["resume", "s"],
+                ["sync", "--full"], ["undo", "s", "--yes"], ["resume", "s"], ["replay", "s", "--yes"], ["pause", "s"],
+                ["resume", "s"],
                 ["backup", copy, "--replace"], ["purge", "s", "--yes"],
             ]
             for command in commands {

@@ -15,6 +15,7 @@ import Testing
 
     /// What errors may say: who has the store, or that the other command has already done it.
     private static let clear = [
+        "has been replaced by another one since it was opened",
         "is being run at this moment", "is running", "sources are running on", "is in use", "has the store open",
         "no daemon runs on", "` (process", "kept no history", "has changed since", "will be discarded", "exists",
         "cannot be undone", "nothing to undo", "is not paused",

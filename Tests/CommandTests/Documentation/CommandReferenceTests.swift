@@ -71,8 +71,8 @@ import Testing
         let folder = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API")
         var routes = try ["API.swift", "API+Rows.swift"].flatMap { name in
             try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-                .matches(of: /\.(get|post)\(\s*"(\/api[^"]*)"/)
-                .map { "\($0.1.uppercased()) \($0.2)" }
+                .matches(of: /\.(get|post|events)\(\s*"(\/api[^"]*)"/)
+                .map { "\($0.1 == "events" ? "GET" : $0.1.uppercased()) \($0.2)" }
         }
         // These are declared by their addresses alone.
         routes += try String(contentsOf: folder.appendingPathComponent("API+Corrections.swift"), encoding: .utf8)

@@ -50,7 +50,13 @@ import Testing
             // Each byte of each form of a secret would be a line.
             let redactor = configuration.redactor
             configuration.redactor = Redactor()
-            return (redactor, self.lines(of: configuration).sorted())
+            // Addresses in memory differ in any case, and digests are of the text as it is written.
+            let lines = self.lines(of: configuration).filter { line in
+                !["pointer", "question:", "rows: \"", "identity:", "derived:", "condition:"].contains {
+                    line.contains($0)
+                }
+            }
+            return (redactor, lines.sorted())
         } catch let error as ConfigurationError {
             return (nil, error.problems.map { "\($0.keyPath): \($0.message)" }.sorted())
         }

@@ -206,7 +206,7 @@ import Testing
             while case let found = try await lines("after=\(place)&limit=3"), !found.isEmpty {
                 #expect(found.filter { $0.line == "change" }.count <= 3)
                 ids += found.compactMap(\.id)
-                place = found.compactMap { $0.id ?? $0.after }.max() ?? .max
+                place = found.compactMap { $0.id ?? $0.after }.last ?? .max
             }
             #expect(ids == all.compactMap(\.id))
             #expect(try await lines("after=0&source=news").count == 5)
