@@ -32,7 +32,8 @@ import XMLStream
             let report = try #require(try await fixture.sync(Self.waiting).first)
             #expect(report.error == nil)
             let rows = try fixture.rows("SELECT count(*), min(currency), min(length(a)) FROM t")
-            #expect(rows == ["50|EUR|\(1 << 20)"])
+            // Equal records without a key are one row.
+            #expect(rows == ["1|EUR|\(1 << 20)"])
         }
     }
 
