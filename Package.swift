@@ -31,7 +31,6 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 /// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
@@ -80,7 +79,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
@@ -93,12 +91,14 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["Locking", "XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
         // A lock that is safe in asynchronous functions.
         .target(name: "Locking", swiftSettings: swiftSettings),
+        .target(name: "Cryptography", dependencies: ["CNettle"], swiftSettings: swiftSettings),
         .target(name: "PostgresClient", dependencies: ["Locking", "CLibPQ"], swiftSettings: swiftSettings),
         // PostgreSQL's client library, loaded when a store needs it.
         .target(name: "CLibPQ"),
@@ -109,7 +109,7 @@ let package = Package(
         .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
         // What `sources.toml` can say, as values.
         .target(
-            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", crypto], swiftSettings: swiftSettings),
+            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", "Cryptography"], swiftSettings: swiftSettings),
         // TOML to declarations, or every mistake in it.
         .target(
             name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
@@ -154,7 +154,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL, crypto,
+                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL, "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -169,7 +169,7 @@ let package = Package(
         .target(
             name: "FeedParsing",
             dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto,
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, "Cryptography",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -191,7 +191,7 @@ let package = Package(
                 "FeedStaging",
                 "FeedStores",
                 "FeedFetching",
-                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
+                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, "Cryptography",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -216,7 +216,7 @@ let package = Package(
                 "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                logging, serviceLifecycle, crypto,
+                logging, serviceLifecycle, "Cryptography",
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -285,7 +285,7 @@ let package = Package(
             dependencies: [
                 "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
                 "FeedStores", "Ledger", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb,
-                logging, crypto,
+                logging, "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -351,7 +351,7 @@ let package = Package(
         .testTarget(
             name: "FeedFetchingTests",
             dependencies: house + [
-                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging, crypto,
+                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging, "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -380,7 +380,7 @@ let package = Package(
             name: "TributaryEngineTests",
             dependencies: house + [
                 "PostgresStore", "PrometheusMetrics", metrics, "TOML", "TestEngine", "TestSupport", "TestStores",
-                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, "Cryptography",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import XMLStream
 
@@ -111,8 +111,7 @@ package struct EncryptionKey: Sendable, Equatable {
 
     /// A name that distinguishes keys and reveals nothing about them.
     package var name: String {
-        HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: bytes))
-            .prefix(16).map { String(format: "%02x", $0) }.joined()
+        String(HMAC.code(of: Data("tributary key name".utf8), key: bytes).hexadecimal.prefix(32))
     }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import Foundation
 import HTTPTypes
@@ -101,7 +101,7 @@ struct AccessTokens: Sendable, Equatable {
         isMissing = token == nil && !address.isLoopback
     }
 
-    static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(data: Data(text.utf8)) }
+    static func digest(_ text: String) -> SHA256.Digest { SHA256.digest(of: Data(text.utf8)) }
 }
 
 /// A request and what its sender may do.
