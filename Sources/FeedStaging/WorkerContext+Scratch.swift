@@ -124,9 +124,9 @@ extension WorkerContext {
             try inScratch { db in
                 try dropStagedViews(db)
                 guard !areComparedByStore else { return }
-                try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
-                    try scratch.checkInterruption()
-                }
+                try db.keepLast(
+                    of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers,
+                    check: scratch.checkInterruption)
             }
             try scratch.close()
         }
