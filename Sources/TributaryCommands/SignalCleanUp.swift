@@ -19,7 +19,7 @@ enum SignalCleanUp {
         return try await body()
     }
 
-    /// The same for a body that does not wait.
+    /// Runs a synchronous body during which signals remove a file or a folder. What the body leaves is not removed.
     static func removing<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
         begin(path)
         defer { end(path) }

@@ -24,7 +24,7 @@ extension ColumnDetails: StoredColumn {
     /// Returns an expression that distinguishes all values, texts byte by byte.
     func exact(_ alias: String) -> String { exact(of: "\(alias).\(sql)") }
 
-    /// Does the same for a value of the column that is elsewhere.
+    /// Returns an expression that distinguishes all values which an SQL expression of the column's type may have.
     func exact(of value: String) -> String {
         if comparesAsText { return value + "::text COLLATE \"C\"" }
         return collation == nil ? value : value + " COLLATE \"C\""

@@ -41,7 +41,8 @@ struct TableAlteration {
         let keyCount = replacesKey ? (added.isEmpty ? key.count : 0) : table.primaryKey.count
         let isReferred = all.referred.contains(definition.name.lowercased())
         let number =
-            isReferred && keyCount != 1 ? definition.generatedKey(besides: table.columns.map(\.name)) : nil
+            isReferred && keyCount != 1
+            ? definition.generatedKeyName(existingColumns: table.columns.map(\.name)) : nil
         guard !conversions.isEmpty || isOtherKey || number != nil else { return nil }
         if replacesKey || number != nil, let holder = try Self.holder(of: table, connection) {
             throw TableMigration.refusal(of: table.name, key: table.primaryKey, heldBy: holder.table, holder.columns)

@@ -6,9 +6,9 @@ import PostgresClient
 extension PostgresStore {
     /// The longest time for which the server may be silent to a question about definitions and Tributary's own tables.
     static let answerLimit = Duration.seconds(30)
-    /// The same for heartbeats and leases, which last longer.
+    /// The longest time for which the server may be silent to a heartbeat or a lease, which last longer than that.
     static let leaseAnswerLimit = Duration.seconds(10)
-    /// The same for a query over users' rows.
+    /// The longest time for which the server may be silent to a query over users' rows.
     static let queryLimit = Duration.seconds(600)
 
     /// Asks about definitions and Tributary's own tables, and once more on a new connection if the first one is lost.

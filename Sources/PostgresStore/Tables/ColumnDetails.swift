@@ -12,7 +12,7 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
     var name: String
     /// As SQL writes it, with its length, schema and domain: `numeric(10,2)`, `character varying(20)`.
     var type: String
-    /// The same, below all domains.
+    /// The type below all domains, as SQL writes it.
     var baseType: String
     /// The name of ``baseType`` without schema and length: `int4`, `citext`.
     var typeName: String

@@ -60,7 +60,7 @@ struct TableRebuild {
         }
         let list = key.map(\.sqlIdentifier).joined(separator: ", ")
         var indexes: [String] = []
-        let number = needsNumber ? definition.generatedKey(besides: info.columns.map(\.name)) : nil
+        let number = needsNumber ? definition.generatedKeyName(existingColumns: info.columns.map(\.name)) : nil
         if let number {
             table.setNumber(number.sqlIdentifier)
             let unique = isOtherKey ? list : info.primaryKey.map(\.sqlIdentifier).joined(separator: ", ")

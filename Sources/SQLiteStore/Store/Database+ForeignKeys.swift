@@ -3,7 +3,7 @@ import FeedStaging
 import GRDB
 
 extension Database {
-    /// True if rows lack their parents at this moment of the transaction.
+    /// True if the transaction has rows that lack their parents so far.
     var hasBrokenForeignKeys: Bool {
         var broken: Int32 = 0
         var unused: Int32 = 0
