@@ -68,11 +68,12 @@ extension TributaryConfiguration {
 }
 
 extension TributaryConfiguration {
-    /// Returns the address at which the daemon of a file answers health checks: that of `[daemon] health`, or else `listen`;
-    /// nil where neither is declared. Nothing else is read of the file: while it is being edited, the daemon keeps the
-    /// configuration that it has.
+    /// Returns the address at which the daemon of a file answers health checks: that of `[daemon] health`, or else
+    /// `listen`; nil where neither is declared. Nothing else is read of the file: while it is being edited, the daemon
+    /// keeps the configuration that it has.
     ///
-    /// - Throws: ``ConfigurationError`` if the file cannot be read, or if `[daemon]` is not TOML or has no valid address.
+    /// - Throws: ``ConfigurationError`` if the file cannot be read, or if `[daemon]` is not TOML or has no valid
+    ///   address.
     package static func healthAddress(
         file: String, parsers: any BodyParsing, environment: [String: String]
     ) throws -> ListenAddress? {

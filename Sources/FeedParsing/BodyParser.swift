@@ -24,7 +24,7 @@ extension BodyParser {
 /// A body that is not the expected document.
 package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
-    /// True if the bytes are not of the encoding that was declared or taken for granted.
+    /// True if the bytes are not of the encoding that was declared or assumed.
     package var isEncoding = false
 
     init(_ description: String) { self.description = description }

@@ -1,21 +1,22 @@
 import FeedModel
 import GRDB
 
-/// The staged rows that a commit would merge now: without rows that others replace, and without the records within those.
+/// The staged rows that a commit would merge now: without rows that others replace, and without the records within
+/// those.
 ///
-/// Each staging table has a view with only these rows. The others are noted, and stay where they are: they may count again once
-/// a request is sent again and its rows are forgotten.
+/// Each staging table has a view with only these rows. The others are noted, and stay where they are: they may count
+/// again once a request is sent again and its rows are forgotten.
 struct LiveRows {
     /// The staging tables, under the names of their views.
     var stagings: [StagingTable]
     /// Every table of the store.
     var tables: [StoreTable]
-    /// The tables that have a view of their staged rows, in lower case: true where texts of numbers become numbers there.
+    /// The tables that have a view of their staged rows, in lower case: true where the view makes numbers of texts.
     var views: [String: Bool] = [:]
 }
 
 extension WorkerContext {
-    /// Returns the rows that count among those staged so far. They are found once, until other rows come.
+    /// Returns the rows that count among those staged so far. The result is kept until further rows are staged.
     func liveRows() throws -> LiveRows {
         try flush()
         if let live { return live }

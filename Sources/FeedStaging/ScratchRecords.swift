@@ -24,7 +24,8 @@ final class ScratchRecords: StagedRecordStore {
     /// True if rows that do not count stay in their staging tables, and the views of ``LiveRows`` leave them out.
     let keepsGone: Bool
     let check: () throws -> Void
-    /// With ``keepsGone``, the tables of replaced records and of those that replace them, by the names of the store's tables.
+    /// With ``keepsGone``, the tables of replaced records and of those that replace them, by the names of the store's
+    /// tables.
     private var replacements: [String: [String]] = [:]
 
     init(db: Database, schema: String, keepsGone: Bool = false, check: @escaping () throws -> Void) {

@@ -118,7 +118,8 @@ extension WorkerContext {
         // The index and the merge need their memory for themselves.
         for staging in self.stagings { staging.releaseBatch() }
         spareBatches.removeAll()
-        // Which records are replaced decides which of those within them count, so that one store has to find all of them.
+        // Which records are replaced decides which of those within them count, so that one store has to find all of
+        // them.
         let areComparedByStore = stagings.contains { $0.table.numbersRecords && $0.table.isComparedByStore }
         if database != nil {
             try inScratch { db in

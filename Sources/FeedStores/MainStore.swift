@@ -15,8 +15,8 @@ package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, S
     /// - Throws: ``StoreError`` saying what was deleted or replaced; the program should then end.
     func checkPlace() throws
 
-    /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds counts as
-    /// writable.
+    /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds counts
+    /// as writable.
     ///
     /// - Throws: ``StoreError`` with the reason why it cannot be written.
     func probe() throws

@@ -14,8 +14,8 @@ package struct MergeContext {
     package let claims: ClaimWatch?
     /// Called with each change before it is made.
     package let onChange: ((PlannedChange) throws -> Void)?
-    /// Returns the columns by which the changelog names rows of a table that the stack has no rows of, by its name: none for
-    /// its primary key, nil if they are unknown.
+    /// Returns the columns by which the changelog names rows of a table that the stack has no rows of, by its name:
+    /// none for its primary key, nil if they are unknown.
     package let changelogKey: (String) -> [String]?
     package let state = MergeState()
 

@@ -46,8 +46,8 @@ package final class PostgresConnection {
 
     deinit { PQfinish(connection) }
 
-    /// A server that vanishes without a word is given up after thirty seconds, where the system's own defaults are hours. A
-    /// server that is busy, and takes no data meanwhile, may need as long.
+    /// A server that cannot be reached any more is given up after thirty seconds; the system's own defaults are hours.
+    /// A server that is busy, and takes no data meanwhile, may need as long.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
         ("tcp_user_timeout", "30000"),

@@ -1,8 +1,8 @@
 import Foundation
 import Locking
 
-/// The temporary files of a command. SIGINT, SIGTERM and SIGHUP remove all of them, and then end the process as they do by
-/// default. A signal that the process ignores, as SIGHUP under nohup(1), stays ignored.
+/// The temporary files of a command. SIGINT, SIGTERM and SIGHUP remove all of them, and then end the process as they do
+/// by default. A signal that the process ignores, as SIGHUP under nohup(1), stays ignored.
 enum SignalCleanUp {
     private struct State {
         var paths: [String] = []

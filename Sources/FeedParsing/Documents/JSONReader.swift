@@ -234,8 +234,8 @@ final class JSONReader: DocumentReader {
         endValue()
     }
 
-    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point, and no
-    /// zero before other digits.
+    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point,
+    /// and no zero before other digits.
     private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
         let whole = unsigned.prefix { $0 &- UInt8(ascii: "0") < 10 }

@@ -222,7 +222,7 @@ final class RecordMemory {
         return true
     }
 
-    /// Takes memory that is in use already.
+    /// Counts memory that is in use already.
     func hold(_ bytes: Int) { used += bytes }
 
     func giveBack(_ bytes: Int) { used -= bytes }

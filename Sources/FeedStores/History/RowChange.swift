@@ -5,7 +5,7 @@ package import Foundation
 package struct RowChange: Sendable {
     package typealias Values = [(column: String, value: StoredValue)]
 
-    /// Where a change is kept. Reading goes on after it, however many come before.
+    /// The place of a change in a history. Reading continues after it without passing over the changes before it.
     package struct Place: Sendable, Equatable {
         package var run: Int64
         /// The history, as SQL names it.

@@ -45,8 +45,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - limit: the most connections, except one that listens and one for heartbeats and leases. Opening the store and
-    ///     running `schema_after` take one of their own for a moment.
+    ///   - limit: the most connections, except one that listens and one for heartbeats and leases. Opening the store
+    ///     and running `schema_after` take one of their own for a moment.
     ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(

@@ -218,6 +218,6 @@ extension Database {
         return try interruption.whileInterruptible({ sqlite3_interrupt(connection) }, body)
     }
 
-    /// The steps of a statement after which the interruption is looked at: some microseconds.
+    /// The steps of a statement after which the interruption is checked: some microseconds.
     private static let stepsBetweenChecks: Int32 = 1_000
 }

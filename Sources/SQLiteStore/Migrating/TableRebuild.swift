@@ -245,7 +245,8 @@ struct TableRebuild {
 
     /// Returns a table whose foreign key refers to the primary key of a table; nil for none.
     ///
-    /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer to them.
+    /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer
+    ///   to them.
     private static func holder(
         of table: TableInfo, keepsUnique: Bool, _ db: Database
     ) throws -> (table: String, columns: [String])? {

@@ -11,7 +11,8 @@ extension Database {
         return broken != 0
     }
 
-    /// Returns which foreign key makes SQLite refuse all statements that write a table, and what to drop; empty for other errors.
+    /// Returns which foreign key makes SQLite refuse all statements that write a table, and what to drop; empty for
+    /// other errors.
     func advice(on error: DatabaseError) -> String {
         guard let message = error.message else { return "" }
         if let found = message.wholeMatch(of: /foreign key mismatch - "(.+)" referencing "(.+)"/) {

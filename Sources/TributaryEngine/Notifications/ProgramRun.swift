@@ -191,10 +191,10 @@ final class ProgramRun: Sendable {
 
 /// The end of a program's output.
 struct ProgramOutput: Sendable, Equatable {
-    /// The most shown bytes.
+    /// The most bytes that are shown.
     private static let mostShown = 1_000
-    /// The length of the longest secret that is found, that of the longest environment variable. A secret whose beginning
-    /// is not kept cannot be found, so as many bytes are kept and dropped after the redaction.
+    /// The length of the longest secret that is found, that of the longest environment variable. A secret whose
+    /// beginning is not kept cannot be found, so as many bytes are kept and dropped after the redaction.
     private static let longestSecret = 128 << 10
     private static let mostKept = longestSecret + mostShown
 

@@ -287,8 +287,8 @@ actor Refresh {
 }
 
 extension Refresh {
-    /// Removes the tables and columns that the run has made, because it commits nothing. Those stay that a run of another source
-    /// may use by now.
+    /// Removes the tables and columns that the run has made, because it commits nothing. Those that a run of
+    /// another source may use by now stay.
     func removeAdditions() {
         let made = additions.all
         guard !made.isEmpty else { return }

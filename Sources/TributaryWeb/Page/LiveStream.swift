@@ -17,9 +17,10 @@ struct LiveStream: Sendable {
     let first: Page
     let place: LiveLimit.Place
 
-    /// The least time between two looks.
+    /// The least time between two reads of the store.
     static let pause = Duration.milliseconds(500)
-    /// The time after which it looks even if nothing has happened in this process. Others may have written to the store.
+    /// The time after which the store is read even if nothing has happened in this process. Others may have written to
+    /// it.
     private static let interval = Duration.seconds(5)
 
     private enum Tick { case change, time }
