@@ -87,7 +87,7 @@ struct AccessGuard: RouterMiddleware {
 /// The digests of the tokens with which clients are let in.
 struct AccessTokens: Sendable, Equatable {
     let token: SHA256.Digest?
-    /// The token of those who change nothing.
+    /// The digest of the token that only allows to read.
     let readToken: SHA256.Digest?
     /// True if a daemon that listens beyond this machine has no token since a reload.
     let isMissing: Bool
