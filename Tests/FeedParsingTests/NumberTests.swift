@@ -104,4 +104,34 @@ import Testing
             Self.mapping("{ path = \".\", type = \"date\", decimal_separator = \",\" }"), "requires type"
         )
     }
+
+    /// A constant is written as the feed writes its values.
+    @Test func aConstantIsConvertedAsItsTypeSays() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<r><i id='1'/></r>")
+            let report = try await fixture.sync(
+                """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "i"
+                key = ["id"]
+                [sources.s.requests.tables.columns]
+                id = "@id"
+                price = { value = "1,50", type = "decimal", decimal_separator = "," }
+                count = { value = "1 234", type = "integer", group_separator = " " }
+                flag = { value = "yes", type = "boolean" }
+                day = { value = "Mon, 02 Feb 2026 10:00:00 GMT", type = "date" }
+                text = { value = "yes" }
+                number = { value = 7 }
+                """
+            ).first
+            #expect(report?.error == nil)
+            let type = StoreKind.by(sqlite: "typeof(price) = 'real'", postgres: "pg_typeof(price) = 'numeric'::regtype")
+            #expect(
+                try fixture.rows("SELECT price, \(type), count, flag, day, text, number FROM t")
+                    == ["1.5|1|1234|1|2026-02-02|yes|7"])
+        }
+    }
 }
