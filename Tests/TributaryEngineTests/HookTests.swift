@@ -12,8 +12,8 @@ import Testing
 @testable import TributaryEngine
 
 /// What hooks are told, in which order, and what the store remembers of it.
-@Suite(.onEachStore) struct HookTests {
-    @Test func aCommitIsToldOnceWithItsRowsAndASignature() async throws {
+@Suite struct HookTests {
+    @Test(.onEachStore) func aCommitIsToldOnceWithItsRowsAndASignature() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let hook = EngineFixture.hook("\"changed\"", "secret = \"\(HookFixture.secret)\"\nrows = 2")
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aHookGoesOnWhereItWasAndTellsWhatWasForgotten() async throws {
+    @Test(.onEachStore) func aHookGoesOnWhereItWasAndTellsWhatWasForgotten() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let configuration = HookFixture.mapping() + EngineFixture.hook("\"changed\"")
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func severalServicesTellOnce() async throws {
+    @Test(.onEachStore) func severalServicesTellOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let configuration = HookFixture.mapping() + EngineFixture.hook("\"changed\"")

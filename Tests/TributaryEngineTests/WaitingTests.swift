@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(.onEachStore) func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
+    @Test func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             let source = "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a")
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test(.onEachStore) func aHostThatAskedForPatienceOfAWrongClockIsAskedAgainInTime() async throws {
+    @Test func aHostThatAskedForPatienceOfAWrongClockIsAskedAgainInTime() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(429, "", ["Retry-After": "120"]) }
             let source = EngineFixture.request("/a")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test(.onEachStore) func aRunningServiceGoesOnWhenItsClockIsSetBack() async throws {
+    @Test func aRunningServiceGoesOnWhenItsClockIsSetBack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             fixture.clock.advance(by: Self.tenYears)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test(.onEachStore) func aSourceThatIsDeclaredDifferentlyIsDueAtOnce() async throws {
+    @Test func aSourceThatIsDeclaredDifferentlyIsDueAtOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             func outcome(_ cache: String) async throws -> RunOutcome? {
