@@ -21,7 +21,8 @@ enum OwnTables {
         throw failure(TributaryVersion.refusal(ofTablesMigratedBy: program))
     }
 
-    /// Does the same before the store is opened: GRDB writes to the log of each that it opens for writing.
+    /// Refuses a store that a newer program has migrated. Called before the store is opened: GRDB writes to the log of
+    /// a store that it opens for writing.
     ///
     /// - Throws: ``StoreError``
     static func checkAge(ofStore path: String, _ lockWait: LockWait) throws {
