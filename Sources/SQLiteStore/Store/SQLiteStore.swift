@@ -164,12 +164,6 @@ package final class SQLiteStore: MainStore {
             writer = SQLiteWriter(pool)
             states = try Self.openStates(path, lockWait)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
-            guard try pool.read(OwnTables.areUpToDate) else {
-                throw StoreError(
-                    .unavailable,
-                    "the tables of the store \(path) are those of an earlier Tributary; run 'tributary sync' or the daemon "
-                        + "once, which brings them up to date")
-            }
         } catch let error as DatabaseError {
             throw StoreError(opening: path, error)
         }
