@@ -63,10 +63,10 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try Self.checkWriting(connection)
-            try OwnTables.checkAge(connection)
-            if try schema != nil || !OwnTables.areComplete(connection) {
+            try OwnMigrations.checkAge(connection)
+            if try schema != nil || !OwnMigrations.areComplete(connection) {
                 try Self.run(schema: schema ?? "", connection) {
-                    try OwnTables.migrate($0)
+                    try OwnMigrations.migrate($0)
                     return schema != nil
                 }
             }
@@ -80,7 +80,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         var exists = false
         _ = try opening(url) { connection in
             try check(connection)
-            exists = try OwnTables.exist(connection)
+            exists = try OwnMigrations.exist(connection)
         }
         return exists
     }
@@ -99,11 +99,11 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         commitThreads = CommitThreads(connections: Self.defaultConnections)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
-            try OwnTables.checkAge(connection)
-            guard try OwnTables.areComplete(connection) else {
+            try OwnMigrations.checkAge(connection)
+            guard try OwnMigrations.areComplete(connection) else {
                 throw StoreError.cannotOpen(
                     connection.address.url,
-                    try OwnTables.exist(connection)
+                    try OwnMigrations.exist(connection)
                         ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
                             + "them up to date"
                         : "it has no tables of Tributary; check the database's name and the role's search_path, or run "
@@ -128,8 +128,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try Self.checkWriting(connection)
-            try OwnTables.checkAge(connection)
-            if try OwnTables.exist(connection), try !OwnTables.areComplete(connection) {
+            try OwnMigrations.checkAge(connection)
+            if try OwnMigrations.exist(connection), try !OwnMigrations.areComplete(connection) {
                 throw StoreError.cannotOpen(
                     connection.address.url,
                     "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
