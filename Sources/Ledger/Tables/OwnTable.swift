@@ -24,9 +24,6 @@ package struct OwnTable: Sendable {
         self.indexes = indexes
         self.columns = columns()
     }
-
-    /// The names of the columns that `move-store` copies.
-    package var movedColumns: [String] { columns.filter { $0.moves && $0.scope == .everywhere }.map(\.name) }
 }
 
 /// A column of one of Tributary's own tables.

@@ -15,6 +15,11 @@ package enum OwnTables {
         all.filter { dialect.has($0.scope) }.map { $0.creation(dialect) }.joined()
     }
 
+    /// The columns that `move-store` copies from one store to another, by table.
+    package static let moved = all.filter(\.moves).reduce(into: [String: [String]]()) { moved, table in
+        moved[table.name] = table.columns.filter { $0.moves && $0.scope == .everywhere }.map(\.name)
+    }
+
     package static let runs = RowTable(
         "tributary_run", "One row for each run. Runs are deleted after [`history`](Reference/store.md#history).",
         key: ["id"], blank: RunRow(report: RunReport(source: "", outcome: .discarded, startedAt: .distantPast)),
