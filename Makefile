@@ -1,6 +1,6 @@
 # The front door of Scripts. `make` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-nightly test-failed bench fuzz soak docs pictures package lint schema
+.PHONY: help run test test-all test-nightly test-failed test-twenty trials bench fuzz soak docs pictures package lint schema
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -19,6 +19,12 @@ test-nightly: ## the same, with more random scenarios
 
 test-failed: ## runs again what failed last time
 	Scripts/test --failed
+
+test-twenty: ## runs all tests twenty times in a row, ten of them on a busy machine
+	Scripts/test-twenty
+
+trials: ## runs the trials: other programs, large sizes, faults; half an hour
+	Scripts/trials/all
 
 bench: ## measures beside C, Python, pandas and dlt; takes hours
 	Scripts/bench

@@ -25,13 +25,15 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : []) + (testing ? [.unsafeFlags(["-enable-testing"])] : [])
 
+/// Tests are compiled without optimization, beside optimized targets too: that takes a third of the time, and they run as fast.
+let testSettings = swiftSettings + (testing ? [.unsafeFlags(["-Onone"])] : [])
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 /// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
@@ -48,7 +50,7 @@ let fuzzDependencies: [Target.Dependency] =
 let fuzzTarget: Target =
     ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
     ? .testTarget(
-        name: "FuzzTests", dependencies: fuzzDependencies, exclude: ["Corpus", "Fuzzer"], swiftSettings: swiftSettings)
+        name: "FuzzTests", dependencies: fuzzDependencies, exclude: ["Corpus", "Fuzzer"], swiftSettings: testSettings)
     : .executableTarget(
         name: "fuzz", dependencies: fuzzDependencies, path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzTests.swift"],
         swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")])
@@ -80,7 +82,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
@@ -93,12 +94,14 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
+        .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["Locking", "XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
         // A lock that is safe in asynchronous functions.
         .target(name: "Locking", swiftSettings: swiftSettings),
+        .target(name: "Cryptography", dependencies: ["CNettle"], swiftSettings: swiftSettings),
         .target(name: "PostgresClient", dependencies: ["Locking", "CLibPQ"], swiftSettings: swiftSettings),
         // PostgreSQL's client library, loaded when a store needs it.
         .target(name: "CLibPQ"),
@@ -109,7 +112,8 @@ let package = Package(
         .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
         // What `sources.toml` can say, as values.
         .target(
-            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", crypto], swiftSettings: swiftSettings),
+            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", "Cryptography"],
+            swiftSettings: swiftSettings),
         // TOML to declarations, or every mistake in it.
         .target(
             name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
@@ -154,7 +158,8 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL, crypto,
+                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL,
+                "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -169,7 +174,7 @@ let package = Package(
         .target(
             name: "FeedParsing",
             dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto,
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, "Cryptography",
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -191,7 +196,7 @@ let package = Package(
                 "FeedStaging",
                 "FeedStores",
                 "FeedFetching",
-                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
+                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, "Cryptography",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -216,7 +221,7 @@ let package = Package(
                 "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                logging, serviceLifecycle, crypto,
+                logging, serviceLifecycle, "Cryptography",
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -285,7 +290,7 @@ let package = Package(
             dependencies: [
                 "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
                 "FeedStores", "Ledger", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb,
-                logging, crypto,
+                logging, "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -296,10 +301,10 @@ let package = Package(
             name: "simulate", dependencies: ["Simulator"], path: "Tests/simulate", swiftSettings: swiftSettings),
         .testTarget(
             name: "SimulatorTests", dependencies: ["simulate", "TestSupport"], exclude: ["Mutants"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
@@ -307,7 +312,7 @@ let package = Package(
                 "PostgresClient", "PostgresServer",
                 "TestStores", grdb,
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         // What both stores decide, over each of them.
         .testTarget(
             name: "LedgerTests",
@@ -315,80 +320,81 @@ let package = Package(
                 "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
                 "Simulator", "TestStores", "TestSupport", grdb,
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "MergingTests",
             dependencies: [
                 "FeedModel", "FeedStaging", "FeedStores", "Merging", "SQLiteStore", "PostgresStore", "TestStores",
                 "TestSupport", grdb,
             ],
-            swiftSettings: swiftSettings),
-        .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
-        .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
+        .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: testSettings),
+        .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: testSettings),
         .testTarget(
             name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", coreMetrics, metrics],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TributaryWebTests",
             dependencies: [
                 "TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + umbrella,
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TOMLTests", dependencies: ["TOML", .product(name: "TOMLKit", package: "TOMLKit")],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
                 "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "TestSupport", grdb,
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FeedConfigurationTests",
             dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport", grdb, logging],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FeedFetchingTests",
             dependencies: house + [
-                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging, crypto,
+                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging,
+                "Cryptography",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FeedParsingTests",
             dependencies: house + [
                 "TOML", "TestEngine", "TestStores", "TestSupport", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FeedInferringTests", dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FeedExportingTests", dependencies: house + ["TestEngine", "TestStores", "TestSupport", grdb],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TributaryStoresTests",
             dependencies: house + [
                 "PostgresClient", "PostgresStore", "TestEngine", "TestStores", "TestSupport", grdb, logging,
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
                 "PostgresStore", "PrometheusMetrics", metrics, "TOML", "TestEngine", "TestSupport", "TestStores",
-                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, "Cryptography",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "TributaryParsersTests",
             dependencies: ["TributaryParsers", "Tributary", "TestSupport", "TestStores", grdb, logging],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -397,11 +403,11 @@ let package = Package(
                 "TributaryEngine", "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         fuzzTarget,
         .testTarget(
             name: "RandomModelTests",
             dependencies: house + ["TributaryMain", "TestSupport", "TestStores", grdb, logging],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
     ]
 )

@@ -19,6 +19,7 @@ now = time.monotonic
 
 log = []  # (source, host, began, ended)
 events = []  # (time, text)
+problems = []
 
 
 class Server:
@@ -145,8 +146,10 @@ async def on_time(since, what):
     """Waits until each source has been asked since a moment."""
     while missing(since, now()) and now() - since < 120:
         await asyncio.sleep(0.5)
-    print(f"{now() - began:6.0f} s  every source asked {now() - since:.1f} s after {what}; {missing(since, now())} missing",
-          flush=True)
+    late = missing(since, now())
+    print(f"{now() - began:6.0f} s  every source asked {now() - since:.1f} s after {what}; {late} missing", flush=True)
+    if late:
+        problems.append(f"{late} sources were not asked within 120 s after {what}")
 
 
 async def main():
@@ -201,7 +204,10 @@ async def main():
         for daemon in daemons[1:]:
             daemon.signal(signal.SIGTERM, "stopped")
         for daemon in daemons[1:]:
-            print(daemon.name, "ended with", await asyncio.to_thread(daemon.process.wait), flush=True)
+            status = await asyncio.to_thread(daemon.process.wait)
+            print(daemon.name, "ended with", status, flush=True)
+            if status:
+                problems.append(f"{daemon.name} ended with {status}")
         report(server)
     finally:
         for daemon in daemons:
@@ -234,6 +240,8 @@ def report(server):
         FROM tributary_run WHERE outcome IN ('committed', 'unchanged')) run WHERE early""")
     outcomes = server.query("SELECT json_object_agg(outcome, n) FROM (SELECT outcome, count(*) n FROM tributary_run GROUP BY 1) o")
     print(f"{len(log)} requests, {len(early)} within the interval of one under way at a stop, {len(strange)} others")
+    if strange:
+        problems.append(f"{len(strange)} requests within the interval of the one before")
     for source, a, b in strange[:10]:
         print(f"  {source}: asked {a - began:.2f} s and {b - began:.2f} s")
     print(f"most at one host at once: {most} of {PER_HOST}; runs that overlap: {overlaps}; outcomes {outcomes}")
@@ -243,3 +251,5 @@ def report(server):
 
 
 asyncio.run(main())
+print("problems:", "; ".join(problems) or "none")
+sys.exit(1 if problems else 0)

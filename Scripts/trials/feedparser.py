@@ -107,7 +107,7 @@ def documents(folder, parts):
 
 
 def main():
-    program, folder, parts = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+    program, folder, least, parts = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), int(sys.argv[3]), sys.argv[4:]
     considered = list(documents(folder, parts))
     with tempfile.TemporaryDirectory() as work:
         lines = ["[store]\npath = 'store.sqlite'\n[defaults]\nparser = 'SyndicationParser'\n"]
@@ -135,6 +135,7 @@ def main():
             if wrong:
                 print(f"{path.relative_to(folder)}: {expected}, and it is {wrong[0]}")
     print(f"{passed} / {len(considered)}")
+    sys.exit(1 if passed < least else 0)
 
 
 main()

@@ -1,4 +1,4 @@
-"""A server that answers with mutations of HTTP/1.1 heads and bodies and of HTTP/2 frames. Used by the trials beside it."""
+"""A server that answers with mutations of HTTP/1.1 heads and bodies and of HTTP/2 frames. Used by beside-hostile."""
 import asyncio
 import random
 import ssl
@@ -172,15 +172,14 @@ def http2(rng, stream):
 # ---- The servers
 
 class Hostile:
-    """What is answered: mutations, or, while something is looked for, one answer again and again."""
+    """Answers with mutations, each of which follows from the seed and its number."""
 
     def __init__(self, seed, hangs):
-        self.seed, self.hangs = seed, hangs
-        self.round, self.count, self.served, self.fixed = 0, 0, [], None
+        self.seed, self.hangs, self.count = seed, hangs, 0
 
     def rng(self):
         self.count += 1
-        return random.Random(f"{self.seed}:{self.round}:{self.count}")
+        return random.Random(f"{self.seed}:{self.count}")
 
     async def send(self, writer, data, rng):
         cuts = sorted(rng.randrange(len(data) + 1) for _ in range(rng.choice([0, 0, 1, 3]))) if data else []
@@ -190,7 +189,7 @@ class Hostile:
             if cuts:
                 await asyncio.sleep(rng.choice([0, 0.001]))
         ending = rng.choice(["keep"] * 8 + ["close"] * 4 + ["reset"] * 2 + ["hang"])
-        if self.fixed or ending == "close":
+        if ending == "close":
             return False
         if ending == "reset":
             writer.transport.abort()
@@ -202,16 +201,14 @@ class Hostile:
     async def http1(self, reader, writer):
         while await reader.readuntil(b"\r\n\r\n"):
             rng = self.rng()
-            data = self.fixed or http1(rng)
-            self.served.append(("h1", data))
-            if not await self.send(writer, data, rng):
+            if not await self.send(writer, http1(rng), rng):
                 return
 
     async def http2(self, reader, writer):
         await reader.readexactly(24)
         rng = self.rng()
-        start = frame(4, 0, 0) if self.fixed or rng.random() < 0.8 else settings(rng)
-        if not self.fixed and rng.random() < 0.05:
+        start = frame(4, 0, 0) if rng.random() < 0.8 else settings(rng)
+        if rng.random() < 0.05:
             start = mutated(rng.choice([start + odd_frame(rng, 0), odd_frame(rng, 0) + start]), rng)
         writer.write(start)
         while True:
@@ -223,9 +220,7 @@ class Hostile:
                 continue
             stream = int.from_bytes(head[5:9], "big")
             rng = self.rng()
-            data = self.fixed or http2(rng, stream)
-            self.served.append(("h2", start[9:] + data if not self.fixed else data))
-            if not await self.send(writer, data, rng):
+            if not await self.send(writer, http2(rng, stream), rng):
                 return
 
     def serve(self, handler):

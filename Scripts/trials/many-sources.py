@@ -63,11 +63,14 @@ def sync(config, count, label):
     process = subprocess.Popen(
         [program, "--config", config, "sync", "--force", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     outcomes = collections.Counter(json.loads(line)["outcome"] for line in process.stdout)
-    _, _, usage = os.wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.monotonic() - began
     rate = count / wall
     print(f"tributary  {label:8} {count:6} feeds {wall:7.2f} s {rate:6.0f}/s  peak {usage.ru_maxrss / 1024:.0f} MiB  {dict(outcomes)}",
           flush=True)
+    if process.returncode or outcomes["discarded"]:
+        sys.exit(f"the sync ended with {process.returncode}")
     return rate
 
 

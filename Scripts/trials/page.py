@@ -14,7 +14,7 @@ import time
 program, count, rows, address = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 RUNS = 60  # of each source, twelve hours apart
 LIMIT = 0.2
-slow = []
+slow, wrong = [], []
 
 
 def ask(port, path, method="GET", most=None):
@@ -98,7 +98,7 @@ def measure(port, name, path, method="GET", times=10, pause=0.1, most=None, stat
         found, body, took = ask(port, path, method, most)
         if found not in status:
             print(f"{name}: {found} {body[:300]}")
-            slow.append(name)
+            wrong.append(name)
             return body
         seconds.append(took)
         size = len(body)
@@ -228,8 +228,11 @@ def main():
             live(daemon, port)
             begun = time.time()
             daemon.terminate()
-            print(f"ended with {daemon.wait()} in {time.time() - begun:.1f} s")
-            print(f"over {LIMIT * 1000:.0f} ms: {', '.join(slow) or 'none'}")
+            if daemon.wait():
+                wrong.append("the daemon's end")
+            print(f"ended with {daemon.returncode} in {time.time() - begun:.1f} s")
+            print(f"over {LIMIT * 1000:.0f} ms: {', '.join(slow) or 'none'}; wrong: {', '.join(wrong) or 'none'}")
+            sys.exit(1 if wrong else 0)
         finally:
             daemon.kill()
 

@@ -20,8 +20,9 @@ static inline int tributary_leave_log(sqlite3 *db) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
 
-/// Sets the folder of SQLite's temporary files, as those of a large sort, unless it is set. SQLite takes another one as long as
-/// it does not exist (c3ref/temp_directory.html). Only before the first connection is opened.
+/// Sets the folder of SQLite's temporary files, such as those of a large sort, unless it is set. SQLite uses another
+/// folder as long as this one does not exist (c3ref/temp_directory.html). Call it before the first connection is
+/// opened.
 static inline void tributary_set_temporary_folder(const char *path) {
     if (!sqlite3_temp_directory) sqlite3_temp_directory = sqlite3_mprintf("%s", path);
 }

@@ -35,8 +35,8 @@ struct RequestDefaults {
 
     init() {}
 
-    /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones. Values of `outer` have been
-    /// checked where they stand.
+    /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones. Values of `outer` have
+    /// been checked where they stand.
     init(_ table: DeclarationReader, over outer: RequestDefaults, _ parsers: any BodyParsing) {
         let keys = RequestKeys.all
         method = table[keys.method]?.uppercased() ?? outer.method

@@ -64,3 +64,62 @@ package protocol BodyParsing: Sendable {
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
 }
+
+/// The way in which the body of a response is parsed.
+public enum BodyContent: Sendable, Hashable {
+    /// A registered class, by its name.
+    case parser(String)
+    /// The tables that `sources.toml` maps.
+    case mapping(RequestMapping)
+    /// Everything in the document that is named like the store's tables and columns: `parser = "mirrored"`.
+    case mirrored
+
+    /// Only the request's captures: a login, an index of addresses.
+    case captures
+
+    /// The reserved name of the mirrored schema.
+    package static let mirroredName = "mirrored"
+
+    /// A name that distinguishes the kinds, and the registered classes.
+    package var name: String {
+        switch self {
+        case .parser(let name): "parser \(name)"
+        case .mapping: "mapping"
+        case .mirrored: Self.mirroredName
+        case .captures: "captures"
+        }
+    }
+
+    /// The keys of a request that declare this content, and the other values taken from the document.
+    package var declaringKeys: [String] {
+        let taken = ["capture", "page", "format", "csv", "documents"]
+        guard case .mapping = self else { return taken }
+        return taken + ["tables", "namespaces", "root", "expand"]
+    }
+}
+
+/// A mistake in the SQL expression of a derived column or of a table's filter.
+package struct ExpressionProblem: Error, Sendable, Equatable {
+    /// A name that the expression uses and nothing has.
+    package struct UnknownName: Sendable, Equatable {
+        package var name: String
+        /// The names that there are.
+        package var known: [String]
+
+        package init(name: String, known: [String]) {
+            self.name = name
+            self.known = known
+        }
+    }
+
+    /// The column whose expression it is; nil for the table's filter.
+    package var column: String?
+    package var message: String
+    package var unknown: UnknownName?
+
+    package init(column: String?, message: String, unknown: UnknownName? = nil) {
+        self.column = column
+        self.message = message
+        self.unknown = unknown
+    }
+}

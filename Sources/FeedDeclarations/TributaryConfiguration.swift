@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import XMLStream
 
@@ -111,8 +111,7 @@ package struct EncryptionKey: Sendable, Equatable {
 
     /// A name that distinguishes keys and reveals nothing about them.
     package var name: String {
-        HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: bytes))
-            .prefix(16).map { String(format: "%02x", $0) }.joined()
+        String(HMAC.code(of: Data("tributary key name".utf8), key: bytes).hexadecimal.prefix(32))
     }
 }
 
@@ -133,5 +132,43 @@ package struct WebDeclaration: Sendable, Equatable {
         self.token = token
         self.readToken = readToken
         self.showsRows = showsRows
+    }
+}
+
+/// The place of the main store.
+public enum StoreLocation: Sendable, Equatable {
+    /// The absolute path of an SQLite file.
+    case file(String)
+    /// A connection string of libpq. It may hold a password, and is never shown.
+    case server(String)
+}
+
+extension StoreLocation {
+    /// Reads a path, or a connection string: a URI, or keywords and values. A file whose name looks like the latter is
+    /// meant by `./host=x`.
+    package init(argument: String) {
+        let word = argument.prefix { $0.isASCII && ($0.isLowercase || $0 == "_") }
+        let isKeyword = !word.isEmpty && argument[word.endIndex...].drop { $0 == " " }.first == "="
+        if isKeyword || argument.hasPrefix("postgres://") || argument.hasPrefix("postgresql://") {
+            self = .server(argument)
+        } else {
+            self = .file(URL(fileURLWithPath: argument).standardizedFileURL.path)
+        }
+    }
+
+    /// True if both are files, or both on servers: the same SQL is written for both.
+    package func isSameKind(as other: StoreLocation) -> Bool {
+        switch (self, other) {
+        case (.file, .file), (.server, .server): true
+        case (.file, .server), (.server, .file): false
+        }
+    }
+
+    /// The store whose SQL is understood there.
+    package var kind: String {
+        switch self {
+        case .file: "SQLite"
+        case .server: "PostgreSQL"
+        }
     }
 }

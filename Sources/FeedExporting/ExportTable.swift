@@ -33,7 +33,7 @@ final class ExportTable {
 
     var record: ExportElement { levels[levels.count - 1] }
     var wrappers: ArraySlice<ExportElement> { levels.dropLast() }
-    /// The height of a record without those within it. To be read when the layout is complete.
+    /// The height of a record without those within it. Read it only when the layout is complete.
     lazy var height = record.height
 
     init(_ mapping: TableMapping) { self.mapping = mapping }

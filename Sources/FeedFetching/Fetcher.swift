@@ -32,7 +32,8 @@ extension ExchangeContext {
     /// - Parameters:
     ///   - hosts: the limits of each host; nil for none.
     ///   - isAgain: true for a message that has not reached its server, and so does not wait for the rate limit again.
-    /// - Throws: ``FetchError`` if the server has requested a long pause; `CancellationError`; what the permit's check throws.
+    /// - Throws: ``FetchError`` if the server has requested a long pause; `CancellationError`; what the permit's check
+    ///   throws.
     func waitToSend(
         to origin: Origin, _ request: PreparedRequest, _ hosts: HostGate?, isAgain: Bool = false, now: () -> Date
     ) async throws {

@@ -4,8 +4,8 @@ import NIOCore
 
 /// Receives a body's next pieces while the parser reads earlier ones.
 ///
-/// Pieces have about 64 KiB, and each await costs the parser a change of threads. Therefore a child task, or a thread for
-/// a source that blocks, receives the pieces, and the parser takes all received ones. The parser waits only without
+/// Pieces have about 64 KiB, and each await costs the parser a change of threads. Therefore a child task, or a thread
+/// for a source that blocks, receives the pieces, and the parser takes all received ones. The parser waits only without
 /// pieces, and the receiver only with many.
 final class ReadAhead: Sendable {
     /// The bytes after which the receiver waits. With the parser's pieces, memory holds at most twice as many.

@@ -31,8 +31,8 @@ extension Transport {
 }
 
 extension TLSConfiguration {
-    /// A client's configuration with the system's certificates. Requires TLS 1.2, because earlier versions are insecure (RFC
-    /// 8996).
+    /// A client's configuration with the system's certificates. Requires TLS 1.2, because earlier versions are insecure
+    /// (RFC 8996).
     static var modernClient: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12

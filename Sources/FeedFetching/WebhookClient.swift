@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Crypto
+import Cryptography
 package import FeedDeclarations
 package import Foundation
 import NIOCore
@@ -107,9 +107,7 @@ package final class WebhookClient: Sendable {
 
     /// Returns the header `webhook-signature`: HMAC-SHA256 of the id, the time and the body.
     package static func signature(of body: Data, id: String, timestamp: String, _ secret: HookSecret) -> String {
-        var code = HMAC<SHA256>(key: SymmetricKey(data: secret.key))
-        code.update(data: Data("\(id).\(timestamp).".utf8))
-        code.update(data: body)
-        return "v1," + Data(code.finalize()).base64EncodedString()
+        let message = Data("\(id).\(timestamp).".utf8) + body
+        return "v1," + Data(HMAC.code(of: message, key: secret.key)).base64EncodedString()
     }
 }

@@ -2,7 +2,7 @@ import FeedDeclarations
 import Foundation
 import XMLStream
 
-/// Digests of values, equal wherever a store holds the values as equal.
+/// Digests of values, equal wherever a store considers the values equal.
 enum ValueDigest {
     /// Returns the digest of a value as a column of a type holds it; nil if the value does not convert.
     ///

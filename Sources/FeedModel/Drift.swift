@@ -42,8 +42,8 @@ package struct DocumentShape: Sendable, Equatable {
 
     package init() {}
 
-    /// Adds the shape of another document, as long as there are not more paths than a ``RequestShape`` remembers. Where names
-    /// are data, each document has others.
+    /// Adds the shape of another document, as long as there are not more paths than a ``RequestShape`` remembers. Where
+    /// names are data, each document has others.
     package mutating func formUnion(_ other: DocumentShape) {
         Self.add(other.mapped, to: &mapped)
         Self.add(other.unmapped, to: &unmapped)
@@ -53,7 +53,7 @@ package struct DocumentShape: Sendable, Equatable {
         empty.subtract(filled)
     }
 
-    /// One path more than are remembered shows that there are too many.
+    /// Adds paths until there is one more than a ``RequestShape`` remembers, which shows that there are too many.
     private static func add(_ paths: Set<String>, to all: inout Set<String>) {
         let room = RequestShape.mostPaths + 1 - all.count
         guard room > 0 else { return }

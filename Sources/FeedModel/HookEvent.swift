@@ -27,9 +27,9 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
 package enum ChangeFormat: String, Sendable, CaseIterable {
     /// Its table and its key.
     case key
-    /// The row before and after the change, too.
+    /// Table, key, and the row before and after the change.
     case values
-    /// The same as Debezium writes it.
+    /// Table, key, and the row before and after the change, as Debezium writes them.
     case debezium
 
     package var hasImages: Bool { self != .key }
@@ -37,7 +37,7 @@ package enum ChangeFormat: String, Sendable, CaseIterable {
 
 /// A message to a hook, as JSON.
 package struct HookEvent: Sendable, Equatable {
-    /// The same for each attempt to deliver it.
+    /// The event's identity, equal in each attempt to deliver it.
     package var id: String
     package var kind: HookEventKind
     package var hook: String

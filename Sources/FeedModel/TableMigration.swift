@@ -106,10 +106,10 @@ extension [TableSchema] {
 }
 
 extension TableSchema {
-    /// A name for the column that numbers the rows, which no column has.
+    /// Returns a name for the key column that the store generates: one that no other column has.
     ///
     /// - Parameter columns: the names of columns that an existing table has.
-    package func generatedKey(besides columns: [String] = []) -> String {
+    package func generatedKeyName(existingColumns columns: [String] = []) -> String {
         let taken = Set((self.columns.map(\.name) + scope + columns).map { $0.lowercased() })
         var name = taken.contains("id") ? self.name + "_id" : "id"
         var number = 2

@@ -77,7 +77,7 @@ extension TableSchema {
 }
 
 extension [String] {
-    /// The messages without those that were there before.
+    /// The messages without repetitions. Of equal ones, the first stays.
     package var withoutRepetitions: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }
@@ -88,8 +88,8 @@ extension [TableSchema] {
     /// Returns messages about columns that cannot hold the key of a row of the table to which they refer.
     ///
     /// - Parameters:
-    ///   - isMade: true where the tables are about to be made, so that those which do not exist and are not declared are
-    ///     missing.
+    ///   - isMade: true where the tables are about to be made, so that those which do not exist and are not declared
+    ///     are missing.
     ///   - primaryKey: returns the primary key of an existing table; nil if it does not exist.
     package func referenceProblems(
         isMade: Bool, primaryKey: (String) throws -> [String]?
@@ -140,5 +140,17 @@ package struct ReferenceDefinition: Sendable, Hashable {
         self.set = set
         self.needsUniqueColumn = needsUniqueColumn
         self.place = place
+    }
+}
+
+/// A table that has been made for a run, or a column that has been added to one.
+package struct SchemaAddition: Sendable, Hashable {
+    package var table: String
+    /// Nil for a whole table.
+    package var column: String?
+
+    package init(table: String, column: String? = nil) {
+        self.table = table
+        self.column = column
     }
 }

@@ -19,8 +19,8 @@ package enum TributaryVersion {
     /// Returns why this program does not use a store; nil if it knows all migrations of Tributary's own tables there.
     ///
     /// - Parameters:
-    ///   - applied: the migrations in the store, with the programs that applied them, as ``full`` names them; the last one
-    ///     first.
+    ///   - applied: the migrations in the store, the last one first, with the programs that applied them, as ``full``
+    ///     names them.
     ///   - known: the migrations of this program.
     package static func refusal(
         ofMigrations applied: [(name: String, program: String?)], known: some Collection<String>

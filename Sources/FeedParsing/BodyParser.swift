@@ -24,7 +24,7 @@ extension BodyParser {
 /// A body that is not the expected document.
 package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
-    /// True if the bytes are not of the encoding that was declared or taken for granted.
+    /// True if the bytes are not of the encoding that was declared or assumed.
     package var isEncoding = false
 
     init(_ description: String) { self.description = description }
@@ -46,4 +46,32 @@ package final class StreamBodyParser: BodyParser {
     package func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
     package func finish() throws { try stream.finish() }
+}
+
+/// Passes a body to two parsers.
+package final class TeeBodyParser: BodyParser {
+    private let first: any BodyParser
+    private let second: any BodyParser
+
+    package init(_ first: any BodyParser, _ second: any BodyParser) {
+        self.first = first
+        self.second = second
+    }
+
+    package var streams: [XMLStreamParser] { first.streams + second.streams }
+
+    package func parse(_ bytes: UnsafeRawBufferPointer) throws {
+        try first.parse(bytes)
+        try second.parse(bytes)
+    }
+
+    package func begin(columns: [String]) throws {
+        try first.begin(columns: columns)
+        try second.begin(columns: columns)
+    }
+
+    package func finish() throws {
+        try first.finish()
+        try second.finish()
+    }
 }

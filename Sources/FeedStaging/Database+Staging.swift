@@ -279,9 +279,10 @@ extension StagingTable {
             .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joinedConditions("AND")
     }
 
-    /// Returns the conditions under which a row counts among those that have the same key, and is there.
+    /// Returns the conditions under which a row is not deleted, and counts among those that have the same key.
     ///
-    /// - Parameter all: the staging tables of the same table of the store. Among rows of different ones, the latest counts.
+    /// - Parameter all: the staging tables of the same table of the store. Among rows of different ones, the latest
+    ///   counts.
     func isLatest(_ alias: String, among all: [StagingTable]) -> [String] {
         all.filter(mayShareKeys).map { other in
             let isBetter = keeps == .first && other.name == name ? "<" : ">"

@@ -1,21 +1,22 @@
 import FeedModel
 import GRDB
 
-/// The staged rows that a commit would merge now: without rows that others replace, and without the records within those.
+/// The staged rows that a commit would merge now: without rows that others replace, and without the records within
+/// those.
 ///
-/// Each staging table has a view with only these rows. The others are noted, and stay where they are: they may count again once
-/// a request is sent again and its rows are forgotten.
+/// Each staging table has a view with only these rows. The others are noted, and stay where they are: they may count
+/// again once a request is sent again and its rows are forgotten.
 struct LiveRows {
     /// The staging tables, under the names of their views.
     var stagings: [StagingTable]
     /// Every table of the store.
     var tables: [StoreTable]
-    /// The tables that have a view of their staged rows, in lower case: true where texts of numbers become numbers there.
+    /// The tables that have a view of their staged rows, in lower case: true where the view makes numbers of texts.
     var views: [String: Bool] = [:]
 }
 
 extension WorkerContext {
-    /// Returns the rows that count among those staged so far. They are found once, until other rows come.
+    /// Returns the rows that count among those staged so far. The result is kept until further rows are staged.
     func liveRows() throws -> LiveRows {
         try flush()
         if let live { return live }
@@ -28,7 +29,7 @@ extension WorkerContext {
                 return (table: try db.makeLiveView(of: staging.table), counts: counts)
             }
             try numberKeys(of: parts.map(\.table), db)
-            let records = LiveRecords(db: db, check: scratch.checkInterruption)
+            let records = ScratchRecords(db: db, schema: "main", keepsGone: true, check: scratch.checkInterruption)
             try records.keepLast(of: parts, without: allSkippedNumbers)
             return parts.map(\.table)
         }
@@ -74,7 +75,8 @@ extension StagingTable {
     }
 
     fileprivate var liveName: String { name + "_live" }
-    fileprivate var goneName: String { name + "_gone" }
+    /// The table of the rows that the view named like this table leaves out.
+    var goneName: String { name + "_gone" }
     fileprivate var keyNumbersName: String { name + "_keys" }
     fileprivate var keyNumbersInsertionSQL: String { "INSERT INTO \(keyNumbersName) VALUES (?, ?)" }
 }
@@ -102,81 +104,5 @@ extension Database {
                 DELETE FROM \(live.goneName); DELETE FROM \(live.keyNumbersName)
                 """)
         return live
-    }
-}
-
-/// Staged rows of which those that do not count are noted.
-private final class LiveRecords: StagedRecordStore {
-    let db: Database
-    let check: () throws -> Void
-    let hidesDeleted = true
-    /// The tables of replaced records and of those that replace them, by the names of the store's tables.
-    private var replacements: [String: [String]] = [:]
-
-    init(db: Database, check: @escaping () throws -> Void) {
-        self.db = db
-        self.check = check
-    }
-
-    func rows(of table: StagingTable) -> String { table.name }
-
-    func makeTable(_ name: String, columns: [String]) throws -> String {
-        let table = "tributary_\(name)"
-        let names = columns.joined(separator: ", ")
-        let definition = columns.map { $0 + " INTEGER NOT NULL" }.joined(separator: ", ")
-        try db.execute(
-            sql: "CREATE TABLE IF NOT EXISTS \(table) (\(definition), PRIMARY KEY (\(names))); DELETE FROM \(table)")
-        return table
-    }
-
-    @discardableResult
-    func run(_ sql: String) throws -> Int {
-        try check()
-        try db.execute(sql: sql)
-        return db.changesCount
-    }
-
-    func isTrue(_ sql: String) throws -> Bool { try Bool.fetchOne(db, sql: sql) == true }
-
-    func remove(from table: StagingTable, where condition: String) throws -> Int {
-        try run("INSERT INTO \(table.goneName) SELECT \(StagingTable.row) FROM \(table.name) WHERE \(condition)")
-    }
-
-    func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
-        let isTree = table.references.contains { $0.isByRecord && $0.target.name == table.table.name }
-        let key =
-            table.isIdentifiedByReference
-            ? (isTree ? [] : identity(of: table)) : table.identityColumns.map(\.sqlIdentifier)
-        guard !key.isEmpty, counts.rows > 1 else { return }
-        let columns = key.joined(separator: ", ")
-        guard try isTrue("SELECT EXISTS (SELECT 1 FROM \(table.name) GROUP BY \(columns) HAVING count(*) > 1)") else {
-            return
-        }
-        try onReplaced()
-        let row = StagingTable.row
-        let record = table.numbersRecords ? ", \(StagingTable.record) AS record" : ""
-        let last = "SELECT \(row)\(record), \(table.kept(row, of: columns)) AS last FROM \(table.name)"
-        if table.numbersRecords {
-            let same = try makeTable("\(table.name)_same", columns: ["record", "kept"])
-            try run(
-                """
-                INSERT INTO \(same) SELECT l.record, k.\(StagingTable.record)
-                FROM (\(last)) l JOIN \(table.name) k ON k.\(row) = l.last WHERE l.\(row) <> l.last
-                """)
-            replacements[table.table.name, default: []].append(same)
-        }
-        counts.rows -= try run("INSERT INTO \(table.goneName) SELECT \(row) FROM (\(last)) WHERE \(row) <> last")
-    }
-
-    /// Returns the values that identify rows by the records to which they refer: those that count.
-    private func identity(of table: StagingTable) -> [String] {
-        let records = Dictionary(
-            table.references.filter(\.isByRecord).map { ($0.lookups[0].staged, $0.target.name) }
-        ) { first, _ in first }
-        return table.unresolvedIdentity.map { name in
-            (records[name].flatMap { replacements[$0] } ?? []).reduce(name.sqlIdentifier) { value, same in
-                "coalesce((SELECT kept FROM \(same) r WHERE r.record = \(name.sqlIdentifier)), \(value))"
-            }
-        }
     }
 }

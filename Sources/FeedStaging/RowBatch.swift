@@ -19,7 +19,7 @@ package final class RowBatch: @unchecked Sendable {
     /// The rows' numbers, if they are not consecutive.
     @exclusivity(unchecked) package private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
-    /// False where a key is a number, which a column of texts makes equal to another row's text.
+    /// False if a key is a number: a column of texts may consider it equal to another row's text.
     @exclusivity(unchecked) private var hasOnlyTextKeys = true
     @exclusivity(unchecked) private var column = 0
     /// Bytes of texts and blobs in the row that was begun last.
@@ -191,8 +191,8 @@ package final class RowBatch: @unchecked Sendable {
 
     /// Sorts the rows by their keys. Rows with equal keys keep their order.
     ///
-    /// The order only has to place rows near each other whose keys are near in the index. If a key is a number, all rows
-    /// keep their order.
+    /// The order only has to place rows near each other whose keys are near in the index. If a key is a number, all
+    /// rows keep their order.
     func sortByKey() {
         guard hasOnlyTextKeys else { return }
         rows.sort { left, right in

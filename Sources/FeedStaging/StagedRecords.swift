@@ -44,11 +44,11 @@ extension StagingTable {
 
 /// A database in which staged rows wait to be merged, and which can remove some of them.
 ///
-/// Of records of one document that have one key, the last counts, with the records within it. Where the first counts, it is
-/// the first of the request's documents. Records within the others are removed before rows are compared with each other: they
-/// replace nothing.
+/// Of records of one document that have one key, the last counts, with the records within it. Where the first counts,
+/// it is the first of the request's documents. Records within the others are removed before rows are compared with each
+/// other: they replace nothing.
 package protocol StagedRecordStore {
-    /// True if the records within deleted ones are removed, too. The merge removes them itself.
+    /// True if the records within deleted ones are removed, too. False for a merge, which removes them itself.
     var hidesDeleted: Bool { get }
 
     /// The staged rows of a table, as SQL names them.

@@ -25,7 +25,7 @@ package struct StagedStack: Sendable {
     package var path: String?
     /// The parts in the order in which the stack staged them.
     package var parts: [Part]
-    /// True if the rows in the file are all that were staged: replaced ones are the store's to find.
+    /// True if the file still has the replaced rows, which the store has to find.
     package var hasReplaced = false
     /// Records that were left out because of an error.
     package var skipped: [SkippedRecords] = []

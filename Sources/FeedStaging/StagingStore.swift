@@ -26,13 +26,13 @@ package protocol StagingStore: AnyObject, Sendable {
     /// staged and stored rows.
     func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws
 
-    /// Numbers the keys of staged rows which the store may hold for equal although their bytes differ.
+    /// Numbers the keys of staged rows that the store may consider equal although their bytes differ.
     ///
     /// - Parameters:
     ///   - tables: staging tables of one table of the store, with one key.
     ///   - path: the scratch database that has them.
-    ///   - body: called for each row with the position of its table, its id, and a number from 1 that rows with equal keys
-    ///     share.
+    ///   - body: called for each row with the position of its table, its id, and a number from 1 that rows with equal
+    ///     keys share.
     /// - Throws: ``StoreError`` for a value that the store cannot hold.
     func numberKeys(
         of tables: [StagingTable], inScratch path: String, _ body: (Int, Int64, Int64) throws -> Void) throws

@@ -42,8 +42,8 @@ package struct StagingTable: Sendable {
     package var marksDeleted = false
     /// Which of several rows with one key counts.
     package var keeps = RowShape.Duplicates.last
-    /// Returns the row id of the row that counts among those with one key, as a window function: of the rows of the last
-    /// request, the last, or with ``RowShape/Duplicates/first`` the first.
+    /// Returns the row id of the row that counts among those with one key, as a window function: of the rows of the
+    /// last request, the last, or with ``RowShape/Duplicates/first`` the first.
     package func kept(_ row: String, of key: String) -> String {
         keeps == .first
             ? "first_value(\(row)) OVER (PARTITION BY \(key) ORDER BY \(row) >> \(Staging.requestBits) DESC, \(row))"

@@ -8,7 +8,7 @@ package struct TableInfo: Sendable {
         package var stagedType: String
         package var isNotNull: Bool
         package var isGenerated: Bool
-        /// False if the column holds texts of different bytes for equal.
+        /// False if the column considers texts of different bytes equal.
         package var isBytewise: Bool
         /// False if values may be equal in the store although they differ where they are staged, such as 1.0 and 1.00.
         package var bytesDecide: Bool

@@ -8,8 +8,8 @@ extension WorkerContext {
     /// - Throws: ``StoreError`` if the query cannot be run.
     package func columns(ofQuery query: String) throws -> [String] { try rows(query, limit: 0).columns }
 
-    /// Returns the rows of a query. The schema `staged` holds the rows that a commit would merge now, and `main` holds the
-    /// main store's. Every table of the store is in both.
+    /// Returns the rows of a query. The schema `staged` holds the rows that a commit would merge now, and `main` holds
+    /// the main store's. Every table of the store is in both.
     ///
     /// - Parameters:
     ///   - query: a statement that only reads.
@@ -22,8 +22,8 @@ extension WorkerContext {
             query, limit: limit, staged: StagedView(database: openScratch(), stagings: stagings.map(\.table)))
     }
 
-    /// Makes views of the staged rows in the scratch database, named like the store's tables: of each table for which rows are
-    /// staged, and each that a text names.
+    /// Makes views of the staged rows in the scratch database, named like the store's tables: of each table for which
+    /// rows are staged, and each that a text names.
     ///
     /// - Parameter forConditions: true if the views are read by SQLite alone: what another store stages as text is a
     ///   number then, if its type is that of numbers.

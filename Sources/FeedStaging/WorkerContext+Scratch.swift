@@ -118,15 +118,16 @@ extension WorkerContext {
         // The index and the merge need their memory for themselves.
         for staging in self.stagings { staging.releaseBatch() }
         spareBatches.removeAll()
-        // Which records are replaced decides which of those within them count, so that one store has to find all of them.
+        // Which records are replaced decides which of those within them count, so that one store has to find all of
+        // them.
         let areComparedByStore = stagings.contains { $0.table.numbersRecords && $0.table.isComparedByStore }
         if database != nil {
             try inScratch { db in
                 try dropStagedViews(db)
                 guard !areComparedByStore else { return }
-                try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
-                    try scratch.checkInterruption()
-                }
+                try db.keepLast(
+                    of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers,
+                    check: scratch.checkInterruption)
             }
             try scratch.close()
         }

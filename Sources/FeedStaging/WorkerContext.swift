@@ -47,7 +47,8 @@ public final class WorkerContext {
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
     /// The records of the current request that the declarations said to skip.
     package var skipped = SkippedRows()
-    /// The same of the requests before it. Those of a request that is sent again are forgotten.
+    /// The skipped records of the requests before it, by their positions. Those of a request that is sent again are
+    /// forgotten.
     private var skippedBefore: [Int: SkippedRows] = [:]
     /// The number of records of the current body that were left out, by the table's `where` or because of an error.
     package var droppedRecords = 0
@@ -61,7 +62,8 @@ public final class WorkerContext {
     private var recordCount: Int64 = 0
     /// The number of the request's last row in contested staging tables.
     @exclusivity(unchecked) private var contestedRow = Staging.firstContestedRow(ofRequest: 0)
-    /// The same of the requests before this one. A request that is sent again keeps its place before later ones.
+    /// The last contested rows of the requests before this one, by their positions. A request that is sent again keeps
+    /// its place before later ones.
     private var contestedRows: [Int: Int64] = [:]
     /// The most bytes of texts and blobs that the rows of one body may hold together, counting each copy. Set it after
     /// the start of its request.

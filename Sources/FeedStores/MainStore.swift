@@ -15,10 +15,10 @@ package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, S
     /// - Throws: ``StoreError`` saying what was deleted or replaced; the program should then end.
     func checkPlace() throws
 
-    /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds at this
-    /// moment can be.
+    /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds counts
+    /// as writable.
     ///
-    /// - Throws: ``StoreError`` with the reason why it cannot be.
+    /// - Throws: ``StoreError`` with the reason why it cannot be written.
     func probe() throws
 
     /// Returns the bytes that the store takes.

@@ -21,7 +21,7 @@ package protocol SharedStore: MainStore {
     /// Returns the daemons that live.
     func daemons() throws -> [DaemonRecord]
 
-    /// Returns the holder of the claim of each source that is run at this moment, by source.
+    /// Returns the holder of the claim of each running source, by source.
     func runners() throws -> [String: String]
 
     /// Returns how sources stand now.

@@ -8,8 +8,8 @@ package struct StoreMove {
     let new: any MainStore
     /// The tables that sources are declared to write. The tables that they have written are added.
     let tables: Set<String>
-    /// The columns that move of Tributary's own tables, by table. The states of requests move by themselves, as they speak
-    /// of the tables that they stand for.
+    /// The columns that move of Tributary's own tables, by table. The states of requests move by themselves, as they
+    /// speak of the tables that they stand for.
     let own: [String: [String]]
     let interruption: Interruption
 

@@ -17,8 +17,8 @@ package protocol StoreTables: StagingStore {
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
     /// - Returns: what was made.
-    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared; nothing is made
-    ///   then.
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared; nothing is
+    ///   made then.
     @discardableResult
     func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition]
 
@@ -50,7 +50,8 @@ package protocol StoreTables: StagingStore {
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
 
-    /// Returns why the store's role may not write existing tables, by the tables' names, with the statement that lets it.
+    /// Returns why the store's role may not write existing tables, by the tables' names, with the statement that lets
+    /// it.
     ///
     /// - Parameter needed: the rights on each table. Each is also locked against other writers.
     func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String]
@@ -115,6 +116,6 @@ package enum TableRight: String, Sendable, CaseIterable {
 }
 
 extension StoreTables {
-    /// None is missing: a file has no rights of tables.
+    /// Returns no table: a store in a file has no rights on tables.
     package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] { [:] }
 }

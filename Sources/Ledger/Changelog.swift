@@ -71,9 +71,9 @@ package struct Changelog: LedgerPart {
         return found
     }
 
-    /// Reports the last change of each row that some changes are of, where there are several from the first of those on.
+    /// Reports the last change of each row that several changes concern, from the first of the given changes on.
     ///
-    /// - Parameter ids: the ids of the changes.
+    /// - Parameter ids: the ids of the given changes. Only the rows that one of them concerns are looked for.
     package func forEachRepeatedRow(
         of ids: ClosedRange<Int64>, _ body: (_ table: String, _ key: StoredValue, _ last: Int64) -> Void
     ) throws {
@@ -81,9 +81,9 @@ package struct Changelog: LedgerPart {
             of: ids, from: "\(dialect.change) l WHERE l.id >= \(bind: ids.lowerBound) AND", "HAVING count(*) > 1", body)
     }
 
-    /// Reports the last change by runs after a position of each row that some changes are of.
+    /// Reports, of each row that one of the given changes concerns, the last change by a run after a position.
     ///
-    /// - Parameter ids: the ids of the changes.
+    /// - Parameter ids: the ids of the given changes.
     package func forEachRow(
         of ids: ClosedRange<Int64>, changedAfter position: RunPosition,
         _ body: (_ table: String, _ key: StoredValue, _ last: Int64) -> Void

@@ -3,8 +3,8 @@ package import FeedStores
 import Locking
 
 /// The claims of all requests, in memory. Every commit that mirrors asks for them, so its time must not grow with the
-/// number of sources: only what other commits have changed is read again. In a file, whose claims nobody numbers, that is
-/// every claim once another process has written anything.
+/// number of sources: only what other commits have changed is read again. In a file, whose claims have no version
+/// numbers, every claim is read again once another process has written anything.
 package final class RequestIndex: Sendable {
     private struct State {
         var claims = RequestClaims()

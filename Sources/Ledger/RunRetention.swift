@@ -14,8 +14,8 @@ package struct RunRetention: LedgerPart {
     /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another
     /// transaction has locked.
     ///
-    /// They go by their numbers, in the order in which they are read. A run that is old, but began after one that is not,
-    /// waits for that one.
+    /// Runs are deleted in the order of their numbers, in which they are read. An old run stays as long as a run with a
+    /// lower number is not old.
     ///
     /// The last of the old runs stays: it shows a reader that has read up to it that nothing after it was deleted.
     /// The last run and the last change of all stay, because new ids follow theirs: otherwise a reader would take new

@@ -104,7 +104,7 @@ extension HistoryShape {
         try self.init(catalog, HistoryTable.name(of: table.name), of: table)
     }
 
-    /// Does the same for a history of this name; nil if its table is gone.
+    /// Reads the shape of an existing history by its name; nil if its table is gone.
     init?(_ catalog: any HistoryCatalog, _ history: HistoryName, of table: String?) throws {
         guard let table = try table.flatMap(catalog.table) else { return nil }
         try self.init(catalog, history.name, of: table)

@@ -45,8 +45,8 @@ extension PostgresConnection {
 
     /// Waits for the answer to the command in progress.
     ///
-    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``, or within ``silenceLimit``: the connection is
-    ///   given up then.
+    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``, or within ``silenceLimit``: the connection
+    ///   is given up then.
     private func waitForAnswer(forWriting: Bool = false) throws {
         let silenceEnd = silenceLimit.map { ContinuousClock.now + $0 }
         let deadline = [answerDeadline, silenceEnd].compactMap(\.self).min()

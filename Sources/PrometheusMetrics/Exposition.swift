@@ -33,3 +33,81 @@ package struct Exposition: Sequence, IteratorProtocol {
         return text.bytes.isEmpty ? nil : text.take()
     }
 }
+
+/// The text of a scrape while it is written. Numbers are written as Go's `ParseFloat` reads them.
+struct ExpositionText {
+    let format: ExpositionFormat
+    private(set) var bytes: [UInt8] = []
+
+    init(_ format: ExpositionFormat) {
+        self.format = format
+        bytes.reserveCapacity(Exposition.pieceSize + 4096)
+    }
+
+    /// Returns what has been written since the last call.
+    mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    mutating func title(of family: MetricFamily) {
+        let name = family.titleName(format)
+        if let help = family.description?.help {
+            line("# HELP ", name, " ", MetricName.escaped(help, quotes: format == .openMetrics))
+        }
+        line("# TYPE ", name, " ", family.kind.word)
+        // A unit must be the end of the name (OpenMetrics 1.0.0, section "Unit").
+        if format == .openMetrics, let unit = family.description?.unit, name.hasSuffix("_" + unit) {
+            line("# UNIT ", name, " ", unit)
+        }
+    }
+
+    mutating func end() { if format == .openMetrics { line("# EOF") } }
+
+    mutating func sample(_ name: String, _ labels: String, _ value: Int64) { sample(name, labels, String(value)) }
+
+    mutating func sample(_ name: String, _ labels: String, _ value: UInt64) { sample(name, labels, String(value)) }
+
+    mutating func sample(_ name: String, _ labels: String, _ value: Double) { sample(name, labels, Self.number(value)) }
+
+    mutating func sample(_ name: String, _ labels: String, upTo bound: Double, _ count: UInt64) {
+        // In OpenMetrics a whole number keeps its point (section "Canonical Numbers"); before, Go's way was usual.
+        let number = format == .openMetrics && bound.isFinite ? "\(bound)" : Self.number(bound)
+        append(name)
+        append("{")
+        if !labels.isEmpty {
+            append(labels)
+            append(",")
+        }
+        append("le=\"")
+        append(number)
+        append("\"} ")
+        append(String(count))
+        append("\n")
+    }
+
+    private mutating func sample(_ name: String, _ labels: String, _ value: String) {
+        append(name)
+        if !labels.isEmpty {
+            append("{")
+            append(labels)
+            append("}")
+        }
+        append(" ")
+        append(value)
+        append("\n")
+    }
+
+    private mutating func line(_ texts: String...) {
+        for text in texts { append(text) }
+        append("\n")
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
+        return Int64(exactly: value).map { String($0) } ?? "\(value)"
+    }
+}

@@ -1,8 +1,8 @@
 import Foundation
 import Locking
 
-/// The temporary files of a command. SIGINT, SIGTERM and SIGHUP remove all of them, and then end the process as they do by
-/// default. A signal that the process ignores, as SIGHUP under nohup(1), stays ignored.
+/// The temporary files of a command. SIGINT, SIGTERM and SIGHUP remove all of them, and then end the process as they do
+/// by default. A signal that the process ignores, as SIGHUP under nohup(1), stays ignored.
 enum SignalCleanUp {
     private struct State {
         var paths: [String] = []
@@ -19,7 +19,7 @@ enum SignalCleanUp {
         return try await body()
     }
 
-    /// The same for a body that does not wait.
+    /// Runs a synchronous body during which signals remove a file or a folder. What the body leaves is not removed.
     static func removing<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
         begin(path)
         defer { end(path) }

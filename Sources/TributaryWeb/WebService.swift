@@ -40,7 +40,7 @@ package struct WebService: Service {
     private static let mostStalled = TimeAmount.seconds(30)
     /// The time that the store has for what is under way when the daemon is to stop, and then the time to tell those who
     /// still wait for it. The rest of the daemon waits for both.
-    private static let farewells = (store: Duration.milliseconds(700), clients: Duration.milliseconds(300))
+    private static let stopTimes = (store: Duration.milliseconds(700), clients: Duration.milliseconds(300))
 
     /// Answers requests until the service group shuts down.
     ///
@@ -108,9 +108,9 @@ package struct WebService: Service {
                     try await gracefulShutdown()
                     // Other services stop after this one has ended.
                     store.store.stopWaiting()
-                    try await Task.sleep(for: farewells.store)
+                    try await Task.sleep(for: stopTimes.store)
                     store.close()
-                    try await Task.sleep(for: farewells.clients)
+                    try await Task.sleep(for: stopTimes.clients)
                 }
                 defer {
                     store.close()

@@ -15,7 +15,7 @@ extension XMLStreamParser {
     /// The name, as written, of the element's parent; nil for the root.
     public var parentQualifiedName: String? { depth > 1 ? names.qualified(frames[frames.count - 2].name) : nil }
 
-    /// The number of elements open at this moment, this one included.
+    /// The number of open elements, this one included.
     public var depth: Int { frames.count - outerDepth }
 
     /// The names of the open elements as written, from the root: `/rss/channel/item/title`.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The built program reads CSV and JSON Lines: `infer`, `check`, `plan`, `sync`.
-@Suite(.onEachStore) struct CSVCommandTests {
+@Suite struct CSVCommandTests {
     private struct Fixture {
         let folder: TemporaryFolder
         let store: TestStore
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aProposalIsCheckedPlannedAndSynced() async throws {
+    @Test(.onEachStore) func aProposalIsCheckedPlannedAndSynced() async throws {
         try await with { (fixture) async throws in
             try fixture.folder.write(
                 "Art.-Nr.;Preis (EUR);Name\n1;12,50;\"Schraube; M3\"\n2;3,00;Mutter\n", to: "Artikel.csv")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The rows of changes on the command line: `tail`, and what `check` says of hooks.
-@Suite(.onEachStore) struct ChangedValuesTests {
+@Suite struct ChangedValuesTests {
     private static func source(_ options: String) -> String {
         """
         [sources.shop]
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func tailPrintsRowsBeforeAndAfter() async throws {
+    @Test(.onEachStore) func tailPrintsRowsBeforeAndAfter() async throws {
         try await with { (program, server) async throws in
             server.document("/a", "<a><item id='1' name='nut'/><item id='2' name='bolt'/></a>")
             _ = try await program.run("sync", "--force")

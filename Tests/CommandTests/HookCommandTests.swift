@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 /// Hooks as those see them who operate the daemon.
-@Suite(.onEachStore) struct HookCommandTests {
+@Suite struct HookCommandTests {
     private static let post = "[hooks.chat]\non = [\"changed\"]\npost = \"URL/hook\"\n"
 
-    @Test func statusShowsHowFarAHookHasCome() async throws {
+    @Test(.onEachStore) func statusShowsHowFarAHookHasCome() async throws {
         try await TellingFixture.with(hooks: Self.post) { (fixture) async throws in
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }
             _ = try await fixture.program.run("sync")

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 /// No document makes a run take more memory than 200 MiB, or end otherwise than committed or discarded.
-///
-/// `Scripts/trials/hostile-documents` does the same with larger documents, one process each, and looks at their times.
 @Suite struct HostileDocumentTests {
     private struct Run: Decodable {
         var source: String

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `replay`, `purge` and `restore`, as people call them.
-@Suite(.onEachStore) struct HousekeepingTests {
+@Suite struct HousekeepingTests {
     private struct Fixture {
         let folder: TemporaryFolder
         let server: StubServer
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func sourcesThatAreNotDeclaredAreNamedAndPurged() async throws {
+    @Test(.onEachStore) func sourcesThatAreNotDeclaredAreNamedAndPurged() async throws {
         try await with { (fixture) async throws in
             try fixture.declare(["t"])
             for command in [["status"], ["check", "--store"]] {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func whatAKilledProcessLeavesGoes() async throws {
+    @Test(.onEachStore, .timeLimit(.minutes(2))) func whatAKilledProcessLeavesGoes() async throws {
         try await with { (fixture) async throws in
             let paths = { () -> [String] in
                 let all =
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aCopyBecomesTheStore() async throws {
+    @Test(.onEachStore) func aCopyBecomesTheStore() async throws {
         try await with { (fixture) async throws in
             let copy = fixture.folder.file("copy.sqlite")
             guard StoreKind.current == .sqlite else {
@@ -145,7 +145,6 @@ import Testing
     /// Links stay, and what is put aside lies beside the file, whose file system it shares.
     @Test func aStoreBehindALinkIsReplaced() async throws {
         try await with { (fixture) async throws in
-            guard StoreKind.current == .sqlite else { return }
             let copy = fixture.folder.file("copy.sqlite")
             #expect(try await fixture.program.run("backup", copy).status == 0)
             let elsewhere = fixture.folder.file("elsewhere")
@@ -176,7 +175,6 @@ import Testing
     /// Only a damaged store is replaced unread, and even that not under a run.
     @Test func aDamagedStoreIsReplacedOnceNobodyUsesIt() async throws {
         try await with { (fixture) async throws in
-            guard StoreKind.current == .sqlite else { return }
             let copy = fixture.folder.file("copy.sqlite")
             #expect(try await fixture.program.run("backup", copy).status == 0)
             let gate = Gate()
@@ -205,7 +203,6 @@ import Testing
     /// What cannot be opened for another reason stays.
     @Test func aStoreThatCannotBeOpenedIsNotReplaced() async throws {
         try await with { (fixture) async throws in
-            guard StoreKind.current == .sqlite else { return }
             let copy = fixture.folder.file("copy.sqlite")
             #expect(try await fixture.program.run("backup", copy).status == 0)
             // Its log is a folder, which no user may open as a file.
@@ -221,7 +218,6 @@ import Testing
 
     @Test func whatIsNoCopyIsRefused() async throws {
         try await with { (fixture) async throws in
-            guard StoreKind.current == .sqlite else { return }
             let copy = fixture.folder.file("copy.sqlite")
             #expect(try await fixture.program.run("backup", copy).status == 0)
             let before = try fixture.store.dump()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The built program plans on stores whose tables are yet to be made or changed, and leaves nothing behind.
-@Suite(.onEachStore) struct PlanCommandTests {
+@Suite struct PlanCommandTests {
     private struct Fixture {
         let folder: TemporaryFolder
         let store: TestStore
@@ -59,7 +59,7 @@ import Testing
         """
 
     /// The advised way: plan before the first sync, with SQL of the store's own.
-    @Test func aPlanBeforeThereIsATable() async throws {
+    @Test(.onEachStore) func aPlanBeforeThereIsATable() async throws {
         try await with { (fixture) async throws in
             let schema = StoreKind.by(
                 sqlite: """
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// A column that is new: the table's rows count, and no reader of the table waits, or is waited for.
-    @Test func aPlanOfANewColumn() async throws {
+    @Test(.onEachStore) func aPlanOfANewColumn() async throws {
         try await with { (fixture) async throws in
             fixture.server.document("/a", "<r><item id='1' name='A' size='5'/><item id='2' name='B'/></r>")
             try fixture.declare(Self.item)
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// Only what the source touches is copied, and only this user can read it. A signal removes it.
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    @Test(.onEachStore, arguments: [SIGINT, SIGTERM, SIGHUP])
     func aSignalLeavesNothing(_ signal: Int32) async throws {
         try await with { (fixture) async throws in
             try fixture.store.execute(

@@ -34,20 +34,4 @@ import Testing
         }
         #expect(installed.contains("pkg-config"))
     }
-
-    @Test func everyScriptThatBuildsInstallsThemFirst() throws {
-        let files = try #require(
-            FileManager.default.enumerator(
-                at: Self.root.appendingPathComponent("Scripts"), includingPropertiesForKeys: nil))
-        var count = 0
-        for case let file as URL in files {
-            guard let text = try? String(contentsOf: file, encoding: .utf8), text.hasPrefix("#!") else { continue }
-            let builds = text.firstRange(of: /(?m)^[^#\n]*\bswift (build|run|test)\b/)
-            guard let builds else { continue }
-            let setup = text.firstRange(of: /(?m)^\s*Scripts\/setup\b/)
-            count += 1
-            #expect(setup.map { $0.lowerBound < builds.lowerBound } == true, "\(file.lastPathComponent)")
-        }
-        #expect(count > 5)
-    }
 }

@@ -129,7 +129,7 @@ import Testing
                     + "tables = [{ table = \"n\", element = \"e\", key = [\"id\"], columns = { id = \"@id\" } }]\n",
                 to: "new")
             let steps = [
-                until("2 sources"), "echo '[' >> '\(file)'", until("sources.toml:"),
+                until("2 sources"), "printf '\\n[\\n' >> '\(file)'", until("sources.toml:"),
                 "sed -i '$d' '\(file)'", "cat '\(folder.file("new"))' >> '\(file)'", until("3 sources"), "printf q",
             ].joined(separator: "; ")
             let output = try await shell.run("-c", "(\(steps)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")

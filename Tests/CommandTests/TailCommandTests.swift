@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The changelog as lines.
-@Suite(.onEachStore) struct TailCommandTests {
+@Suite struct TailCommandTests {
     private struct Line: Decodable, Equatable {
         var line: String
         var id: Int?
@@ -21,7 +21,7 @@ import Testing
         try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }
 
-    @Test func eachRowIsALineAndEachCommitAnEnd() async throws {
+    @Test(.onEachStore) func eachRowIsALineAndEachCommitAnEnd() async throws {
         try await TellingFixture.with(sources: 2) { (fixture) async throws in
             for _ in 0..<2 { _ = try await fixture.program.run("sync", "s0", "--force") }
             _ = try await fixture.program.run("sync", "s1", "--force")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func commitsThatComeAreFollowedUntilASignal() async throws {
+    @Test(.onEachStore) func commitsThatComeAreFollowedUntilASignal() async throws {
         try await TellingFixture.with { (fixture) async throws in
             _ = try await fixture.program.run("sync")
             let tail = try fixture.program.start(["tail", "--follow", "--json"])

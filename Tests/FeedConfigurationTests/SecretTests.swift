@@ -1,4 +1,3 @@
-import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -7,6 +6,7 @@ import Foundation
 import TestEngine
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import FeedDeclarations
 @testable import FeedFetching
 @testable import TributaryEngine
@@ -34,6 +34,13 @@ import Testing
             500,
             "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault>\(content)"
                 + "</s:Fault></s:Body></s:Envelope>")
+    }
+
+    private static func read(_ sources: String, _ environment: [String: String]) throws -> TributaryConfiguration {
+        try ConfigurationReader(
+            file: "/sources.toml", bytes: Array(sources.replacing("URL", with: "http://127.0.0.1:1").utf8),
+            parsers: EngineFixture.registry, environment: environment
+        ).read()
     }
 
     @Test(arguments: forms)
@@ -130,18 +137,15 @@ import Testing
         ("soap = { name = \"Ask\", parameters = { shop = \"V\" } }", false),
         ("scope = { token = \"V\" }", false), ("capture = { token = \"/V\" }", false),
     ])
-    func aValueIsSecretByItsPlace(options: String, isSecret: Bool) async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            for value in ["${VALUE}", "sw0rdfish-1"] {
-                let configuration = try fixture.configuration(
-                    EngineFixture.request("/a", options.replacing("V", with: value)),
-                    environment: ["VALUE": "sw0rdfish-1"])
-                #expect(configuration.redactor.finds(in: "not sw0rdfish-1 again") == isSecret, "\(value)")
-            }
+    func aValueIsSecretByItsPlace(options: String, isSecret: Bool) throws {
+        for value in ["${VALUE}", "sw0rdfish-1"] {
+            let configuration = try Self.read(
+                EngineFixture.request("/a", options.replacing("V", with: value)), ["VALUE": "sw0rdfish-1"])
+            #expect(configuration.redactor.finds(in: "not sw0rdfish-1 again") == isSecret, "\(value)")
         }
     }
 
-    @Test func tokensKeysAndPasswordsOfTheFileAreSecret() async throws {
+    @Test func tokensKeysAndPasswordsOfTheFileAreSecret() throws {
         let key = String(repeating: "ab", count: 32)
         let hook = "whsec_" + Data(repeating: 7, count: 24).base64EncodedString()
         for (text, secret) in [
@@ -152,14 +156,10 @@ import Testing
             ("[hooks.h]\non = [\"failing\"]\npost = \"http://h/?token=sw0rdfish-1\"\n", "sw0rdfish-1"),
             ("[hooks.h]\non = [\"failing\"]\npost = \"http://h/\"\nsecret = \"\(hook)\"\n", hook),
         ] {
-            try await withTemporaryFolder { folder in
-                for value in ["${VALUE}", secret] {
-                    let file = try folder.write(text.replacing(secret, with: value), to: "sources.toml")
-                    let configuration = try TributaryConfiguration(
-                        file: file, parsers: EngineFixture.registry, environment: ["VALUE": secret])
-                    #expect(configuration.redactor.redact("x \(secret) x") == "x [secret] x", "\(text)")
-                    #expect(!configuration.redactor.finds(in: "me at db, 127.0.0.1"), "\(text)")
-                }
+            for value in ["${VALUE}", secret] {
+                let configuration = try Self.read(text.replacing(secret, with: value), ["VALUE": secret])
+                #expect(configuration.redactor.redact("x \(secret) x") == "x [secret] x", "\(text)")
+                #expect(!configuration.redactor.finds(in: "me at db, 127.0.0.1"), "\(text)")
             }
         }
     }
@@ -189,19 +189,17 @@ import Testing
     }
 
     /// A mistake that is found before the secret is read shows it no more than one that is found later.
-    @Test func inAMistakeBeforeTheSecretIsRead() async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            let text = """
-                [daemon]
-                concurrency = "hunter22"
-                \(EngineFixture.request("/a", "auth = { bearer = \"${TOKEN}\" }\nsync = \"hunter22\""))
-                """
-            #expect {
-                try fixture.configuration(text, environment: ["TOKEN": "hunter22"])
-            } throws: { error in
-                let problems = (error as? ConfigurationError)?.problems ?? []
-                return problems.count == 2 && !"\(error)".contains("hunter22")
-            }
+    @Test func inAMistakeBeforeTheSecretIsRead() {
+        let text = """
+            [daemon]
+            concurrency = "hunter22"
+            \(EngineFixture.request("/a", "auth = { bearer = \"${TOKEN}\" }\nsync = \"hunter22\""))
+            """
+        #expect {
+            try Self.read(text, ["TOKEN": "hunter22"])
+        } throws: { error in
+            let problems = (error as? ConfigurationError)?.problems ?? []
+            return problems.count == 2 && !"\(error)".contains("hunter22")
         }
     }
 

@@ -9,8 +9,8 @@ import Testing
 @testable import TributaryEngine
 
 /// Columns that are computed from others.
-@Suite(.onEachStore) struct DerivedColumnTests {
-    @Test func aPriceWithTax() async throws {
+@Suite struct DerivedColumnTests {
+    @Test(.onEachStore) func aPriceWithTax() async throws {
         try await DerivedFixture.expect(
             DerivedFixture.mapping(
                 """
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// The order in the file does not matter, and a column with a type is seen by others as that type.
-    @Test func columnsThatNeedEachOther() async throws {
+    @Test(.onEachStore) func columnsThatNeedEachOther() async throws {
         try await DerivedFixture.expect(
             DerivedFixture.mapping(
                 """
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func typesOfValuesAndOfColumns() async throws {
+    @Test(.onEachStore) func typesOfValuesAndOfColumns() async throws {
         try await DerivedFixture.expect(
             DerivedFixture.mapping(
                 """
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Which of two records with one key counts is decided by the derived key, in memory and in the scratch database.
-    @Test(arguments: [10, 1000]) func derivedKeys(count: Int) async throws {
+    @Test(.onEachStore, arguments: [10, 1000]) func derivedKeys(count: Int) async throws {
         let mapping = DerivedFixture.mapping(
             """
             code = { path = "@code", stored = false }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func derivedScopes() async throws {
+    @Test(.onEachStore) func derivedScopes() async throws {
         func request(_ shop: String) -> String {
             DerivedFixture.mapping(
                 """
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func derivedReferences() async throws {
+    @Test(.onEachStore) func derivedReferences() async throws {
         func mapping(_ missing: String) -> String {
             DerivedFixture.mapping(
                 """

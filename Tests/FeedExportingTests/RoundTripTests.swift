@@ -15,7 +15,7 @@ import XMLStream
 @testable import TributaryEngine
 
 /// Documents that are inferred, imported, exported and imported again: the same rows, or an export that says why not.
-@Suite(.onEachStore) struct RoundTripTests {
+@Suite struct RoundTripTests {
     // MARK: - What infer proposes comes back
 
     private static let typed: String = {
@@ -132,7 +132,7 @@ import XMLStream
         ),
     ]
 
-    @Test(arguments: documents.map(\.name))
+    @Test(.onEachStore, arguments: documents.map(\.name))
     func whatInferProposesComesBack(name: String) async throws {
         let document = try #require(Self.documents.first { $0.name == name }?.xml)
         try await EngineFixture.with { (fixture) async throws in
@@ -230,7 +230,7 @@ import XMLStream
         return text.replacing("CHAR(", with: "chr(")
     }
 
-    @Test(arguments: refusals.map(\.name))
+    @Test(.onEachStore, arguments: refusals.map(\.name))
     func whatCannotBeWrittenBackIsRefused(name: String) async throws {
         let refusal = try #require(Self.refusals.first { $0.name == name })
         guard let sql = Self.sql(refusal.sql) else { return }
@@ -246,7 +246,7 @@ import XMLStream
         }
     }
 
-    @Test(arguments: ["NULL", "'9'"])
+    @Test(.onEachStore, arguments: ["NULL", "'9'"])
     func rowsWithoutTheirParentAreRefused(parent: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let source = Self.source(
@@ -297,7 +297,7 @@ import XMLStream
     }
 
     /// A column's name is a name, whatever of SQL's it looks like.
-    @Test func columnsWithDotsInTheirNames() async throws {
+    @Test(.onEachStore) func columnsWithDotsInTheirNames() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let source = Self.source(
                 Self.table("box", "box", #"["item.id"]"#, #""item.id" = "@id""#)
@@ -313,7 +313,7 @@ import XMLStream
         }
     }
 
-    @Test func rowsThatOthersReferToNeedNotBeExported() async throws {
+    @Test(.onEachStore) func rowsThatOthersReferToNeedNotBeExported() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
@@ -331,7 +331,7 @@ import XMLStream
         }
     }
 
-    @Test func columnsOfWhateverMatchesAreExportedByName() async throws {
+    @Test(.onEachStore) func columnsOfWhateverMatchesAreExportedByName() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: "CREATE TABLE IF NOT EXISTS t (id TEXT PRIMARY KEY, \"firstName\" TEXT);")
             let source = Self.source("[[sources.s.requests.tables]]\ntable = \"t\"\nelement = \"item\"\n")

@@ -13,8 +13,8 @@ import Testing
 @testable import TributaryEngine
 
 /// Validators, and what a stack does with requests of which some have changed.
-@Suite(.onEachStore) struct ConditionalTests {
-    @Test func validatorsAreSentBackByteForByte() async throws {
+@Suite struct ConditionalTests {
+    @Test(.onEachStore) func validatorsAreSentBackByteForByte() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let headers = ["ETag": "W/\"ä, x\"", "Last-Modified": "Sat,  21 Nov 2026 01:00:00 GMT"]
             fixture.server.route("/a") { request in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aMixtureOf304And200KeepsWhatDidNotChange() async throws {
+    @Test(.onEachStore) func aMixtureOf304And200KeepsWhatDidNotChange() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/companies", "<c><company id='c' name='C'/></c>", etag: "\"1\"")
             fixture.server.document("/items", "<items><item id='1' company='c'/></items>", etag: "\"1\"")
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// What a parser writes without saying so is known once it has been committed.
-    @Test func sourcesThatTurnOutToMirrorTheSameRowsAreRefused() async throws {
+    @Test(.onEachStore) func sourcesThatTurnOutToMirrorTheSameRowsAreRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<c><company id='a' name='A'/></c>")
             fixture.server.document("/b", "<c><company id='b' name='B'/></c>")
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A deletion makes those requests unconditional whose rows it may have taken, and no others.
-    @Test func deletionsAskAgainOnlyForRowsOfTheirScope() async throws {
+    @Test(.onEachStore) func deletionsAskAgainOnlyForRowsOfTheirScope() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources =
                 serveCompanies(fixture)
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// A feed may hold rows of another scope than its request's: what deletes those makes it unconditional, too.
-    @Test func aRowOutsideItsScopeIsAskedForAgain() async throws {
+    @Test(.onEachStore) func aRowOutsideItsScopeIsAskedForAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources =
                 serveCompanies(fixture)
@@ -215,7 +215,7 @@ import Testing
     }
 
     /// Validators stand for rows: when a request goes and comes back, its rows have gone with it.
-    @Test func aRequestThatComesBackIsUnconditional() async throws {
+    @Test(.onEachStore) func aRequestThatComesBackIsUnconditional() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"a\"")
             fixture.server.document("/b", EngineFixture.items(["2"]), etag: "\"b\"")
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyMirrorWhereItIsAllowed() async throws {
+    @Test(.onEachStore) func anEmptyMirrorWhereItIsAllowed() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let options = "sync = \"mirror\"\nallow_empty = true"
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))

@@ -51,7 +51,7 @@ extension HostGate {
         StubServer.response(200, EngineFixture.items(["1"]))
     }
 
-    @Test(.onEachStore) func requestsToAHostBeginOneAfterAnother() async throws {
+    @Test func requestsToAHostBeginOneAfterAnother() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let names = (0..<5).map { "s\($0)" }
             let arrivals = Arrivals(fixture, names.map { "/\($0)" }, Self.items)
@@ -399,7 +399,7 @@ extension HostGate {
     }
 
     /// Whoever is redirected to a host counts there, and not any more where he came from.
-    @Test(.onEachStore) func redirectsTakeAPlaceAtTheirHost() async throws {
+    @Test func redirectsTakeAPlaceAtTheirHost() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withStubServer { other in
                 let counts = Counts()

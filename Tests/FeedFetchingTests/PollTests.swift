@@ -2,12 +2,11 @@ import FeedFetching
 import FeedModel
 import Synchronization
 import TestEngine
-import TestStores
 import TestSupport
 import Testing
 
 /// Runs that are answered with 304, and those that go on from there with a body.
-@Suite(.onEachStore) struct PollTests {
+@Suite struct PollTests {
     private let stack =
         "[sources.s]\n" + EngineFixture.request("/a") + EngineFixture.request("/b") + EngineFixture.request("/c")
 

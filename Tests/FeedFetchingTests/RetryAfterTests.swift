@@ -108,7 +108,7 @@ import Testing
     }
 
     /// The rest of a body is requested once, and its answer counts as that of any request.
-    @Test(.onEachStore, arguments: [429, 503])
+    @Test(arguments: [429, 503])
     func theAnswerToTheRequestForARestIsObeyed(status: Int) async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/first") { request in
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Sources that share a client do not ask its token server one after another.
-    @Test(.onEachStore, arguments: [429, 503])
+    @Test(arguments: [429, 503])
     func theAnswerOfATokenServerIsObeyed(status: Int) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withStubServer { (issuer) async throws in

@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// What `infer` proposes for JSON, CSV and SOAP gives each value a column of its own.
-@Suite(.onEachStore) struct InferredFormatTests {
+@Suite struct InferredFormatTests {
     /// The proposal for a response, and the rows after a sync by it.
     private func propose(
         _ body: [UInt8], _ type: String, _ fixture: EngineFixture, encoding: String? = nil
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func amountsAreDecimals() async throws {
+    @Test(.onEachStore) func amountsAreDecimals() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let body = #"[{"id":"a","total":4.15},{"id":"b","total":3.0},{"id":"c","total":12}]"#
             let toml = try await propose(Array(body.utf8), "application/json", fixture)

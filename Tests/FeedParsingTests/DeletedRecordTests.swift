@@ -7,7 +7,7 @@ import Testing
 @testable import TributaryEngine
 
 /// `deleted_when`: a record that says that it is deleted deletes the row that has its key.
-@Suite(.onEachStore) struct DeletedRecordTests {
+@Suite struct DeletedRecordTests {
     private static let condition = "deleted_when = \"status = 'deleted'\"\n"
 
     private static func sources(_ options: String = condition, request: String = "", lines: String = "") -> String {
@@ -37,7 +37,7 @@ import Testing
         return try #require(try await fixture.sync(sources).first)
     }
 
-    @Test func aDeltaDeletes() async throws {
+    @Test(.onEachStore) func aDeltaDeletes() async throws {
         try await EngineFixture.with { (fixture) async throws in
             _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>")
             // Only the key of a deleted record counts; one that is not there is nothing.
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aMirrorLeavesThemOut() async throws {
+    @Test(.onEachStore) func aMirrorLeavesThemOut() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(request: "sync = \"mirror\"")
             _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>", sources)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func rowsAreMarkedInstead() async throws {
+    @Test(.onEachStore) func rowsAreMarkedInstead() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(Self.condition + "deleted = \"gone_at\"\n")
             _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/>", sources)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWithinGoesWithIt() async throws {
+    @Test(.onEachStore) func whatIsWithinGoesWithIt() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(
                 lines: """
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// The limit is a part of the table's rows, not of those that the delta names.
-    @Test func aSmallDeltaOfALargeTableIsWithinTheLimit() async throws {
+    @Test(.onEachStore) func aSmallDeltaOfALargeTableIsWithinTheLimit() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(Self.condition + "max_deleted = \"10%\"\n")
             let all = (1...100).map { "<a sku='\($0)' name='A'/>" }.joined()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func theyCountForTheLimit() async throws {
+    @Test(.onEachStore) func theyCountForTheLimit() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.sources(Self.condition + "max_deleted = 1\n")
             _ = try await sync(fixture, "<a sku='1' name='A'/><a sku='2' name='B'/><a sku='3' name='C'/>", sources)

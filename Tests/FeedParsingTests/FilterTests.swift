@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Records that a table's `where` skips, and mistakes in expressions.
-@Suite(.onEachStore) struct FilterTests {
+@Suite struct FilterTests {
     private static func mapping(_ filter: String, _ columns: String = "") -> String {
         DerivedFixture.mapping(
             """
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// What is skipped is not in the feed, and a mirror deletes it.
-    @Test(arguments: [3, 1500]) func aMirrorDeletesWhatIsSkipped(count: Int) async throws {
+    @Test(.onEachStore, arguments: [3, 1500]) func aMirrorDeletesWhatIsSkipped(count: Int) async throws {
         let pad = String(repeating: "x", count: count)
         func document(_ price: (Int) -> String) -> String {
             DerivedFixture.document((0..<count).map { "id='\($0)' pad='\($0)\(pad)' price='\(price($0))'" })

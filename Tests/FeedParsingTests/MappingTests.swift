@@ -12,7 +12,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Mappings declared in `sources.toml`, over documents of a real server into a real store.
-@Suite(.onEachStore) struct MappingTests {
+@Suite struct MappingTests {
     /// Syncs a document by a request's declaration, given without its url.
     private func sync(
         _ fixture: EngineFixture, _ document: String, _ request: String, environment: [String: String] = [:]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func rowsOfSeveralTablesTakeValuesFromAboveBelowAndBeside() async throws {
+    @Test(.onEachStore) func rowsOfSeveralTablesTakeValuesFromAboveBelowAndBeside() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =
                 "sync = \"mirror\"\n"
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func recordsWithinRecordsOfTheirOwnKind() async throws {
+    @Test(.onEachStore) func recordsWithinRecordsOfTheirOwnKind() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = table(
                 "category", "category", #"key = ["id"]"#,
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func keysThatTheStoreGeneratesLeadFromChildToParent() async throws {
+    @Test(.onEachStore) func keysThatTheStoreGeneratesLeadFromChildToParent() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =
                 "sync = \"mirror\"\n" + table("shelf", "shelf", "", columns: "name = \"@name\"")
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func childrenAreMirroredWithinTheParentsThatWereSent() async throws {
+    @Test(.onEachStore) func childrenAreMirroredWithinTheParentsThatWereSent() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =
                 table("parent", "parent", #"key = ["id"]"#, columns: "id = \"@id\"")
@@ -209,11 +209,16 @@ import Testing
         INSERT INTO firm VALUES (7, 'Acme', 'Rome') ON CONFLICT DO NOTHING;
         """
 
-    @Test(arguments: [
-        ("missing = \"create\", set = { city = \"firm/@city\" }", "1|7,2|8", "7|Acme|Rome,8|Umbra|Oslo"),
-        ("missing = \"create\", set = { city = \"firm/@city\" }, update = true", "1|7,2|8", "7|Acme|Bonn,8|Umbra|Oslo"),
-        ("missing = \"null\"", "1|7,2|NULL", "7|Acme|Rome"),
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            ("missing = \"create\", set = { city = \"firm/@city\" }", "1|7,2|8", "7|Acme|Rome,8|Umbra|Oslo"),
+            (
+                "missing = \"create\", set = { city = \"firm/@city\" }, update = true", "1|7,2|8",
+                "7|Acme|Bonn,8|Umbra|Oslo"
+            ),
+            ("missing = \"null\"", "1|7,2|NULL", "7|Acme|Rome"),
+        ])
     func referencesByAnotherColumn(options: String, people: String, firms: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: Self.companies)
@@ -239,7 +244,7 @@ import Testing
     }
 
     /// Records of the feed give way to later ones; rows that are looked up again and again do not.
-    @Test func onlyRecordsAreReplaced() async throws {
+    @Test(.onEachStore) func onlyRecordsAreReplaced() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: Self.companies)
             let mapping = table(
@@ -254,7 +259,7 @@ import Testing
     }
 
     /// A row could not be found again by a key with a NULL in it: each sync would insert it once more.
-    @Test(arguments: ["firm='Nobody'", ""])
+    @Test(.onEachStore, arguments: ["firm='Nobody'", ""])
     func aKeyWithoutItsReferenceDiscards(firm: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
@@ -273,7 +278,7 @@ import Testing
     }
 
     /// Which rows the store has of the child is known only when the parent has its new name.
-    @Test func aRowWhoseParentIsRenamedStays() async throws {
+    @Test(.onEachStore) func aRowWhoseParentIsRenamedStays() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
@@ -300,7 +305,7 @@ import Testing
         }
     }
 
-    @Test func aReferenceToNothingDiscards() async throws {
+    @Test(.onEachStore) func aReferenceToNothingDiscards() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: Self.companies)
             let mapping = table(
@@ -334,7 +339,7 @@ import Testing
         }
     }
 
-    @Test func typesFormatsEnumerationsAndDefaults() async throws {
+    @Test(.onEachStore) func typesFormatsEnumerationsAndDefaults() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = table(
                 "t", "r", #"key = ["id"]"#,
@@ -377,7 +382,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotToBeOverwrittenIsWrittenOnce() async throws {
+    @Test(.onEachStore) func whatIsNotToBeOverwrittenIsWrittenOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = table(
                 "t", "r", #"key = ["id"]"#,
@@ -389,7 +394,7 @@ import Testing
         }
     }
 
-    @Test func encryptedColumnsAreCiphertextInTheStoreAndPlainInTheExport() async throws {
+    @Test(.onEachStore) func encryptedColumnsAreCiphertextInTheStoreAndPlainInTheExport() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = table(
                 "t", "r", #"key = ["id"]"#, columns: "id = \"@id\"\nsecret = { path = \".\", encrypted = true }")
@@ -411,7 +416,7 @@ import Testing
         }
     }
 
-    @Test func aNewColumnIsAddedAndAChangedTypeOrKeyIsRefused() async throws {
+    @Test(.onEachStore) func aNewColumnIsAddedAndAChangedTypeOrKeyIsRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let document = "<f><r id='1' a='2' b='3'/></f>"
             _ = try await sync(
@@ -456,7 +461,7 @@ import Testing
     }
 
     /// Generated rows with hostile text: there and back without a change.
-    @Test(arguments: 1...8)
+    @Test(.onEachStore, arguments: 1...8)
     func exportedRowsComeBackAsTheyWere(seed: Int) async throws {
         try await EngineFixture.with { (fixture) async throws in
             var random = SplitMix64(seed: UInt64(seed))

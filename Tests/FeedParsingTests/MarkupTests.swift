@@ -3,14 +3,13 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import TestEngine
-import TestStores
 import TestSupport
 import Testing
 @testable import FeedParsing
 @testable import TributaryEngine
 
 /// Elements that a parser class takes as markup.
-@Suite(.onEachStore) struct MarkupTests {
+@Suite struct MarkupTests {
     final class MarkupParser: FeedParser {
         private var item = Item()
 

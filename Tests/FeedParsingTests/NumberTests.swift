@@ -9,7 +9,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Numbers as feeds write them, and as they compare.
-@Suite(.onEachStore) struct NumberTests {
+@Suite struct NumberTests {
     private static func mapping(_ column: String) -> String {
         """
         [[sources.s.requests]]
@@ -22,7 +22,7 @@ import Testing
         "<r>" + prices.enumerated().map { "<o id='\($0)'>\($1)</o>" }.joined() + "</r>"
     }
 
-    @Test func aDecimalComparesAsANumberAndKeepsItsDigits() async throws {
+    @Test(.onEachStore) func aDecimalComparesAsANumberAndKeepsItsDigits() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let prices = ["9", "10.5", "8.50", "100", "0.1", "12345678901234567890.123456789", "-3"]
             fixture.server.document("/a", Self.offers(prices))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
+    @Test(.onEachStore, arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
     func aColumnOfATableThatIsThereHoldsDecimals(type: String) async throws {
         // Columns of PostgreSQL's have a type, and integers no fraction.
         guard StoreKind.current == .sqlite || !["INTEGER", ""].contains(type) else { return }
@@ -103,5 +103,35 @@ import Testing
         try await EngineFixture.expectMistake(
             Self.mapping("{ path = \".\", type = \"date\", decimal_separator = \",\" }"), "requires type"
         )
+    }
+
+    /// A constant is written as the feed writes its values.
+    @Test(.onEachStore) func aConstantIsConvertedAsItsTypeSays() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<r><i id='1'/></r>")
+            let report = try await fixture.sync(
+                """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "i"
+                key = ["id"]
+                [sources.s.requests.tables.columns]
+                id = "@id"
+                price = { value = "1,50", type = "decimal", decimal_separator = "," }
+                count = { value = "1 234", type = "integer", group_separator = " " }
+                flag = { value = "yes", type = "boolean" }
+                day = { value = "Mon, 02 Feb 2026 10:00:00 GMT", type = "date" }
+                text = { value = "yes" }
+                number = { value = 7 }
+                """
+            ).first
+            #expect(report?.error == nil)
+            let type = StoreKind.by(sqlite: "typeof(price) = 'real'", postgres: "pg_typeof(price) = 'numeric'::regtype")
+            #expect(
+                try fixture.rows("SELECT price, \(type), count, flag, day, text, number FROM t")
+                    == ["1.5|1|1234|1|2026-02-02|yes|7"])
+        }
     }
 }

@@ -105,7 +105,7 @@ extension Item: XMLRecord {}
         }
     }
 
-    @Test(.onEachStore) func namesHaveThePrefixesThatTheParserDeclares() async throws {
+    @Test func namesHaveThePrefixesThatTheParserDeclares() async throws {
         try await EngineFixture.with(parsers: [.class(EpisodesParser.self)]) { (fixture) async throws in
             fixture.server.document(
                 "/feed",

@@ -1,13 +1,12 @@
 import FeedModel
 import TestEngine
-import TestStores
 import TestSupport
 import Testing
 
 @testable import TributaryEngine
 
 /// `repair`: ill-formed XML on its way into a store.
-@Suite(.onEachStore) struct RepairTests {
+@Suite struct RepairTests {
     private static let document =
         "<items><item id='1&2'><name>Fish&nbsp;& Chips\u{1}</name></item><item id='3'><name>a <b, c<3</name></item></items>"
     private static let all = "repair = [\"characters\", \"entities\", \"ampersands\"]"

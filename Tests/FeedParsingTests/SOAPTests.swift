@@ -10,7 +10,7 @@ import Testing
 @testable import FeedConfiguration
 @testable import TributaryEngine
 
-/// Calls of SOAP operations. A server that this project did not write is asked in `Scripts/try-soap`.
+/// Calls of SOAP operations. `Scripts/trials/soap` sends them to a server that this project did not write.
 @Suite struct SOAPTests {
     private func request(_ soap: String) -> String {
         """

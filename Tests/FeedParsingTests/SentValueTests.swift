@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Columns that have what their request was sent for.
-@Suite(.onEachStore) struct SentValueTests {
+@Suite struct SentValueTests {
     private static func stack(_ columns: String) -> String {
         """
         [[sources.s.requests]]
@@ -36,7 +36,7 @@ import Testing
         fixture.server.document("/shops/2", "<offers><offer sku='z'/></offers>")
     }
 
-    @Test func aColumnHasTheRowForWhichItsRequestWasSent() async throws {
+    @Test(.onEachStore) func aColumnHasTheRowForWhichItsRequestWasSent() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(fixture)
             let stack = Self.stack(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func itMayReferToARowOfAnotherTable() async throws {
+    @Test(.onEachStore) func itMayReferToARowOfAnotherTable() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(fixture)
             fixture.server.document("/list", "<list><shop id='1' name='A'/><shop id='2' name='B'/></list>")

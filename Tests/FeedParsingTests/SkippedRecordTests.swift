@@ -8,7 +8,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Records that are left out, and what a mirror makes of their rows.
-@Suite(.onEachStore) struct SkippedRecordTests {
+@Suite struct SkippedRecordTests {
     private func mapping(
         _ options: String = "", key: String = "\"id\"", columns: String = "", table: String = ""
     ) -> String {
@@ -33,7 +33,7 @@ import Testing
         "<items>" + items.map { "<item id='\($0.key)' size='\($0.value)'/>" }.joined() + "</items>"
     }
 
-    @Test func aRecordThatIsSkippedDeletesNoRow() async throws {
+    @Test(.onEachStore) func aRecordThatIsSkippedDeletesNoRow() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", items(["1": "10", "2": "20", "3": "30"]))
             try await fixture.sync(mapping())
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// Where the key is what does not convert, any row may be the record's.
-    @Test func withoutAKeyNothingIsDeleted() async throws {
+    @Test(.onEachStore) func withoutAKeyNothingIsDeleted() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let other = mapping("key = \"b\"").replacing("/a", with: "/b").replacing("\"thing\"", with: "\"other\"")
             let sources = mapping("key = \"a\"") + other
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func keysOfSeveralColumnsAndScopesCount() async throws {
+    @Test(.onEachStore) func keysOfSeveralColumnsAndScopesCount() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = mapping(
                 "scope = { shop = \"x\" }", key: "\"shop\", \"id\", \"name\"", columns: "columns.name = \"@name\"")
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// So it is for documents of more rows than stay in memory, and for more keys than are remembered.
-    @Test func manyRecordsAreSkipped() async throws {
+    @Test(.onEachStore) func manyRecordsAreSkipped() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func document(_ wrong: Range<Int>, _ count: Int = 12_000) -> String {
                 let pad = String(repeating: "x", count: 400)
@@ -208,9 +208,11 @@ import Testing
     }
 
     /// What is within a left out record is left out with it, and what stands for it stays.
-    @Test(arguments: [
-        "", "CREATE TABLE IF NOT EXISTS thing (number INTEGER PRIMARY KEY, id INTEGER UNIQUE, size INTEGER);",
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            "", "CREATE TABLE IF NOT EXISTS thing (number INTEGER PRIMARY KEY, id INTEGER UNIQUE, size INTEGER);",
+        ])
     func theRecordsWithinAreLeftOut(schema: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: schema)
@@ -237,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func theRecordsWithinOneWithoutAKeyAreLeftOut() async throws {
+    @Test(.onEachStore) func theRecordsWithinOneWithoutAKeyAreLeftOut() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = mapping(table: Self.lines)
             fixture.server.document("/a", "<a>\(item("1", "10", lines: 1))\(item("q", "20", lines: 1, 2))</a>")

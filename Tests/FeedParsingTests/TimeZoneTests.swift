@@ -8,7 +8,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Times without an offset, in the zone that the source or the column names.
-@Suite(.onEachStore) struct TimeZoneTests {
+@Suite struct TimeZoneTests {
     private func sync(
         _ fixture: EngineFixture, _ document: String, source: String = "", column: String = "", format: String? = nil
     ) async throws {
@@ -33,9 +33,7 @@ import Testing
     }
 
     private func times(_ fixture: EngineFixture) throws -> [String] {
-        let at = StoreKind.by(
-            sqlite: "at", postgres: "to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
-        return try fixture.rows("SELECT id, \(at), day FROM event ORDER BY id")
+        try fixture.rows("SELECT id, at, day FROM event ORDER BY id")
     }
 
     private static let document = """
@@ -82,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func exportsAreReadAgain() async throws {
+    @Test(.onEachStore) func exportsAreReadAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = """
                 [sources.s]

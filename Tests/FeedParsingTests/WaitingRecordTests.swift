@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import Foundation
 import TestEngine
-import TestStores
 import TestSupport
 import Testing
 import XMLStream
@@ -49,7 +48,7 @@ import XMLStream
     }
 
     /// The values of one document do not reach another, and each document has its own facts.
-    @Test(.onEachStore) func documentsShareCompiledExpressions() async throws {
+    @Test func documentsShareCompiledExpressions() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for number in 1...40 {
                 let name = number == 20 ? "" : "<n>name \(number)</n>"

@@ -266,4 +266,21 @@ import Testing
             #expect(try tables.rows("SELECT key FROM tributary_request") == ["2"])
         }
     }
+
+    @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            for source in ["b", "c"] {
+                _ = try await store.commit(.of(source, [request(etag: "x", scope: ["shop": source])])) { 0 }
+            }
+            try store.writeLedger { ledger in
+                try ledger.requests.widenScopes(of: [RequestID(source: "b", key: "1")])
+                try ledger.requests.forgetValidators(
+                    of: [RequestID(source: "c", key: "1"), RequestID(source: "z", key: "1")])
+            }
+            #expect(
+                try tables.rows("SELECT source, etag, scope FROM tributary_request ORDER BY source") == [
+                    "b|x|{}", #"c|NULL|{"shop":"c"}"#,
+                ])
+        }
+    }
 }

@@ -238,6 +238,25 @@ import Testing
         }
     }
 
+    /// The feed has a child whose parent it does not have: nothing is lost without a word.
+    @Test func aChildWhoseParentTheFeedLacks() async throws {
+        let schema = """
+            CREATE TABLE parent (id text PRIMARY KEY);
+            CREATE TABLE child (id text PRIMARY KEY, parent text REFERENCES parent ON DELETE CASCADE);
+            """
+        try await StackFixture.with(schema) { (fixture) async throws in
+            func sync(_ parents: [String]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for parent in parents { try context.insert(into: "parent", ["id": parent]) }
+                    try context.insert(into: "child", ["id": "c", "parent": "p1"])
+                }
+            }
+            _ = try sync(["p1", "p2"])
+            #expect(throws: StoreError.self) { try sync(["p2"]) }
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|p1"])
+        }
+    }
+
     /// `a1` and `b1` leave the feed, and `c` moves to `b2`: `b1` goes once `c` has left it, and `a1` after `b1`.
     @Test(arguments: ["RESTRICT", "NO ACTION", "CASCADE"])
     func chainsOfParentsGoChildrenFirst(action: String) async throws {

@@ -75,4 +75,17 @@ import Testing
             #expect(key.contains("key column 'email'"))
         }
     }
+
+    @Test func unknownTableAndColumn() async throws {
+        try await with { fixture in
+            let table = #expect(throws: StoreError.self) {
+                try fixture.commit { try $0.insert(into: "nothing", ["a": 1]) }
+            }
+            #expect(table?.message.contains("no table 'nothing'") == true)
+            let column = #expect(throws: StoreError.self) {
+                try fixture.commit { try $0.insert(into: "company", ["id": 1, "nmae": 2]) }
+            }
+            #expect(column?.message.contains("no column 'nmae'") == true)
+        }
+    }
 }

@@ -2,6 +2,7 @@ import FeedModel
 import Foundation
 import GRDB
 import TestStores
+import TestSupport
 import Testing
 
 @testable import FeedStaging
@@ -298,6 +299,32 @@ import Testing
             #expect(try fixture.rows("SELECT count(*) FROM price") == ["\(requests)"])
             let third = try sync((0..<requests).map { ["b\(($0 + 1) % requests)"] })
             #expect(third == MergeCounts(unchanged: requests))
+        }
+    }
+
+    /// A generated model of inserts, updates and deletions: the store always equals the feed.
+    @Test(arguments: 0..<4)
+    func mirrorsWhateverTheFeedHas(seed: UInt64) async throws {
+        try await StackFixture.with(schema) { (fixture) async throws in
+            var random = SplitMix64(seed: seed)
+            for _ in 0..<6 {
+                var feed: [String: Item] = [:]
+                for _ in 0..<Int.random(in: 1...60, using: &random) {
+                    let id = String(Int.random(in: 0..<40, using: &random))
+                    let name = [nil, "", "é'\"", "x", "1"].randomElement(using: &random)!
+                    feed[id] = Item(id: id, name: name, size: [nil, 0, -1, .max].randomElement(using: &random)!)
+                }
+                let items = feed.values.shuffled(using: &random)
+                try fixture.commit(MergeRule(sync: .mirror)) { for item in items { try $0.insert(item) } }
+                let stored = try fixture.rows("SELECT id, name, size FROM item").sorted()
+                let expected = items.map { "\($0.id)|\($0.name ?? "NULL")|\($0.size.map(String.init) ?? "NULL")" }
+                #expect(stored == expected.sorted())
+            }
+            let changes = try fixture.rows(
+                "SELECT sum(CASE operation WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END) FROM tributary_change"
+            )
+            let count = try fixture.rows("SELECT count(*) FROM item")
+            #expect(changes == count)
         }
     }
 }

@@ -116,6 +116,18 @@ import Testing
         }
     }
 
+    /// Rows that are appended have no key, and no mirror takes them for missing ones of its own.
+    @Test func aMirrorBesideWhatIsAppended() async throws {
+        try await StackFixture.with("CREATE TABLE log (id INTEGER PRIMARY KEY, line text UNIQUE)") {
+            (fixture) async throws in
+            let merged = try fixture.commit([
+                (MergeRule(sync: .mirror, keys: ["log": ["line"]]), { try $0.insert(into: "log", ["line": "a"]) }),
+                (MergeRule(sync: .append), { try $0.insert(into: "log", ["line": "b"]) }),
+            ])
+            #expect(merged == MergeCounts(inserted: 2))
+        }
+    }
+
     /// Many shapes in a large feed, some of which reach the scratch database before another is known.
     @Test func manyShapes() async throws {
         let columns = (0..<6).map { "c\($0)" }

@@ -21,74 +21,13 @@ import Testing
     }
 
     /// Stages persons of firms, and the firms that are looked up, as a mapping does.
-    private func commit(
-        _ persons: [[StagedValue]], _ missing: RowShape.Missing, updates: Bool = false, to fixture: MergeFixture
-    ) throws -> MergeCounts {
+    private func commit(_ persons: [[StagedValue]], to fixture: MergeFixture) throws -> MergeCounts {
         try fixture.commit { context in
-            try context.stage(person(missing), MergeRule(), persons.map { [$0[0], $0[1]] })
-            guard missing == .create else { return }
+            try context.stage(person(.create), MergeRule(), persons.map { [$0[0], $0[1]] })
             var shape = RowShape.of("firm", ["name", "city"])
             shape.isLookUp = true
-            let rule = MergeRule(sync: updates ? .upsert : .insert, keys: ["firm": ["name"]])
+            let rule = MergeRule(sync: .insert, keys: ["firm": ["name"]])
             try context.stage(shape, rule, persons.map { [$0[1], $0[2]] })
-        }
-    }
-
-    @Test(arguments: [
-        (RowShape.Missing.create, false, "1|7,2|8", "7|Acme|Rome,8|Umbra|Oslo"),
-        (.create, true, "1|7,2|8", "7|Acme|Bonn,8|Umbra|Oslo"),
-        (.null, false, "1|7,2|NULL", "7|Acme|Rome"),
-    ])
-    func byAnotherColumn(missing: RowShape.Missing, updates: Bool, people: String, found: String) async throws {
-        try await MergeFixture.with(firms) { (fixture) async throws in
-            let persons: [[StagedValue]] = [["1", "Acme", "Bonn"], ["2", "Umbra", "Oslo"]]
-            _ = try commit(persons, missing, updates: updates, to: fixture)
-            #expect(try fixture.rows("SELECT id, firm_id FROM person ORDER BY id").joined(separator: ",") == people)
-            #expect(try fixture.rows("SELECT * FROM firm ORDER BY id").joined(separator: ",") == found)
-            let again = try commit(persons, missing, updates: updates, to: fixture)
-            #expect(again.inserted + again.updated + again.deleted == 0, "\(again)")
-        }
-    }
-
-    @Test func onlyRecordsAreReplaced() async throws {
-        try await MergeFixture.with(firms) { (fixture) async throws in
-            let persons: [[StagedValue]] = ["1", "2", "3", "2"].map { [.text($0), "Umbra", nil] }
-            let merged = try commit(persons, .create, to: fixture)
-            #expect(merged.replaced == 1, "\(merged)")
-            #expect(try fixture.rows("SELECT count(*) FROM person") == ["3"])
-        }
-    }
-
-    @Test func toNothingIsRefused() async throws {
-        try await MergeFixture.with(firms) { (fixture) async throws in
-            let error = #expect(throws: StoreError.self) {
-                try commit([["1", "Nobody", nil]], .discard, to: fixture)
-            }
-            let expected = "'firm_id' refers to a row of table 'firm' with name = \"Nobody\", which does not exist"
-            #expect(error?.message.contains(expected) == true, "\(String(describing: error))")
-            #expect(error?.code == .constraint)
-            #expect(try fixture.rows("SELECT * FROM person").isEmpty)
-        }
-    }
-
-    /// A row could not be found again by a key with a NULL in it: each sync would insert it once more.
-    @Test(arguments: ["Nobody", nil]) func aKeyWithoutItsReferenceIsRefused(firm: String?) async throws {
-        let schema = firms + "CREATE TABLE line (firm_id bigint REFERENCES firm, n text, UNIQUE (firm_id, n))"
-        try await MergeFixture.with(schema) { (fixture) async throws in
-            let shape = RowShape.of(
-                "line", ["n"], [.init(column: "firm_id", table: "firm", lookups: ["name"], missing: .null)])
-            let rule = MergeRule(keys: ["line": ["firm_id", "n"]])
-            let error = #expect(throws: StoreError.self) {
-                try fixture.commit(rule) {
-                    try $0.stage(shape, rule, [["1", "Acme"], ["2", firm.map { .text($0) } ?? nil]])
-                }
-            }
-            #expect(error?.message.contains("firm_id'") == true, "\(String(describing: error))")
-            #expect(try fixture.rows("SELECT * FROM line").isEmpty)
-            let whole = try fixture.commit(rule) { try $0.stage(shape, rule, [["1", "Acme"], ["1", "Acme"]]) }
-            #expect(whole == MergeCounts(inserted: 1, replaced: 1))
-            let again = try fixture.commit(rule) { try $0.stage(shape, rule, [["1", "Acme"]]) }
-            #expect(again == MergeCounts(unchanged: 1))
         }
     }
 
@@ -111,70 +50,10 @@ import Testing
         }
     }
 
-    /// Which rows the store has of the child is known only when the parent has its new name.
-    @Test func aRowWhoseParentIsRenamedStays() async throws {
-        let schema = """
-            CREATE TABLE shop (id bigint PRIMARY KEY, code text UNIQUE);
-            CREATE TABLE shelf (\(Self.id), shop bigint REFERENCES shop, n bigint, UNIQUE (shop, n));
-            CREATE TABLE label (id text PRIMARY KEY, shelf bigint REFERENCES shelf ON DELETE CASCADE);
-            """
-        try await MergeFixture.with(schema) { (fixture) async throws in
-            func commit(_ code: String) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    try context.stage(
-                        .of("shop", ["id", "code"]), MergeRule(sync: .mirror), [[1, .text(code)]])
-                    try context.stage(
-                        .of(
-                            "shelf", ["n"], [.init(column: "shop", table: "shop", lookups: ["code"], missing: .discard)]
-                        ),
-                        MergeRule(sync: .mirror, keys: ["shelf": ["shop", "n"]]), [[7, .text(code)]])
-                    try context.stage(.of("label", ["id", "shelf"]), MergeRule(sync: .mirror), [["l", 1]])
-                }
-            }
-            #expect(try commit("a") == MergeCounts(inserted: 3))
-            #expect(try commit("b") == MergeCounts(updated: 1, unchanged: 2))
-            #expect(try fixture.rows("SELECT id, shop, n FROM shelf") == ["1|1|7"])
-            #expect(try fixture.rows("SELECT id, shelf FROM label") == ["l|1"])
-        }
-    }
-
     // MARK: - Records
-
-    private let library = """
-        CREATE TABLE shelf (\(id), name text);
-        CREATE TABLE book (\(id), shelf bigint REFERENCES shelf, title text);
-        CREATE TABLE mark (\(id), book bigint REFERENCES book, page text);
-        """
 
     private static func parent(_ column: String, _ table: String) -> RowShape.Reference {
         .init(column: column, table: table, lookups: [], missing: .discard)
-    }
-
-    @Test func keysThatTheStoreGenerates() async throws {
-        try await MergeFixture.with(library) { (fixture) async throws in
-            let rule = MergeRule(sync: .mirror)
-            func commit(_ page: StagedValue) throws -> MergeCounts {
-                try fixture.commit(rule) { context in
-                    // As elements end.
-                    try context.stage(
-                        .of("mark", ["page"], [Self.parent("book", "book")]), rule,
-                        [["1", 11], [page, 11], ["1", 12]])
-                    try context.stage(
-                        .of("book", ["title"], [Self.parent("shelf", "shelf")], numbered: true), rule,
-                        [["A", 1, 11], ["A", 2, 12]])
-                    try context.stage(.of("shelf", ["name"], numbered: true), rule, [["x", 1], ["y", 2]])
-                }
-            }
-            let joined = """
-                SELECT shelf.name, book.title, mark.page FROM mark JOIN book ON book.id = mark.book
-                JOIN shelf ON shelf.id = book.shelf ORDER BY 1, 3
-                """
-            #expect(try commit("2") == MergeCounts(inserted: 7))
-            #expect(try fixture.rows(joined) == ["x|A|1", "x|A|2", "y|A|1"])
-            #expect(try commit("2") == MergeCounts(unchanged: 7))
-            #expect(try commit("3") == MergeCounts(inserted: 1, deleted: 1, unchanged: 6))
-            #expect(try fixture.rows(joined) == ["x|A|1", "x|A|3", "y|A|1"])
-        }
     }
 
     /// A record that a later one with the same key replaces: what refers to it refers to the later one.
@@ -201,39 +80,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func childrenAreMirroredWithinTheParentsThatWereSent(isGenerated: Bool) async throws
-    {
-        let key = isGenerated ? Self.id : "id bigint PRIMARY KEY"
-        let schema = """
-            CREATE TABLE parent (\(key), name text UNIQUE);
-            CREATE TABLE child (parent bigint REFERENCES parent, name text, PRIMARY KEY (parent, name));
-            """
-        try await MergeFixture.with(schema) { (fixture) async throws in
-            let rule = MergeRule(keys: isGenerated ? ["parent": ["name"]] : [:])
-            let mirror = MergeRule(sync: .mirror)
-            func commit(_ children: [Int64: [String]]) throws -> MergeCounts {
-                try fixture.commit(rule) { context in
-                    let parents = children.keys.sorted()
-                    let columns = isGenerated ? ["name"] : ["id", "name"]
-                    try context.stage(
-                        .of("parent", columns, numbered: true), rule,
-                        parents.map { (isGenerated ? [] : [.integer($0)]) + [.text("p\($0)"), .integer($0)] })
-                    try context.stage(
-                        .of(
-                            "child", ["name"], [Self.parent("parent", "parent")],
-                            within: .init(column: "parent", parent: "parent")), mirror,
-                        parents.flatMap { parent in (children[parent] ?? []).map { [.text($0), .integer(parent)] } })
-                }
-            }
-            #expect(try commit([1: ["a", "b"], 2: ["c"]]) == MergeCounts(inserted: 5))
-            #expect(try commit([1: ["b"]]) == MergeCounts(deleted: 1, unchanged: 2))
-            let left = "SELECT p.name, c.name FROM child c JOIN parent p ON p.id = c.parent ORDER BY 1, 2"
-            #expect(try fixture.rows(left) == ["p1|b", "p2|c"])
-            #expect(try commit([2: []]) == MergeCounts(deleted: 1, unchanged: 1))
-            #expect(try fixture.rows(left) == ["p1|b"])
-        }
-    }
-
     /// The domain refuses NULL, and the value is looked up once the row is staged.
     @Test func toAColumnOfADomain() async throws {
         let schema = """
@@ -242,7 +88,7 @@ import Testing
             CREATE TABLE person (id text PRIMARY KEY, firm_id firm_number REFERENCES firm);
             """
         try await MergeFixture.with(schema) { (fixture) async throws in
-            let merged = try commit([["1", "Acme", nil]], .create, to: fixture)
+            let merged = try commit([["1", "Acme", nil]], to: fixture)
             #expect(merged.inserted == 2)
             #expect(try fixture.rows("SELECT id, firm_id FROM person") == ["1|1"])
         }

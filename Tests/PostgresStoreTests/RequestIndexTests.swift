@@ -166,44 +166,4 @@ import Testing
             try store.close()
         }
     }
-
-    @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let store = try database.openStore(schema: schema)
-            for source in ["b", "c"] {
-                _ = try await store.commit(.of(source, [request(etag: "x", scope: ["shop": source])])) { 0 }
-            }
-            #expect(try others(store, scope: ["shop": "z"]) == [])
-            let connection = try database.connect()
-            let ledger = connection.ledger().requests
-            try ledger.widenScopes(of: [RequestID(source: "b", key: "1")])
-            try ledger.forgetValidators(of: [RequestID(source: "c", key: "1"), RequestID(source: "z", key: "1")])
-            #expect(try others(store, scope: ["shop": "z"]) == ["b"])
-            #expect(
-                try database.rows("SELECT source, etag, scope FROM tributary_request ORDER BY source") == [
-                    "b|x|{}", #"c|NULL|{"shop": "c"}"#,
-                ])
-            try store.close()
-        }
-    }
-
-    @Test func sourcesThatMirrorTheSameRowsAreShownToTheCheck() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let store = try database.openStore(schema: schema)
-            _ = try await store.commit(.of("b", [request(scope: ["shop": "n"])])) { 0 }
-            var commit = Commit.of("a", mirrors: [MirroredRows(table: "item", scope: ["shop": "n"])])
-            commit.checkMirrors = { rows, requests, _ in
-                throw StoreError(.conflict, "\(rows.table): \(requests.map(\.source))")
-            }
-            let error = await message { [commit] in
-                _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 }
-            }
-            #expect(error == #"item: ["b"]"#)
-            commit.mirrors = [MirroredRows(table: "item", scope: ["shop": "s"])]
-            commit.checkMirrors = { _, requests, _ in #expect(requests.isEmpty) }
-            _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 }
-            #expect(try store.runs(limit: 9).map(\.source) == ["a", "b"])
-            try store.close()
-        }
-    }
 }

@@ -59,30 +59,6 @@ import Testing
         }
     }
 
-    @Test func aStackThatIsRefusedLeavesNothing() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let store = try database.openStore(schema: schema + "; ALTER TABLE item ADD CHECK (price < 5)")
-            let error = message { _ = try merge(store, "a", etag: "1", scope: ["shop": "n"], [("x", "9")]) }
-            #expect(error?.hasPrefix("table 'item': ") == true, "\(error ?? "")")
-            #expect(try store.runs(limit: 1).isEmpty)
-            #expect(try store.states(of: "a").requests.isEmpty)
-            try store.close()
-        }
-    }
-
-    @Test func whoeverLosesRowsToAnotherIsSentAgain() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            let store = try database.openStore(schema: schema)
-            _ = try merge(store, "a", etag: "1", scope: ["shop": "n"], [("x", "1"), ("y", "2")])
-            // The other source mirrors the whole table.
-            let other = try merge(store, "b", etag: "1", scope: [:], [("x", "1")])
-            #expect(other.counts.deleted == 1)
-            #expect(try store.states(of: "a").requests["1"]?.validators.isEmpty == true)
-            #expect(try store.states(of: "b").requests["1"]?.validators.etag == "1")
-            try store.close()
-        }
-    }
-
     @Test func aPlanShowsChangesAndMakesNone() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore(schema: schema)

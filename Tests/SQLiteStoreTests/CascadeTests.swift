@@ -99,26 +99,6 @@ import Testing
         }
     }
 
-    /// The feed has a child whose parent it does not have: nothing is lost without a word.
-    @Test func aChildWhoseParentTheFeedLacks() async throws {
-        let schema = """
-            CREATE TABLE parent (id TEXT PRIMARY KEY);
-            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent ON DELETE CASCADE);
-            """
-        try await StoreFixture.with(schema) { fixture in
-            func sync(_ parents: [String]) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    for parent in parents { try context.insert(into: "parent", ["id": parent]) }
-                    try context.insert(into: "child", ["id": "c", "parent": "p1"])
-                }
-            }
-            _ = try sync(["p1", "p2"])
-            let error = #expect(throws: StoreError.self) { try sync(["p2"]) }
-            #expect(error?.message.contains("REFERENCES parent") == true)
-            #expect(try fixture.rows("SELECT * FROM child") == ["c|p1"])
-        }
-    }
-
     /// The requests whose rows were taken are unconditional next time: another source's, and one of this stack's that
     /// answered 304.
     @Test func validatorsOfWhoeverWroteThem() async throws {

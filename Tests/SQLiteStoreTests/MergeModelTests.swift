@@ -1,5 +1,6 @@
 import FeedModel
 import GRDB
+import TestSupport
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
@@ -23,7 +24,7 @@ import Testing
             CREATE INDEX child_parent ON child (parent);
             """
         try await StoreFixture.with(schema) { fixture in
-            var random = SplitMix(seed: seed)
+            var random = SplitMix64(seed: seed)
             var parents: [String: Node] = [:]
             var children: [String: Node] = [:]
             for _ in 0..<10 {
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    private func feed(_ random: inout SplitMix) -> (parents: [String: Node], children: [String: Node]) {
+    private func feed(_ random: inout SplitMix64) -> (parents: [String: Node], children: [String: Node]) {
         func nodes(_ prefix: String, _ parents: [String]) -> [String: Node] {
             let ids = (0..<8).filter { _ in Bool.random(using: &random) } + [9]
             let slots = Array(0..<12).shuffled(using: &random)

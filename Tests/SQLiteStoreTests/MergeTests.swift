@@ -8,8 +8,6 @@ import TestSupport
 import Testing
 
 @Suite struct MergeTests {
-    let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
-
     @Test func tablesWithoutRowIDs() async throws {
         let schema = "CREATE TABLE pair (a TEXT, b TEXT, v INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID"
         try await StoreFixture.with(schema) { (fixture) throws in
@@ -66,52 +64,5 @@ import Testing
             }
             #expect(try fixture.rows("SELECT count(*), min(size) FROM item") == ["10000|2"])
         }
-    }
-
-    @Test func smallFeedsKeepTheirOrder() async throws {
-        try await StoreFixture.with("CREATE TABLE e (id INTEGER PRIMARY KEY, k TEXT UNIQUE)") { fixture in
-            try fixture.commit(MergeRule(keys: ["e": ["k"]])) { context in
-                for key in ["z", "m", "a", "q"] { try context.insert(into: "e", ["k": key]) }
-            }
-            #expect(try fixture.rows("SELECT k FROM e ORDER BY id") == ["z", "m", "a", "q"])
-        }
-    }
-
-    /// A generated model of inserts, updates and deletions: the store always equals the feed.
-    @Test(arguments: 0..<8)
-    func mirrorsWhateverTheFeedHas(seed: UInt64) async throws {
-        try await StoreFixture.with(schema) { fixture in
-            var random = SplitMix(seed: seed)
-            for _ in 0..<6 {
-                var feed: [String: Item] = [:]
-                for _ in 0..<Int.random(in: 1...60, using: &random) {
-                    let id = String(Int.random(in: 0..<40, using: &random))
-                    let name = [nil, "", "é'\"", "x", "1"].randomElement(using: &random)!
-                    feed[id] = Item(id: id, name: name, size: [nil, 0, -1, .max].randomElement(using: &random)!)
-                }
-                let items = feed.values.shuffled(using: &random)
-                try fixture.commit(MergeRule(sync: .mirror)) { for item in items { try $0.insert(item) } }
-                let stored = try fixture.store.reader.read { try Item.fetchAll($0) }
-                #expect(Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) }) == feed)
-            }
-            let changes = try fixture.rows(
-                "SELECT sum(CASE operation WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END) FROM tributary_change"
-            )
-            let count = try fixture.rows("SELECT count(*) FROM item")
-            #expect(changes == count)
-        }
-    }
-}
-
-/// A small generator whose numbers depend on its seed only (Steele, Lea and Flood, 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -30,18 +30,6 @@ import Testing
         }
     }
 
-    /// Rows that are appended have no key, and no mirror takes them for missing ones of its own.
-    @Test func aMirrorBesideWhatIsAppended() async throws {
-        try await StoreFixture.with("CREATE TABLE log (id INTEGER PRIMARY KEY, line TEXT UNIQUE)") { fixture in
-            let merged = try fixture.commit([
-                (MergeRule(sync: .mirror, keys: ["log": ["line"]]), { try $0.insert(into: "log", ["line": "a"]) }),
-                (MergeRule(sync: .append), { try $0.insert(into: "log", ["line": "b"]) }),
-            ])
-            #expect(merged == MergeCounts(inserted: 2))
-        }
-    }
-
-    /// Many shapes in a large feed, some of which reach the scratch database before another is known.
     /// Each shape has a batch of its own, and together they are more than memory holds.
     @Test func moreShapesOfOneKeyThanMemoryHolds() async throws {
         let columns = (0..<150).map { "c\($0)" }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedModel
 import Foundation
 import TestSupport
@@ -19,7 +19,7 @@ final class Feed {
         init(_ items: [Int: String], _ changedAt: Date) {
             self.items = items
             self.changedAt = changedAt
-            digest = SHA256.hash(data: Data(Self.document(items).utf8)).map { String(format: "%02x", $0) }.joined()
+            digest = SHA256.digest(of: Data(Self.document(items).utf8)).hexadecimal
         }
 
         var document: String { Self.document(items) }

@@ -98,9 +98,13 @@ package struct EngineFixture {
     package static func expectMistake(
         _ sources: String, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        try await with { (fixture) async throws in
+        try await withTemporaryFolder { (folder) async throws in
+            let text =
+                "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n"
+                + sources.replacingOccurrences(of: "URL", with: "http://127.0.0.1:1")
+            let file = try folder.write(text, to: "sources.toml")
             #expect(sourceLocation: sourceLocation) {
-                try fixture.configuration(sources)
+                try TributaryConfiguration(file: file, parsers: registry, environment: [:])
             } throws: { error in
                 "\(error)".contains(expected)
             }

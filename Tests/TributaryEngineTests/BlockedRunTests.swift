@@ -11,7 +11,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Blocked runs, and what becomes of their documents: whether or not bodies are kept besides.
-@Suite(.onEachStore) struct BlockedRunTests {
+@Suite struct BlockedRunTests {
     /// `keep_bodies` absent, and given.
     static let mappings = [KeptBodyTests.mapping(""), KeptBodyTests.mapping()]
 
@@ -43,7 +43,7 @@ import TributaryStores
         #expect(!work.contains { $0.hasSuffix(".body") }, "\(work)", sourceLocation: sourceLocation)
     }
 
-    @Test func aReplayIsBlockedLikeASync() async throws {
+    @Test(.onEachStore) func aReplayIsBlockedLikeASync() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)))
             try await fixture.sync(KeptBodyTests.mapping())
@@ -62,7 +62,9 @@ import TributaryStores
         }
     }
 
-    @Test(arguments: mappings) func theDocumentsOfTheBlockedRunAreCommitted(_ mapping: String) async throws {
+    @Test(.onEachStore, arguments: mappings) func theDocumentsOfTheBlockedRunAreCommitted(_ mapping: String)
+        async throws
+    {
         try await EngineFixture.with { (fixture) async throws in
             Self.serve(0..<400, etag: "1", fixture)
             try await fixture.sync(mapping)
@@ -138,7 +140,7 @@ import TributaryStores
         }
     }
 
-    @Test func aBlockedRunShowsItsChangesTheLargestFirst() async throws {
+    @Test(.onEachStore) func aBlockedRunShowsItsChangesTheLargestFirst() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
             Self.serve(0..<200, etag: "1", fixture)
@@ -156,7 +158,7 @@ import TributaryStores
     }
 
     /// No more rows than were accepted, but others.
-    @Test func otherRowsThanWereShownAreBlockedAgain() async throws {
+    @Test(.onEachStore) func otherRowsThanWereShownAreBlockedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
             Self.serve(0..<200, etag: "1", fixture)
@@ -177,7 +179,7 @@ import TributaryStores
         }
     }
 
-    @Test func moreThanWasShownIsBlockedAgain() async throws {
+    @Test(.onEachStore) func moreThanWasShownIsBlockedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
             Self.serve(0..<200, etag: "1", fixture)

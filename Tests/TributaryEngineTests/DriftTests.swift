@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Under another declaration, the next document is a first one again; where nothing is committed, nothing is told.
-    @Test(.onEachStore) func anotherDeclarationBeginsAgain() async throws {
+    @Test func anotherDeclarationBeginsAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = HookFixture.mapping()
             func drift(_ document: String, _ mapping: String) async throws -> [Drift] {
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// What one document of several has is no drift of the others.
-    @Test(.onEachStore) func theDocumentsOfARunAreLookedAtTogether() async throws {
+    @Test func theDocumentsOfARunAreLookedAtTogether() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = HookFixture.mapping("s", "documents = \"*.xml\"")
             func serve(_ documents: [String]) throws {

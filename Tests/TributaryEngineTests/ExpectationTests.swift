@@ -12,7 +12,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// `min_rows` and `expect`: conditions on the staged rows, before they are committed.
-@Suite(.onEachStore) struct ExpectationTests {
+@Suite struct ExpectationTests {
     private static func mapping(_ options: String = "", tableOptions: String = "", key: String = "things") -> String {
         """
         [[sources.s.requests]]
@@ -49,7 +49,7 @@ import TributaryStores
         return try #require(try await fixture.sync(mapping).first)
     }
 
-    @Test func tooFewRowsDiscardTheRun() async throws {
+    @Test(.onEachStore) func tooFewRowsDiscardTheRun() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let document = Self.items(["1", "2", "3"])
             #expect(try await sync(Self.mapping("min_rows = 3"), document, fixture).outcome == .committed)
@@ -70,7 +70,7 @@ import TributaryStores
         }
     }
 
-    @Test func rowsOfAnotherRequestDoNotCount() async throws {
+    @Test(.onEachStore) func rowsOfAnotherRequestDoNotCount() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let both =
                 Self.mapping().replacing("sync = \"mirror\"", with: "")
@@ -84,13 +84,16 @@ import TributaryStores
     }
 
     /// Numbers compare as numbers in either store, whatever they are staged as.
-    @Test(arguments: [
-        "(SELECT count(*) FROM staged.thing) = 3", "SELECT price > 9 FROM staged.thing",
-        "SELECT max(price) = 1000.5 FROM staged.thing", "(SELECT sum(sold) FROM staged.thing) = 2",
-        "NOT EXISTS (SELECT 1 FROM staged.thing WHERE price IS NULL)",
-        "WITH t AS (SELECT id FROM staged.thing) SELECT count(*) > 0 FROM t", "SELECT count(*) = 3 FROM thing -- all",
-        "(SELECT count(*) FROM staged.item) = 0",
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            "(SELECT count(*) FROM staged.thing) = 3", "SELECT price > 9 FROM staged.thing",
+            "SELECT max(price) = 1000.5 FROM staged.thing", "(SELECT sum(sold) FROM staged.thing) = 2",
+            "NOT EXISTS (SELECT 1 FROM staged.thing WHERE price IS NULL)",
+            "WITH t AS (SELECT id FROM staged.thing) SELECT count(*) > 0 FROM t",
+            "SELECT count(*) = 3 FROM thing -- all",
+            "(SELECT count(*) FROM staged.item) = 0",
+        ])
     func whatHoldsIsCommitted(_ sql: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let report = try await sync(Self.expecting(sql), Self.items(["10", "1000.5", "20.25"]), fixture)
@@ -99,13 +102,15 @@ import TributaryStores
         }
     }
 
-    @Test(arguments: [
-        ("(SELECT count(*) FROM staged.thing) > 3", "(it gave 0)"),
-        ("SELECT price < 20 FROM staged.thing", "(it gave 0"),
-        ("/* each */ -- of them\\nSELECT price < 20 FROM staged.thing", "(it gave 0"),
-        ("SELECT count(*) > 3, count(*) AS rows, max(id) AS last FROM staged.thing", "(found rows = 3, last = 2)"),
-        ("SELECT 1 FROM staged.thing WHERE id = 'x'", "(it gave no row)"), ("NULL", "(it gave NULL)"),
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            ("(SELECT count(*) FROM staged.thing) > 3", "(it gave 0)"),
+            ("SELECT price < 20 FROM staged.thing", "(it gave 0"),
+            ("/* each */ -- of them\\nSELECT price < 20 FROM staged.thing", "(it gave 0"),
+            ("SELECT count(*) > 3, count(*) AS rows, max(id) AS last FROM staged.thing", "(found rows = 3, last = 2)"),
+            ("SELECT 1 FROM staged.thing WHERE id = 'x'", "(it gave no row)"), ("NULL", "(it gave NULL)"),
+        ])
     func whatDoesNotHoldIsDiscarded(_ sql: String, found: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.expecting(sql, ", message = \"there are many things\"")
@@ -128,11 +133,14 @@ import TributaryStores
         }
     }
 
-    @Test(arguments: [
-        "ATTACH '/tmp/other.sqlite' AS other", "DELETE FROM staged.thing", "SELECT 1; SELECT 2", "PRAGMA user_version",
-        "SELECT load_extension('x')", "SELECT count(*) FROM staged.nothing", "CREATE TABLE staged.t (a)", "1 = ",
-        "SELECT price2 FROM staged.thing",
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            "ATTACH '/tmp/other.sqlite' AS other", "DELETE FROM staged.thing", "SELECT 1; SELECT 2",
+            "PRAGMA user_version",
+            "SELECT load_extension('x')", "SELECT count(*) FROM staged.nothing", "CREATE TABLE staged.t (a)", "1 = ",
+            "SELECT price2 FROM staged.thing",
+        ])
     func whatIsNoConditionIsRefused(_ sql: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let report = try await sync(Self.expecting(sql), Self.items(["10"]), fixture)
@@ -148,7 +156,7 @@ import TributaryStores
         }
     }
 
-    @Test func checkTakesWhatIsACondition() async throws {
+    @Test(.onEachStore) func checkTakesWhatIsACondition() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.expecting("SELECT price > 0 FROM staged.thing")
             #expect(try await sync(mapping, Self.items(["10"]), fixture).outcome == .committed)
@@ -240,7 +248,7 @@ import TributaryStores
     }
 
     /// Rows that no longer fit into memory are looked at, too, and merged as without a condition.
-    @Test func manyRowsAreLookedAtAndMerged() async throws {
+    @Test(.onEachStore) func manyRowsAreLookedAtAndMerged() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("min_rows = 60000\nexpect = [{ sql = \"SELECT price >= 0 FROM staged.thing\" }]")
             var prices = (0..<60_000).map(String.init)
@@ -253,7 +261,7 @@ import TributaryStores
     }
 
     /// One that would never end is stopped with the run.
-    @Test(.timeLimit(.minutes(5))) func anEndlessConditionIsStopped() async throws {
+    @Test(.onEachStore, .timeLimit(.minutes(5))) func anEndlessConditionIsStopped() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.items(["1"]))
             let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

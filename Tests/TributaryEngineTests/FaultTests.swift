@@ -12,7 +12,7 @@ import Testing
 import TributaryStores
 
 /// Whatever goes wrong, the store's rows are byte for byte what they were, and a run says why.
-@Suite(.onEachStore) struct FaultTests {
+@Suite struct FaultTests {
     /// Rows and validators of a good run, so that there is something to lose.
     private func prepare(_ fixture: EngineFixture) async throws -> [String] {
         fixture.server.document("/good", EngineFixture.items(["1", "2"]), etag: "\"good\"")
@@ -51,7 +51,7 @@ import TributaryStores
         }
     }
 
-    @Test(arguments: Fault.all)
+    @Test(.onEachStore, arguments: Fault.all)
     func theSecondOfThreeAfterManyRows(fault: Fault) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let before = try await prepare(fixture)
@@ -105,7 +105,7 @@ import TributaryStores
     }
 
     /// A limit of SQLite's own stands in for a disk.
-    @Test func theStoresDiskIsFull() async throws {
+    @Test(.onEachStore) func theStoresDiskIsFull() async throws {
         guard StoreKind.current == .sqlite else { return }
         try await EngineFixture.with { (fixture) async throws in
             let before = try await prepare(fixture)
@@ -127,7 +127,7 @@ import TributaryStores
         }
     }
 
-    @Test func secretsAreInNoError() async throws {
+    @Test(.onEachStore) func secretsAreInNoError() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/secret") { _ in
                 [StubServer.head(302, ["Location": "/login?token=hunter22", "Content-Length": "0"])]

@@ -11,7 +11,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Requests that are sent once for each row that the stack has staged.
-@Suite(.onEachStore) struct ForEachTests {
+@Suite struct ForEachTests {
     private func stack(_ options: String = "", query: String = "SELECT id FROM staged.company ORDER BY id") -> String {
         """
         [[sources.s.requests]]
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func oneRequestForEachStagedRow() async throws {
+    @Test(.onEachStore) func oneRequestForEachStagedRow() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let ids = ["a", "b/c d", "e"]
             fixture.server.document("/companies", companies(ids + ["a"]), etag: "\"1\"")
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func theStoreCanBeAskedBesides() async throws {
+    @Test(.onEachStore) func theStoreCanBeAskedBesides() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/companies", companies(["a", "b"]))
             fixture.server.document("/items/a", item("1", of: "a"))
@@ -195,16 +195,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("SELECT nope FROM staged.company", "no such column: nope|column \"nope\" does not exist"),
-        ("DELETE FROM staged.company", "for_each"),
-        (
-            "SELECT id FROM staged.companies",
-            "no such table: staged.companies|relation \"staged.companies\" does not exist"
-        ),
-        ("SELECT name FROM staged.company", "no column 'id'"),
-        ("SELECT NULL AS id FROM staged.company", "no value in its column 'id'"),
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            ("SELECT nope FROM staged.company", "no such column: nope|column \"nope\" does not exist"),
+            ("DELETE FROM staged.company", "for_each"),
+            (
+                "SELECT id FROM staged.companies",
+                "no such table: staged.companies|relation \"staged.companies\" does not exist"
+            ),
+            ("SELECT name FROM staged.company", "no column 'id'"),
+            ("SELECT NULL AS id FROM staged.company", "no value in its column 'id'"),
+        ])
     func wrongQueries(query: String, expected: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/companies", companies(["a"]))

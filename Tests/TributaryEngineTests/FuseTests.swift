@@ -11,7 +11,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Commits that would delete or change more rows than `max_deleted` and `max_changed` allow.
-@Suite(.onEachStore) struct FuseTests {
+@Suite struct FuseTests {
     private static func mapping(_ options: String = "", path: String = "/a", tableOptions: String = "") -> String {
         """
         [[sources.s.requests]]
@@ -56,13 +56,13 @@ import TributaryStores
         }
     }
 
-    @Test func halfAListIsHeldBack() async throws {
+    @Test(.onEachStore) func halfAListIsHeldBack() async throws {
         try await expectHeld(
             Self.items(0..<90),
             "would delete 110 of the 200 rows of table 'thing', which is more than max_deleted = 50%")
     }
 
-    @Test func renumberedItemsAreHeldBack() async throws {
+    @Test(.onEachStore) func renumberedItemsAreHeldBack() async throws {
         try await expectHeld(Self.items(1000..<1200), "would delete 200 of the 200 rows")
     }
 
@@ -116,7 +116,7 @@ import TributaryStores
     }
 
     /// All parents are there, and none of their children.
-    @Test func aChildTableIsNotEmptiedByAllowEmpty() async throws {
+    @Test(.onEachStore) func aChildTableIsNotEmptiedByAllowEmpty() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =
                 Self.mapping("allow_empty = true") + """
@@ -137,7 +137,7 @@ import TributaryStores
         }
     }
 
-    @Test func eachScopeIsLookedAt() async throws {
+    @Test(.onEachStore) func eachScopeIsLookedAt() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let two =
                 Self.mapping("scope = { shop = \"a\" }", path: "/a")
@@ -162,7 +162,7 @@ import TributaryStores
         }
     }
 
-    @Test func anUpsertIsMeasuredByAllRowsOfItsScope() async throws {
+    @Test(.onEachStore) func anUpsertIsMeasuredByAllRowsOfItsScope() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("max_changed = \"50%\"").replacing("mirror", with: "upsert")
             fixture.server.document("/a", Self.items(0..<200))

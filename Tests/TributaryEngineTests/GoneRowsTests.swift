@@ -12,7 +12,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Mirrors that mark rows as gone instead of deleting them: `deleted = "gone_at"`.
-@Suite(.onEachStore) struct GoneRowsTests {
+@Suite struct GoneRowsTests {
     static func mapping(_ options: String = "", path: String = "/a", tableOptions: String = "") -> String {
         """
         [[sources.s.requests]]
@@ -44,7 +44,7 @@ import TributaryStores
     private static let changelog =
         "SELECT run, \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY id"
 
-    @Test func aRowIsMarkedAndComesBack() async throws {
+    @Test(.onEachStore) func aRowIsMarkedAndComesBack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let rows = { try fixture.rows("SELECT id, name, gone_at FROM thing ORDER BY id") }
             fixture.server.document("/a", Self.items("a", "b", "c"))
@@ -77,7 +77,7 @@ import TributaryStores
     }
 
     /// Rows that are gone count neither as deleted nor among the rows of the scope.
-    @Test func theFuseLooksAtRowsThatAreThere() async throws {
+    @Test(.onEachStore) func theFuseLooksAtRowsThatAreThere() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func sync(_ count: Int, _ name: String = "n", _ options: String = "") async throws -> RunReport? {
                 let ids = (1000..<1000 + count).map(String.init)
@@ -95,7 +95,7 @@ import TributaryStores
         }
     }
 
-    @Test func scopesAndSeveralRequests() async throws {
+    @Test(.onEachStore) func scopesAndSeveralRequests() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let two = { (names: [String]) in
                 names.map { Self.mapping("scope = { shop = \"\($0)\" }", path: "/\($0)") }.joined()
@@ -117,7 +117,7 @@ import TributaryStores
     }
 
     /// A request that only adds to the table brings rows back, too.
-    @Test func requestsThatDoNotMirrorBringRowsBack() async throws {
+    @Test(.onEachStore) func requestsThatDoNotMirrorBringRowsBack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for (mode, name) in [("upsert", "new"), ("insert", "n")] {
                 let sources =
@@ -138,7 +138,7 @@ import TributaryStores
         }
     }
 
-    @Test func windowsLimitWhatIsMarked() async throws {
+    @Test(.onEachStore) func windowsLimitWhatIsMarked() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = Self.mapping(tableOptions: "window = \"name\"")
             func sync(_ rows: [(String, String)]) async throws -> MergeCounts {
@@ -181,7 +181,7 @@ import TributaryStores
     }
 
     /// The children of a row that is gone stay as they are; those of one that is there are mirrored within it.
-    @Test func parentsKeepTheirChildren() async throws {
+    @Test(.onEachStore) func parentsKeepTheirChildren() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func sync(_ orders: [(String, [String])]) async throws -> MergeCounts {
                 fixture.server.document("/a", Self.orders(orders))
@@ -202,7 +202,7 @@ import TributaryStores
         }
     }
 
-    @Test func exportsHaveTheRowsThatAreThere() async throws {
+    @Test(.onEachStore) func exportsHaveTheRowsThatAreThere() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.orders([("1", ["a", "b"]), ("2", ["c"]), ("3", [])]))
             _ = try await Self.sync(fixture, Self.orders)
@@ -219,7 +219,7 @@ import TributaryStores
     }
 
     /// A UNIQUE value of a row that is gone stays taken, unless the index leaves such rows out.
-    @Test func uniqueValues() async throws {
+    @Test(.onEachStore) func uniqueValues() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let table = "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, name TEXT, gone_at TEXT);"
             try fixture.write(schema: table + "CREATE UNIQUE INDEX IF NOT EXISTS thing_name ON thing (name);")
@@ -250,7 +250,7 @@ import TributaryStores
     }
 
     /// Rows without a key are compared whole, also as trees.
-    @Test func rowsWithoutAKey() async throws {
+    @Test(.onEachStore) func rowsWithoutAKey() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
@@ -282,7 +282,7 @@ import TributaryStores
     }
 
     /// Rows that are gone are there to be referred to, though others come first.
-    @Test func references() async throws {
+    @Test(.onEachStore) func references() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema:
@@ -325,7 +325,7 @@ import TributaryStores
         }
     }
 
-    @Test func aParsersTablesGetTheColumn() async throws {
+    @Test(.onEachStore) func aParsersTablesGetTheColumn() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = EngineFixture.request("/a", "sync = \"mirror\"\ndeleted = \"gone_at\"")
             fixture.server.document("/a", Self.items("1", "2"))
@@ -340,7 +340,7 @@ import TributaryStores
     }
 
     /// Without `deleted` again, rows that are gone are rows that the feed lacks.
-    @Test func aTableGetsAndLosesTheOption() async throws {
+    @Test(.onEachStore) func aTableGetsAndLosesTheOption() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let without = Self.mapping().replacing("deleted = \"gone_at\"", with: "")
             fixture.server.document("/a", Self.items("1", "2"))
@@ -353,7 +353,7 @@ import TributaryStores
     }
 
     /// With a history, marks come and go as whole rows do.
-    @Test func undoTakesMarksBack() async throws {
+    @Test(.onEachStore) func undoTakesMarksBack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = "[sources.s]\nkeep_history = true\n" + Self.mapping()
             var states: [[String]] = []
@@ -375,7 +375,7 @@ import TributaryStores
         }
     }
 
-    @Test func aPlanShowsDeletions() async throws {
+    @Test(.onEachStore) func aPlanShowsDeletions() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.items("1", "2", "3"))
             _ = try await Self.sync(fixture, Self.mapping())
@@ -394,7 +394,7 @@ import TributaryStores
         }
     }
 
-    @Test func columnsThatCannotHoldTheMark() async throws {
+    @Test(.onEachStore) func columnsThatCannotHoldTheMark() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.items("1"))
             for (type, expected) in [

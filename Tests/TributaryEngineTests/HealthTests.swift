@@ -19,7 +19,7 @@ import TributaryStores
 
 /// Whether an engine does its work, and how that is found out.
 @Suite(.timeLimit(.minutes(10))) struct HealthTests {
-    @Test(.onEachStore) func aFeedThatFailsIsNoMatterOfIt() async throws {
+    @Test func aFeedThatFailsIsNoMatterOfIt() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(500, "") }
             try await HookFixture.run(fixture, HookFixture.mapping()) { hooks in

@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Hooks of several daemons, and of one whose configuration changes.
-@Suite(.onEachStore) struct HookLeaseTests {
+@Suite struct HookLeaseTests {
     private static func wait(_ condition: () throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(120)
         while try !condition() {
@@ -21,7 +21,7 @@ import Testing
 
     /// The changes of a long run are read for longer than a lease holds. Another daemon that takes the hook meanwhile is the
     /// one that sends the event.
-    @Test func aHookThatAnotherDaemonHasTakenWhileChangesAreReadSendsNothing() async throws {
+    @Test(.onEachStore) func aHookThatAnotherDaemonHasTakenWhileChangesAreReadSendsNothing() async throws {
         guard StoreKind.current == .postgres else { return }
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()

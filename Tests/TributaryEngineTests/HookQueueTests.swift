@@ -11,7 +11,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Where a hook stands, and what comes next.
-@Suite(.onEachStore) struct HookQueueTests {
+@Suite struct HookQueueTests {
     private static let hook = HookDeclaration(
         name: "h", events: [.changed, .failing, .recovered], sources: [], after: .zero, rows: 100,
         timeout: .seconds(5), receiver: .program([InterpolatedText("true")]))
@@ -50,7 +50,7 @@ import Testing
     }
 
     /// The status of a hook counts what it has to be told, whoever has passed how many others.
-    @Test func aHookIsBehindByTheRunsOfWhichItIsTold() async throws {
+    @Test(.onEachStore) func aHookIsBehindByTheRunsOfWhichItIsTold() async throws {
         try await with { (fixture, store, mapping) async throws in
             try await waitUntilTold(fixture, store)
             _ = try store.declareHooks(["h"])
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// A run that cannot be read yet may be the one that ends the failure.
-    @Test func theClockWaitsForRunsThatCannotBeReadYet() async throws {
+    @Test(.onEachStore) func theClockWaitsForRunsThatCannotBeReadYet() async throws {
         guard StoreKind.current == .postgres else { return }
         try await with { (fixture, store, mapping) async throws in
             try await waitUntilTold(fixture, store)
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// Numbers of runs are lost on a server without anything being forgotten.
-    @Test func aGapInTheNumbersIsNothingForgotten() async throws {
+    @Test(.onEachStore) func aGapInTheNumbersIsNothingForgotten() async throws {
         try await with { (fixture, store, mapping) async throws in
             try await waitUntilTold(fixture, store)
             _ = try store.declareHooks(["h"])
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// The rest of a run that a hook was told in part is forgotten with it.
-    @Test func theRestOfARunIsForgottenWithIt() async throws {
+    @Test(.onEachStore) func theRestOfARunIsForgottenWithIt() async throws {
         try await with { (fixture, store, mapping) async throws in
             try await waitUntilTold(fixture, store)
             _ = try store.declareHooks(["h"])
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func runsKnowWhatTheyWere() async throws {
+    @Test(.onEachStore) func runsKnowWhatTheyWere() async throws {
         try await with("keep_bodies = 1") { (fixture, store, mapping) async throws in
             _ = try await fixture.replay(mapping)
             try await waitUntilTold(fixture, store)

@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Receivers that do not do as they should.
-@Suite(.onEachStore) struct HookReceiverTests {
+@Suite struct HookReceiverTests {
     @Test func aReceiverThatFailsForAnHourIsToldEverythingInOrder() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let clock = fixture.clock

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import FeedFetching
 import FeedModel
@@ -12,8 +12,8 @@ import Testing
 @testable import TributaryEngine
 
 /// What hooks are told, in which order, and what the store remembers of it.
-@Suite(.onEachStore) struct HookTests {
-    @Test func aCommitIsToldOnceWithItsRowsAndASignature() async throws {
+@Suite struct HookTests {
+    @Test(.onEachStore) func aCommitIsToldOnceWithItsRowsAndASignature() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let hook = EngineFixture.hook("\"changed\"", "secret = \"\(HookFixture.secret)\"\nrows = 2")
@@ -47,8 +47,7 @@ import Testing
     /// Written once more, by the text of the standard.
     private static func signature(_ text: String) throws -> String {
         let key = try #require(Data(base64Encoded: String(HookFixture.secret.dropFirst(6))))
-        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key))
-        return "v1," + Data(code).base64EncodedString()
+        return "v1," + Data(HMAC.code(of: Data(text.utf8), key: key)).base64EncodedString()
     }
 
     @Test func theStandardsOwnExampleIsSignedAsItSays() throws {
@@ -132,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aHookGoesOnWhereItWasAndTellsWhatWasForgotten() async throws {
+    @Test(.onEachStore) func aHookGoesOnWhereItWasAndTellsWhatWasForgotten() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let configuration = HookFixture.mapping() + EngineFixture.hook("\"changed\"")
@@ -169,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func severalServicesTellOnce() async throws {
+    @Test(.onEachStore) func severalServicesTellOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.accept()
             let configuration = HookFixture.mapping() + EngineFixture.hook("\"changed\"")

@@ -11,7 +11,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Bodies that are kept beside the store, and runs that are made of them.
-@Suite(.onEachStore) struct KeptBodyTests {
+@Suite struct KeptBodyTests {
     static func mapping(_ options: String = "keep_bodies = 2", name: String = "\"name\"", path: String = "/a") -> String
     {
         """
@@ -62,7 +62,7 @@ import TributaryStores
         }
     }
 
-    @Test func theLastBodiesAreKept() async throws {
+    @Test(.onEachStore) func theLastBodiesAreKept() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for number in 0..<4 {
                 fixture.server.document("/a", EngineFixture.items(["\(number)"]), etag: "\"\(number)\"")
@@ -91,7 +91,7 @@ import TributaryStores
         }
     }
 
-    @Test func aMendedMappingChangesWhatItChanges() async throws {
+    @Test(.onEachStore) func aMendedMappingChangesWhatItChanges() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let body =
                 "<items><item id='1'><name>a</name><title>A</title></item><item id='2'><name>b</name></item></items>"
@@ -161,7 +161,7 @@ import TributaryStores
         }
     }
 
-    @Test func olderBodiesMendWhatHasLeftTheFeed() async throws {
+    @Test(.onEachStore) func olderBodiesMendWhatHasLeftTheFeed() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping().replacing("mirror", with: "upsert")
             for (number, ids) in [["1", "2"], ["2", "3"], ["3", "4"]].enumerated() {
@@ -282,11 +282,9 @@ import TributaryStores
             // As a process leaves it that dies before its commit, or during its run.
             let folder = try fixture.configuration(Self.mapping()).bodyFolder
             try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/s/left-over.gz"))
-            if StoreKind.current == .sqlite {
-                try FileManager.default.createDirectory(
-                    atPath: fixture.store.workFolder, withIntermediateDirectories: true)
-                try Data("x".utf8).write(to: URL(fileURLWithPath: fixture.store.workFolder + "/s.0.body"))
-            }
+            try FileManager.default.createDirectory(
+                atPath: fixture.store.workFolder, withIntermediateDirectories: true)
+            try Data("x".utf8).write(to: URL(fileURLWithPath: fixture.store.workFolder + "/s.0.body"))
             try await fixture.sync(Self.mapping())
             #expect(try Self.files(fixture) == kept)
             let scratch = (try? FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder)) ?? []

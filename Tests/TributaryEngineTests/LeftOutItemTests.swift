@@ -9,7 +9,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Items of a `for_each` whose answer is missing or does not parse, and servers that ask for a wait among them.
-@Suite(.onEachStore) struct LeftOutItemTests {
+@Suite struct LeftOutItemTests {
     private static func stack(
         _ each: String = "on_error = \"skip\"", _ options: String = "sync = \"mirror\"\nallow_empty = true"
     ) -> String {
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Rows of an item that is left out, and any others of its table, stay until a run has all items.
-    @Test func aMirrorDeletesNothingWhileAnItemIsMissing() async throws {
+    @Test(.onEachStore) func aMirrorDeletesNothingWhileAnItemIsMissing() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(["a", "b"], on: fixture)
             #expect(try await sync(fixture).counts.inserted == 6)
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Another request of the stack mirrors the table, and does not have the rows of the item.
-    @Test func noOtherRequestDeletesTheRows() async throws {
+    @Test(.onEachStore) func noOtherRequestDeletesTheRows() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(["a"], on: fixture)
             fixture.server.document("/more", EngineFixture.items(["m1", "m2"]))

@@ -12,7 +12,7 @@ import Testing
 @testable import TributaryEngine
 
 /// What somebody else does to the store's tables: a 304 must not hide that rows are gone.
-@Suite(.onEachStore) struct LostRowTests {
+@Suite struct LostRowTests {
     private let document = "<f><r id='1' name='A'/><r id='2' name='B'/></f>"
 
     private func source(_ name: String = "s", columns: String = "", sync: String = "mirror") -> String {
@@ -35,7 +35,7 @@ import Testing
         try fixture.store.execute("DROP TABLE r; " + sql)
     }
 
-    @Test(arguments: [true, false])
+    @Test(.onEachStore, arguments: [true, false])
     func aTableThatWasDroppedIsFilledAgain(hasValidators: Bool) async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: hasValidators ? "\"1\"" : nil)
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// One process: what it knows of the table from its former runs proves nothing.
-    @Test func aTableThatWasEmptiedWhileTheDaemonRunsIsFilledAgain() async throws {
+    @Test(.onEachStore) func aTableThatWasEmptiedWhileTheDaemonRunsIsFilledAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             let service = try fixture.service(source(), clock: SystemClock())
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aTableThatWasMadeAnewIsFilledAgain() async throws {
+    @Test(.onEachStore) func aTableThatWasMadeAnewIsFilledAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             try await fixture.sync(source())
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// One source fills the table that was made anew; the other must see that its own rows are not among those.
-    @Test(arguments: [true, false])
+    @Test(.onEachStore, arguments: [true, false])
     func aTableThatWasMadeAnewIsFilledByAllItsSources(isConditional: Bool) async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<f><r id='1' name='A'/></f>", etag: "\"1\"")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aColumnThatWasDroppedIsFilledAgain() async throws {
+    @Test(.onEachStore) func aColumnThatWasDroppedIsFilledAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             let source = self.source(columns: ", more = \"@name\"")
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// What takes no row does not make requests unconditional.
-    @Test func aSchemaThatOnlyGrowsAsksNobodyAgain() async throws {
+    @Test(.onEachStore) func aSchemaThatOnlyGrowsAsksNobodyAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<f><r id='1' name='A'/></f>", etag: "\"1\"")
             fixture.server.document("/b", "<f><r id='2' name='B'/></f>", etag: "\"1\"")
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// A table that the schema file makes again before the run looks.
-    @Test func aTableOfTheSchemaFileIsFilledAgain() async throws {
+    @Test(.onEachStore) func aTableOfTheSchemaFileIsFilledAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(EngineFixture.request("/a"))
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// A store that an earlier version left does not say what its rows stand in.
-    @Test func aStoreOfAnEarlierVersionIsNotFetchedAgain() async throws {
+    @Test(.onEachStore) func aStoreOfAnEarlierVersionIsNotFetchedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             try await fixture.sync(source())
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func anotherEncryptionKeyEncryptsAnew() async throws {
+    @Test(.onEachStore) func anotherEncryptionKeyEncryptsAnew() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             func sources(_ key: String) -> String {

@@ -11,7 +11,7 @@ import Testing
 @testable import TributaryEngine
 
 /// What swift-metrics is told while a service works.
-@Suite(.onEachStore, .timeLimit(.minutes(10))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(10))) struct MetricsTests {
     /// A service that tells a registry of its own.
     private struct Measured {
         let registry: PrometheusRegistry
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func whatASourceWasBeforeARestartIsTold() async throws {
+    @Test(.onEachStore) func whatASourceWasBeforeARestartIsTold() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = HookFixture.mapping() + HookFixture.mapping("t", path: "/b")
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
@@ -175,7 +175,7 @@ import Testing
             "[daemon]\nmetrics_per_source = \"no\"\n", "daemon.metrics_per_source: expected true or false, found")
     }
 
-    @Test func aHookThatIsBehindIsSeen() async throws {
+    @Test(.onEachStore) func aHookThatIsBehindIsSeen() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }
             fixture.server.document("/a", EngineFixture.items(["1"]))

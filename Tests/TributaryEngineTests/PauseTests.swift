@@ -9,7 +9,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// `pause` and `resume`: nothing is fetched for a paused source.
-@Suite(.onEachStore) struct PauseTests {
+@Suite struct PauseTests {
     private static let source = EngineFixture.request("/a", "sync = \"mirror\"")
 
     private static func store(_ fixture: EngineFixture) throws -> any MainStore {
@@ -41,7 +41,7 @@ import TributaryStores
     }
 
     /// The record of a run that was in progress leaves the pause unchanged.
-    @Test func aRunInProgressEndsAndTheSourceStaysPaused() async throws {
+    @Test(.onEachStore) func aRunInProgressEndsAndTheSourceStaysPaused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             // Creates the store.
             try fixture.service(Self.source, clock: SystemClock()).store.close()

@@ -1,14 +1,13 @@
 import FeedModel
 import Foundation
 import TestEngine
-import TestStores
 import TestSupport
 import Testing
 
 @testable import TributaryEngine
 
 /// `${now:FORMAT}`: the time of the run in what a request sends.
-@Suite(.onEachStore) struct RunTimeTests {
+@Suite struct RunTimeTests {
     /// 08:00 of 2027-01-15 in UTC.
     private static let morning = Date(timeIntervalSince1970: 1_800_000_000)
 

@@ -26,7 +26,7 @@ import Testing
         fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
     }
 
-    @Test(.onEachStore) func aScheduleSaysWhenASourceIsDue() async throws {
+    @Test func aScheduleSaysWhenASourceIsDue() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(fixture)
             func sync() async throws -> RunReport {
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A source that kills its process is not asked again at once, as it is with `cache`.
-    @Test(.onEachStore) func aRunThatDidNotEndIsRepeatedAMinuteLater() async throws {
+    @Test func aRunThatDidNotEndIsRepeatedAMinuteLater() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(fixture)
             try set(fixture.clock, to: "2026-11-20T15:00:00Z")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test(.onEachStore) func retryAfterPostponesAndFailuresBackOff() async throws {
+    @Test func retryAfterPostponesAndFailuresBackOff() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let answers = Counter()
             fixture.server.route("/a") { _ in

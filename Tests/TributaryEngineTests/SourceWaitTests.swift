@@ -11,7 +11,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Why a source waits, and until when: the wait that decides, by one value.
-@Suite(.onEachStore) struct SourceWaitTests {
+@Suite struct SourceWaitTests {
     private static func source(_ name: String, url: String? = nil) -> String {
         HookFixture.mapping(name, path: "/\(name)", cache: "10m").replacing(
             "URL/\(name)", with: url ?? "URL/\(name)")
@@ -145,8 +145,6 @@ import TributaryStores
     }
 
     @Test func aDueSourceOfADaemonWaitsForASlot() async throws {
-        // The daemons of a shared store are in the store.
-        guard StoreKind.current == .sqlite else { return }
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", EngineFixture.items(["1"]))
             let sources = Self.source("s") + Self.source("new")

@@ -11,7 +11,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Requests that depend on others of their stack, or repeat themselves; bodies that are not XML.
-@Suite(.onEachStore) struct StackTests {
+@Suite struct StackTests {
     private let items = """
         parser = "ItemsParser"
 
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func sinceLastTime() async throws {
+    @Test(.onEachStore) func sinceLastTime() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1", "5"]))
             let requests = """
@@ -192,7 +192,7 @@ import Testing
     /// The second request adds a column to the table that the first one has made and written.
     /// The first request is unchanged, and asked again after the second one, because their rows are needed together. The
     /// second one's columns still overrule it.
-    @Test(arguments: [false, true])
+    @Test(.onEachStore, arguments: [false, true])
     func aRequestThatIsSentAgainKeepsItsPlace(isLarge: Bool) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func aTableGrowsWithinAStack() async throws {
+    @Test(.onEachStore) func aTableGrowsWithinAStack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<f><r id='1' a='x'/></f>")
             fixture.server.document("/b", "<f><r id='1' b='y'/></f>")

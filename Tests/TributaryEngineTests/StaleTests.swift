@@ -10,7 +10,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// `fresh_within`: who hears of a source without a good run, and when.
-@Suite(.onEachStore, .timeLimit(.minutes(10))) struct StaleTests {
+@Suite(.timeLimit(.minutes(10))) struct StaleTests {
     private static let configuration =
         "[defaults]\nfresh_within = \"2h\"\n" + HookFixture.mapping(cache: "1h")
         + EngineFixture.hook("\"stale\", \"recovered\"")
@@ -70,7 +70,7 @@ import TributaryStores
         }
     }
 
-    @Test func ofSeveralDaemonsOneTells() async throws {
+    @Test(.onEachStore) func ofSeveralDaemonsOneTells() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for path in ["/hook", "/end"] { fixture.accept(path) }
             fixture.server.document("/a", EngineFixture.items(["1"]))

@@ -9,7 +9,7 @@ import Testing
 @testable import TributaryEngine
 
 /// Mirrors of a window that moves: what has left it stays, what was withdrawn within it goes.
-@Suite(.onEachStore) struct WindowTests {
+@Suite struct WindowTests {
     private static func mapping(_ options: String, type: String = "datetime") -> String {
         """
         [[sources.s.requests]]
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// As texts, a time with milliseconds would be below the same second without. It is not as a time.
-    @Test(arguments: ["", "CREATE TABLE IF NOT EXISTS programme (id TEXT PRIMARY KEY, start TEXT);"])
+    @Test(.onEachStore, arguments: ["", "CREATE TABLE IF NOT EXISTS programme (id TEXT PRIMARY KEY, start TEXT);"])
     func timesAreComparedAsTimes(schema: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             if !schema.isEmpty { try fixture.store.execute(schema) }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func whatLeavesTheWindowStays() async throws {
+    @Test(.onEachStore) func whatLeavesTheWindowStays() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("")
             try await expectRows(
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aWindowOfNumbersIsComparedAsNumbers() async throws {
+    @Test(.onEachStore) func aWindowOfNumbersIsComparedAsNumbers() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("", type: "integer")
             try await expectRows(fixture, mapping, Self.guide(["a": "8", "b": "9", "c": "10"]), ["a", "b", "c"])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func eachScopeHasAWindowOfItsOwn() async throws {
+    @Test(.onEachStore) func eachScopeHasAWindowOfItsOwn() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let one = Self.mapping("scope = { channel = \"1\" }", type: "integer")
             let two = Self.mapping("scope = { channel = \"2\" }", type: "integer")
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// A row without a value is neither within nor below.
-    @Test func rowsWithoutAValueStay() async throws {
+    @Test(.onEachStore) func rowsWithoutAValueStay() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("", type: "integer")
             try await expectRows(fixture, mapping, Self.guide(["a": "", "b": "2"]), ["a", "b"])
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func aClassMirrorsAWindowToo() async throws {
+    @Test(.onEachStore) func aClassMirrorsAWindowToo() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func items(_ sizes: KeyValuePairs<String, Int>) -> String {
                 "<items>" + sizes.map { "<item id='\($0.key)'><size>\($0.value)</size></item>" }.joined() + "</items>"
@@ -121,7 +121,7 @@ import Testing
 
     /// Children follow their parents: those of parents that have left the window stay with them, those of parents that
     /// were withdrawn go first.
-    @Test(arguments: ["", "within = \"day\""])
+    @Test(.onEachStore, arguments: ["", "within = \"day\""])
     func childrenAreInTheWindowOfTheirParents(options: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = """
@@ -159,7 +159,7 @@ import Testing
     }
 
     /// Nothing is deleted for a window that nobody has.
-    @Test(arguments: ["nope", "size"])
+    @Test(.onEachStore, arguments: ["nope", "size"])
     func aWindowThatTheTableLacksDiscardsTheRun(window: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = """
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// The feed goes back to a record that has expired; what was withdrawn after it is gone.
-    @Test func expiredRecordsBelongToTheWindow() async throws {
+    @Test(.onEachStore) func expiredRecordsBelongToTheWindow() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =
                 Self.mapping("").replacing(

@@ -5,7 +5,7 @@ import Tributary
 import TributaryParsers
 
 /// The built-in parsers on documents that lack parts: no value of another record takes the place of one that is missing.
-@Suite(.onEachStore) struct LackingDocumentTests {
+@Suite struct LackingDocumentTests {
     /// Reads a document, and returns its report and the rows of a query.
     private func read(
         _ document: String, _ parser: FeedParser.Type, _ sql: String
@@ -27,7 +27,7 @@ import TributaryParsers
         "<Envelope><Cube><Cube time='2025-05-16'><Cube currency='USD' rate='1.25'/>\(content)</Cube></Cube></Envelope>"
     }
 
-    @Test func completeRates() async throws {
+    @Test(.onEachStore) func completeRates() async throws {
         let document = """
             <Envelope><Cube><Cube time='2025-05-16'><Cube currency='USD' rate='1.25'/><Cube currency='JPY' rate='160.5'/></Cube>
             <Cube time='2025-05-15'><Cube currency='USD' rate='1.5'/></Cube><Cube/></Cube></Envelope>
@@ -67,11 +67,13 @@ import TributaryParsers
             + "<changefreq>daily</changefreq><priority>0.5</priority></url>\(content)</urlset>"
     }
 
-    @Test(arguments: [
-        "<url><loc>https://b</loc></url>", "<url><loc>https://b</loc><lastmod/><priority/></url>",
-        "<loc>https://c</loc><url><loc>https://b</loc><lastmod>someday</lastmod></url><priority>1</priority>",
-        "<url><loc>https://b</loc><i:lastmod xmlns:i='urn:i'>2026-01-03</i:lastmod></url>",
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            "<url><loc>https://b</loc></url>", "<url><loc>https://b</loc><lastmod/><priority/></url>",
+            "<loc>https://c</loc><url><loc>https://b</loc><lastmod>someday</lastmod></url><priority>1</priority>",
+            "<url><loc>https://b</loc><i:lastmod xmlns:i='urn:i'>2026-01-03</i:lastmod></url>",
+        ])
     func anAddressHasNoValueOfAnother(content: String) async throws {
         let (report, rows) = try await read(sitemap(content), SitemapParser.self, Self.addresses)
         #expect(report.error == nil)
@@ -92,12 +94,17 @@ import TributaryParsers
         <enclosure url='https://e' length='5' type='audio/mpeg'/></item>
         """
 
-    @Test(arguments: [
-        ("<item><guid>b</guid></item>", "b|NULL|NULL|NULL|NULL", 0),
-        ("<item><title>b</title></item>", "b|b|NULL|NULL|NULL", 0),
-        ("<item><guid>b</guid><pubDate>someday</pubDate><enclosure length='7'/></item>", "b|NULL|NULL|NULL|NULL", 0),
-        ("<item><guid>b</guid><enclosure url='https://f'/></item>", "b|NULL|NULL|NULL|NULL", 1),
-    ])
+    @Test(
+        .onEachStore,
+        arguments: [
+            ("<item><guid>b</guid></item>", "b|NULL|NULL|NULL|NULL", 0),
+            ("<item><title>b</title></item>", "b|b|NULL|NULL|NULL", 0),
+            (
+                "<item><guid>b</guid><pubDate>someday</pubDate><enclosure length='7'/></item>", "b|NULL|NULL|NULL|NULL",
+                0
+            ),
+            ("<item><guid>b</guid><enclosure url='https://f'/></item>", "b|NULL|NULL|NULL|NULL", 1),
+        ])
     func anEntryHasNoValueOfAnother(item: String, expected: String, enclosures: Int) async throws {
         for document in [Self.whole + item, item] {
             let (report, rows) = try await read(

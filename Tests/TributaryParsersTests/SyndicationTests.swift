@@ -4,7 +4,7 @@ import Testing
 import Tributary
 
 /// What `SyndicationParser` makes of feeds as they are written.
-@Suite(.onEachStore) struct SyndicationTests {
+@Suite struct SyndicationTests {
     private typealias Fixture = SyndicationFixture
 
     // MARK: - Markup
@@ -236,7 +236,7 @@ import Tributary
 
     // MARK: - What a feed is known by
 
-    @Test func movedFeedKeepsItsEntries() async throws {
+    @Test(.onEachStore) func movedFeedKeepsItsEntries() async throws {
         try await Fixture.with { fixture in
             let feed = Fixture.rss("<title>t</title><item><guid>1</guid></item><item><link>/2</link></item>")
             fixture.server.document("/old", feed)
@@ -251,7 +251,7 @@ import Tributary
         }
     }
 
-    @Test func requestsOfOneSource() async throws {
+    @Test(.onEachStore) func requestsOfOneSource() async throws {
         try await Fixture.with { fixture in
             for path in ["/a", "/b"] { fixture.server.document(path, Fixture.rss("<item><guid>1</guid></item>")) }
             try await fixture.sync(["/a"])
@@ -261,7 +261,7 @@ import Tributary
         }
     }
 
-    @Test func firstSeenStays() async throws {
+    @Test(.onEachStore) func firstSeenStays() async throws {
         try await Fixture.with { fixture in
             fixture.server.document("/feed", Fixture.rss("<item><guid>1</guid><title>a</title></item>"))
             try await fixture.sync()
@@ -276,7 +276,7 @@ import Tributary
     }
 
     /// A store of the parser's first version: its tables get what they lack, and no row is lost or doubled.
-    @Test func storesOfTheFirstVersion() async throws {
+    @Test(.onEachStore) func storesOfTheFirstVersion() async throws {
         try await Fixture.with { fixture in
             let old = """
                 CREATE TABLE feed (

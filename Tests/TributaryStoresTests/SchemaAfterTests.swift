@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import Foundation
 import PostgresClient
@@ -10,7 +11,7 @@ import TributaryStores
 
 @testable import TributaryEngine
 
-/// The user's own SQL that follows the mappings' tables: `schema_after`.
+/// The user's own SQL that precedes the mappings' tables, `schema`, and that follows them, `schema_after`.
 @Suite(.onEachStore) struct SchemaAfterTests {
     private static let sources = """
         schema_after = "after.sql"
@@ -59,6 +60,54 @@ import TributaryStores
             try fixture.store.execute("CREATE TABLE missing (id TEXT)")
             #expect(try await fixture.sync(Self.sources).first?.error == nil)
             #expect(try fixture.rows("SELECT id FROM v").isEmpty)
+        }
+    }
+
+    @Test func aSchemaMayRelyOnTheTablesOfMappings() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let schema = StoreKind.by(
+                sqlite: """
+                    CREATE VIEW IF NOT EXISTS names AS SELECT id, upper(id) AS name FROM place;
+                    CREATE TABLE IF NOT EXISTS log (id TEXT);
+                    CREATE TRIGGER IF NOT EXISTS logged AFTER INSERT ON place BEGIN INSERT INTO log VALUES (new.id); END;
+                    """,
+                postgres: """
+                    CREATE OR REPLACE VIEW names AS SELECT id, upper(id) AS name FROM place;
+                    CREATE TABLE IF NOT EXISTS log (id text);
+                    CREATE OR REPLACE FUNCTION put_in_log() RETURNS trigger LANGUAGE plpgsql AS
+                        $$ BEGIN INSERT INTO log VALUES (new.id); RETURN new; END $$;
+                    CREATE OR REPLACE TRIGGER logged AFTER INSERT ON place FOR EACH ROW EXECUTE FUNCTION put_in_log();
+                    """)
+            try fixture.folder.write(schema, to: "after.sql")
+            fixture.server.document("/a", "<r><p id='x'/></r>")
+            for _ in 0..<2 { #expect(try await fixture.sync(Self.sources).first?.error == nil) }
+            #expect(try fixture.rows("SELECT id, name FROM names") == ["x|X"])
+            #expect(try fixture.rows("SELECT id FROM log") == ["x"])
+        }
+    }
+
+    /// What is left open is nobody's, and none of it stays. PostgreSQL runs a schema as one transaction, in which BEGIN does
+    /// nothing.
+    @Test(arguments: ["schema", "schema_after"])
+    func aSchemaThatLeavesATransactionOpenIsRefused(key: String) async throws {
+        guard StoreKind.current == .sqlite else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            let sql = "CREATE TABLE IF NOT EXISTS company (id TEXT); BEGIN; CREATE TABLE IF NOT EXISTS q (a)"
+            try fixture.folder.write(sql, to: key == "schema" ? "schema.sql" : "after.sql")
+            let sources = (key == "schema" ? "" : "schema_after = \"after.sql\"\n") + EngineFixture.request("/a")
+            let error = await #expect(throws: (any Error).self) { try await fixture.sync(sources) }
+            #expect("\(String(describing: error))".contains("transaction"))
+            #expect(try fixture.rows("SELECT name FROM sqlite_schema WHERE name = 'q'").isEmpty)
+        }
+    }
+
+    @Test func aSchemaThatCannotFollowSaysWhy() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write("CREATE VIEW v AS SELECT missing FROM place; SELECT * FROM v", to: "after.sql")
+            let error = await #expect(throws: ConfigurationError.self) { try await fixture.sync(Self.sources) }
+            #expect(error?.description.contains("store.schema_after") == true, "\(String(describing: error))")
+            let problem = StoreKind.by(sqlite: "no such column: missing", postgres: "column \"missing\" does not exist")
+            #expect(error?.description.contains(problem) == true, "\(String(describing: error))")
         }
     }
 

@@ -33,7 +33,8 @@ struct SOAPKeys: KeyGroup {
     let header = TableKey.elements("header", "The content of the envelope's Header, like `parameters`.")
 }
 
-/// The credentials are sent, but before any response has given a value: `Authentication.problem` says what to do instead.
+/// The texts count as sent, so that `Authentication.problem` refuses `${capture:…}` in them, and says what to do
+/// instead: no response has come before the credentials are sent.
 struct AuthenticationKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth]", "The credentials of a request.", all)

@@ -3,8 +3,8 @@ import Foundation
 
 /// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
 ///
-/// Collects the secrets for the redactor, which keeps them out of texts that others print: the contents of files, and the
-/// values in secret places (``LiteralSecrets``).
+/// Collects the secrets for the redactor, which keeps them out of texts that others print: the contents of files, and
+/// the values in secret places (``LiteralSecrets``).
 final class Interpolation {
     struct Failure: Error {
         var message: String
@@ -14,7 +14,7 @@ final class Interpolation {
     private let folder: String
     private(set) var secrets: Set<String> = []
     let timeZones: TimeZoneFolder
-    /// Whether names are those of secrets. A file has few names, many times.
+    /// True for names of secrets, by name. A cache, because a file repeats few names.
     private var secretNames: [String: Bool] = [:]
 
     /// - Parameter folder: the folder of relative paths, searched after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
@@ -34,7 +34,7 @@ final class Interpolation {
         }
     }
 
-    /// Keeps a text out of messages. A flag says nothing, and messages have its words.
+    /// Keeps a text out of messages. `true` and `false` stay: they reveal nothing, and messages have these words.
     func hide(_ secret: String) { if !["", "true", "false"].contains(secret) { secrets.insert(secret) } }
 
     /// - Parameters:

@@ -1,9 +1,9 @@
 import Foundation
 import TOML
 
-/// The places of a configuration whose values are secret: keys with the name of a secret, also within bodies; headers but
-/// harmless ones; users and passwords in addresses, secret parameters of addresses, and passwords in connection strings.
-/// It makes no difference whether a value is written there or replaces `${NAME}`.
+/// The places of a configuration whose values are secret: keys with the name of a secret, also within bodies; headers
+/// except harmless ones; users and passwords in addresses, secret parameters of addresses, and passwords in connection
+/// strings. It makes no difference whether a value is written there or replaces `${NAME}`.
 ///
 /// All of it takes time in proportion to the text.
 package enum LiteralSecrets {

@@ -3,7 +3,8 @@ struct SourceLines {
     let bytes: [UInt8]
     /// The offset of each line.
     private let starts: [Int]
-    /// The scalars before each block of bytes. A document may be one line of megabytes, with a mistake in each key.
+    /// The number of scalars before each block of bytes. A document may be one line of megabytes, with a mistake in
+    /// each key.
     private let scalarsBefore: [Int]
 
     private static let block = 4_096

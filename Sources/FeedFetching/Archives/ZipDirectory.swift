@@ -17,8 +17,8 @@ struct ZipDirectory {
 
     /// Reads the directory.
     ///
-    /// - Throws: ``FetchError`` if the directory is missing, as in a truncated archive, has more entries than the limit, or
-    ///   gives a member another name than the header before the member's data.
+    /// - Throws: ``FetchError`` if the directory is missing, as in a truncated archive, has more entries than the
+    ///   limit, or gives a member another name than the header before the member's data.
     func check(limit: Int) throws {
         var offset = try start()
         var count = 0
@@ -45,10 +45,11 @@ struct ZipDirectory {
         }
     }
 
-    /// Compares a member's name in the directory with that in the header before its data (section 4.3.7). libarchive takes
-    /// the latter.
+    /// Compares a member's name in the directory with that in the header before its data (section 4.3.7). libarchive
+    /// takes the latter.
     ///
-    /// - Parameter offset: the header's offset; 0xFFFFFFFF if it is in the extra field of ZIP64, where it is not compared.
+    /// - Parameter offset: the header's offset; 0xFFFFFFFF if it is in the extra field of ZIP64, where it is not
+    ///   compared.
     private func checkName(_ name: [UInt8], headerAt offset: Int) throws {
         guard offset < 0xFFFF_FFFF else { return }
         let header = read(offset, 30 + name.count)

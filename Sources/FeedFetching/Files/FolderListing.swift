@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import Foundation
 
@@ -64,10 +64,10 @@ final class FolderListing: Sendable {
     var digest: String {
         var hash = SHA256()
         for file in files {
-            hash.update(data: file.path + [0])
-            hash.update(data: Array("\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec)".utf8) + [0])
+            hash.update(file.path + [0])
+            hash.update(Array("\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec)".utf8) + [0])
         }
-        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+        return hash.digest().hexadecimal
     }
 
     /// Opens a file without following links, and without blocking.

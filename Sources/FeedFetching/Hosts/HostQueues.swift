@@ -151,8 +151,8 @@ struct HostQueues {
     /// The shortest rest of a pause that is waited for. The time of day, which gives the end, is less precise.
     private static let shortestPause = Duration.milliseconds(1)
 
-    /// Notes that a server wants no request until an uptime. Removes the pauses that are over, because servers choose the
-    /// names of origins.
+    /// Notes that a server wants no request until an uptime. Removes the pauses that are over, because servers choose
+    /// the names of origins.
     mutating func close(_ origin: Origin, until end: Duration, now: Duration) {
         closed = closed.filter { $0.value > now }
         closed[origin] = max(closed[origin] ?? end, end)

@@ -1,6 +1,7 @@
 import CCurl
 import FeedDeclarations
 import Foundation
+import Locking
 
 /// A connection to a file server. libcurl opens it with the first transfer, and keeps it for later ones.
 ///
@@ -208,4 +209,58 @@ final class CurlConnection: @unchecked Sendable {
 
 extension Int64 {
     fileprivate var nonNegative: Int? { self < 0 ? nil : Int(self) }
+}
+
+/// The open sockets of a connection to a file server.
+final class OpenSockets: Sendable {
+    private let descriptors = Mutex<Set<Int32>>([])
+
+    func note(_ descriptor: Int32) { descriptors.withLock { _ = $0.insert(descriptor) } }
+
+    /// Closes a noted socket.
+    func close(_ descriptor: Int32) {
+        descriptors.withLock { descriptors in
+            descriptors.remove(descriptor)
+            // Closed within the lock, because another thread may open a socket of the same number at once.
+            _ = Foundation.close(descriptor)
+        }
+    }
+
+    /// Shuts the connections down, so that waits for the server end at once.
+    func shutDown() {
+        descriptors.withLock { descriptors in
+            for descriptor in descriptors { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}
+
+/// libcurl, loaded with the first request to a file server. Other processes do not load it, nor its libraries for SSH,
+/// TLS, Kerberos and LDAP.
+enum LibCurl {
+    #if os(macOS)
+        private static let files = ["libcurl.4.dylib", "/opt/homebrew/opt/curl/lib/libcurl.4.dylib"]
+    #else
+        private static let files = ["libcurl.so.4"]
+    #endif
+
+    /// The error of loading; nil if the library is loaded. The first use loads it; concurrent uses wait.
+    private static let failure: FetchError? = {
+        var reason = ""
+        for file in files {
+            guard let message = tributary_curl_load(file) else { return nil }
+            reason = reason.isEmpty ? String(cString: message) : reason
+            free(message)
+        }
+        return FetchError(
+            .address,
+            "libcurl, which fetches sftp:, ftps: and ftp: addresses, cannot be loaded (\(reason)); "
+                + "install the package libcurl4, version 7.85 or later")
+    }()
+
+    /// Loads the library, once in a process.
+    ///
+    /// - Throws: ``FetchError`` with the name of the package to install.
+    static func load() throws {
+        if let failure { throw failure }
+    }
 }

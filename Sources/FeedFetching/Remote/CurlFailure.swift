@@ -1,5 +1,5 @@
 import CCurl
-import Crypto
+import Cryptography
 import FeedDeclarations
 import Foundation
 
@@ -34,7 +34,7 @@ struct HostKey {
         let bytes = key.key.map { start in
             key.len > 0 ? Data(bytes: start, count: key.len) : Data(base64Encoded: String(cString: start)) ?? Data()
         }
-        let digest = Data(SHA256.hash(data: bytes ?? Data())).base64EncodedString().replacing("=", with: "")
+        let digest = Data(SHA256.digest(of: bytes ?? Data()).bytes).base64EncodedString().replacing("=", with: "")
         shown = "\(Self.names[Int(key.keytype)] ?? "unknown type") SHA256:\(digest)"
     }
 }

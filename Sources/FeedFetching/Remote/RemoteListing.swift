@@ -1,5 +1,5 @@
 import CCurl
-import Crypto
+import Cryptography
 import FeedDeclarations
 import Foundation
 
@@ -51,8 +51,8 @@ struct RemoteListing: Sendable {
     /// A digest of the names, sizes and times.
     var digest: String {
         var hash = SHA256()
-        for file in files { hash.update(data: file.name + [0] + Array("\(file.size) \(file.modified)".utf8) + [0]) }
-        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+        for file in files { hash.update(file.name + [0] + Array("\(file.size) \(file.modified)".utf8) + [0]) }
+        return hash.digest().hexadecimal
     }
 
     // MARK: - Reading

@@ -1,8 +1,9 @@
 /// A check by hashes that all values met so far differ.
 ///
 /// The first 100,000 values are remembered, as long as the budget of all columns lasts, and every later one is compared
-/// with those. Two equal later ones are not noticed: they are found when the document is read again (``RecordCounter``).
-/// Once two values are equal, nothing is remembered any more: only columns that could be keys take memory.
+/// with those. Two equal later ones are not noticed: they are found when the document is read again
+/// (``RecordCounter``). Once two values are equal, nothing is remembered any more: only columns that could be keys take
+/// memory.
 struct DistinctValues {
     static let limit = 100_000
     /// The most values of all columns of a document that are remembered at a time: some 30 MB.
@@ -35,7 +36,7 @@ struct DistinctValues {
         hashes = []
     }
 
-    /// Adds values of which no more follow.
+    /// Adds a set of values that is complete.
     mutating func formUnion(_ other: DistinctValues) {
         allDiffer = allDiffer && other.allDiffer && hashes.isDisjoint(with: other.hashes)
         if allDiffer, hashes.count < Self.limit { hashes.formUnion(other.hashes) }

@@ -7,8 +7,8 @@ package import XMLStream
 /// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
 /// is.
 package final class DocumentProfile: XMLStreamHandler {
-    /// The most paths of elements and of attributes. No document with a schema has so many; names that are data (`<id1234>`)
-    /// make more.
+    /// The most paths of elements and of attributes. No document with a schema has so many; names that are data
+    /// (`<id1234>`) make more.
     static let maximumPaths = 20_000
     /// The most bytes of all paths. A proposal writes them out.
     static let maximumBytes = 16 << 20

@@ -24,12 +24,12 @@ package final class ElementProfile {
     private(set) var merged: ElementProfile?
     /// The last copy of this profile.
     private var copy: ElementProfile?
-    /// Names that several children have, in different namespaces. To be read when nothing is added any more.
+    /// Names that several children have, in different namespaces. Read it only when the profile is complete.
     lazy var twins: Set<String> = {
         var once: Set<String> = []
         return Set(children.map(\.name.bare).filter { !once.insert($0).inserted })
     }()
-    /// Element names that were made of several members' names. To be read when nothing is added any more.
+    /// Element names that were made of several members' names. Read it only when the profile is complete.
     lazy var ambiguous: Set<String> = {
         var once: [String: String] = [:]
         return Set(

@@ -1,6 +1,6 @@
 /// The numbers of digits after the point in the values of a column.
 struct DecimalPlaces {
-    /// The most digits of amounts of which each has as many as it needs: `4.15` beside `3.0`. Measurements have more.
+    /// The most digits after the point in amounts without trailing zeros: `4.15` beside `3.0`. Measurements have more.
     private static let longest = 6
 
     private var least = Int.max
@@ -17,7 +17,7 @@ struct DecimalPlaces {
         most = max(most, other.most)
     }
 
-    /// True where all values have the same number of digits, or none has many.
+    /// True where all values have the same number of digits, or none has more than an amount.
     var areDecimal: Bool { least >= most || most <= Self.longest }
 }
 

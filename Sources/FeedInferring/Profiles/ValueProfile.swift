@@ -21,7 +21,7 @@ package struct ValueProfile {
     private(set) var distinct = DistinctValues()
     /// True if one of the values has a space, as long as the values may be a key.
     private(set) var hasSpaces = false
-    /// The same for the values within one element that encloses a record; nil as long as there is only one such element.
+    /// The values within one element that encloses a record; nil as long as there is only one such element.
     private var siblings: DistinctValues?
     private var scope = -1
 

@@ -15,7 +15,7 @@ struct ValueWriting {
 /// What the values of a column have in common that are numbers or dates in a local notation.
 struct LocalForms {
     private var numbers = NumberStyles.all
-    /// The digits of the values' fractions, if a mark is the one before a fraction.
+    /// The numbers of digits in the values' fractions, where a comma or a point is the decimal mark.
     private var comma = DecimalPlaces()
     private var point = DecimalPlaces()
     private var hasNumber = false

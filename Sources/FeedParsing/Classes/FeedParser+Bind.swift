@@ -4,8 +4,8 @@ public import XMLStream
 ///
 /// `bind(&x)` converts the text of the element that ends. `bind(&x, attribute:)` converts the value of one of its
 /// attributes. A missing attribute sets an optional to nil, and leaves any other value unchanged. An empty text is `""`
-/// for a string and nil for an optional of any other type. A text that does not convert discards the run with a ``BindingError``. The caller of the callback
-/// sees it, so `bind` needs no `try`.
+/// for a string and nil for an optional of any other type. A text that does not convert discards the run with a
+/// ``BindingError``. The caller of the callback sees it, so `bind` needs no `try`.
 extension FeedParser {
     public final func bind(_ value: inout String) { value = text }
 

@@ -234,8 +234,8 @@ final class JSONReader: DocumentReader {
         endValue()
     }
 
-    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point, and no
-    /// zero before other digits.
+    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point,
+    /// and no zero before other digits.
     private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
         let whole = unsigned.prefix { $0 &- UInt8(ascii: "0") < 10 }
@@ -254,5 +254,43 @@ final class JSONReader: DocumentReader {
 
     func problem(_ message: String) -> DocumentError {
         DocumentError("line \(line) of the JSON body: \(message)")
+    }
+}
+
+/// Reads JSON Lines, a JSON value on each line, while it arrives: the document is the element `jsonl`, and a line's value
+/// the element `row`, with what ``JSONReader`` makes of the value. Lines without a value are skipped.
+final class JSONLinesReader: DocumentReader {
+    private let values: JSONReader
+    private let root: JSONReader.Name
+    private var hasBegun = false
+
+    /// - Parameter streams: the parsers that receive the document. They must get no other input.
+    init(_ streams: [XMLStreamParser]) throws {
+        root = try streams.names("jsonl")
+        values = try JSONReader(streams, root: "row")
+    }
+
+    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parsers.
+    func read(_ bytes: UnsafeRawBufferPointer) throws {
+        try begin()
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            try values.read(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+            try values.endLine()
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+        }
+        if !rest.isEmpty { try values.read(rest) }
+    }
+
+    func finish() throws {
+        try begin()
+        try values.endLine()
+        for stream in values.streams { try stream.end(line: stream.line) }
+    }
+
+    private func begin() throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        for (stream, name) in zip(values.streams, root) { try stream.start(name, line: 1) }
     }
 }

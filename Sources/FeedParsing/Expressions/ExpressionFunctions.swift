@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import GRDBSQLite
 
 /// The functions of expressions in addition to SQLite's own, and replacements for SQLite's functions that read the
@@ -113,10 +113,7 @@ extension FunctionCall {
     /// `sha256(text)`: 64 hexadecimal digits.
     fileprivate func sha256() {
         guard let text = text(0) else { return answerNull() }
-        let digits = Array("0123456789abcdef".utf8)
-        var hash = SHA256()
-        hash.update(bufferPointer: UnsafeRawBufferPointer(text))
-        answer(hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        answer(SHA256.digest(of: UnsafeRawBufferPointer(text)).hexadecimal)
     }
 }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import FeedDeclarations
 package import Foundation
 
@@ -9,31 +9,21 @@ package import Foundation
 /// again. A nonce serves two values only where HMAC-SHA-256 collides. A reader of the store can see which values of a
 /// column are equal, and how long they are.
 package struct ColumnCipher: Sendable {
-    private let key: SymmetricKey
-    private let nonceKey: SymmetricKey
+    private let cipher: AESGCM
+    private let nonceKey: [UInt8]
     private let label: Data
 
     package init(key: EncryptionKey, table: String, column: String) {
-        let root = SymmetricKey(data: key.bytes)
         label = Data("\(table.lowercased()).\(column.lowercased())".utf8)
-        func derived(_ purpose: String) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: root, info: Data("tributary \(purpose)".utf8), outputByteCount: 32)
-        }
-        self.key = derived("column value")
-        nonceKey = derived("column nonce")
+        cipher = AESGCM(key: HMAC.derivedKey(from: key.bytes, info: "tributary column value"))
+        nonceKey = HMAC.derivedKey(from: key.bytes, info: "tributary column nonce")
     }
 
     func seal(_ value: Data) -> Data {
-        let code = HMAC<SHA256>.authenticationCode(for: label + [0] + value, using: nonceKey)
-        // None of these can throw: twelve bytes make a nonce, a nonce of twelve bytes has a combined form, and a key of
-        // 256 bits is valid.
-        let nonce = try! AES.GCM.Nonce(data: Data(code).prefix(12))
-        return try! AES.GCM.seal(value, using: key, nonce: nonce, authenticating: label).combined!
+        let nonce = HMAC.code(of: label + [0] + value, key: nonceKey).prefix(12)
+        return cipher.seal(value, nonce: Array(nonce), label: label)
     }
 
-    /// - Throws: CryptoKit's error where the bytes were not sealed with this key for this column.
-    package func open(_ sealed: Data) throws -> Data {
-        try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: label)
-    }
+    /// - Throws: ``AESGCM/Mismatch`` if the bytes were not sealed with this key for this column.
+    package func open(_ sealed: Data) throws -> Data { try cipher.open(sealed, label: label) }
 }

@@ -3,8 +3,8 @@ import FeedModel
 import FeedStaging
 import GRDBSQLite
 
-/// The compiled expressions of one run's tables, lent to one document after the other: to compile them takes longer than
-/// to read a small document.
+/// The compiled expressions of one run's tables, lent to one document after the other: to compile them takes longer
+/// than to read a small document.
 ///
 /// Used by one thread at a time.
 package final class ExpressionPool {
@@ -14,7 +14,8 @@ package final class ExpressionPool {
 
     /// Returns the compiled expressions of a table, which nothing else uses until they are given back.
     ///
-    /// - Parameter affinities: returns those of the values of these columns, by the columns' names in lower case.
+    /// - Parameter affinities: returns the affinities of the values of these columns, by the columns' names in lower
+    ///   case.
     /// - Throws: ``MappingError`` if an expression cannot be compiled, and the errors of `affinities`.
     func take(
         _ table: TableMapping, _ affinities: ([ColumnMapping]) throws -> [String: Affinity]
@@ -50,7 +51,7 @@ package final class ExpressionPool {
 final class CompiledExpressions {
     let database: ExpressionDatabase
     let compiler: ExpressionCompiler
-    /// Those of the inputs' values, by the columns' names in lower case.
+    /// The affinities of the inputs' values, by the columns' names in lower case.
     let affinities: [String: Affinity]
     let statement: OpaquePointer
 

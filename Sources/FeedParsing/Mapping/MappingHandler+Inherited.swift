@@ -106,7 +106,8 @@ extension MappingHandler {
         }
     }
 
-    /// Completes the records that wait at a depth, in their order. Each gives its memory back before the next takes its own.
+    /// Completes the records that wait at a depth, in their order. Each gives its memory back before the next takes its
+    /// own.
     func settleAll(
         _ waiting: inout [Level.Waiting], at depth: Int, inherited: [Level.Key: [UInt8]]
     ) throws {

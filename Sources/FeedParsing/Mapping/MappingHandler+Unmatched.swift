@@ -28,8 +28,8 @@ extension MappingHandler {
     package static let mostNoted = 10_000
     static let longestNoted = 1_000
 
-    /// Passes each path of at most so many bytes to `body`, a parent before its children. No longer path is made: names may
-    /// have 1,000 bytes, and paths 1,000 names.
+    /// Passes each path of at most so many bytes to `body`, a parent before its children. No longer path is made: names
+    /// may have 1,000 bytes, and paths 1,000 names.
     ///
     /// - Parameter body: returns false to leave out what is below the path.
     private func forEachPath(upTo longest: Int, _ body: (PathNode, String) -> Bool) {

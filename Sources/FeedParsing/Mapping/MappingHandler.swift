@@ -71,7 +71,7 @@ package final class MappingHandler: XMLStreamHandler {
     /// True for CSV whose columns are known.
     var hasHeader = false
     private var paths = 0
-    /// The attributes that elements' paths have in ``PathNode/ignoredAttributes``.
+    /// The number of attributes in ``PathNode/ignoredAttributes`` of all paths.
     var notedAttributes = 0
 
     package init(

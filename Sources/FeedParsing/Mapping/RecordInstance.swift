@@ -57,8 +57,8 @@ final class RecordInstance {
     /// The bytes that the instance has taken of ``memory``.
     private var taken: Int { isWaiting ? 0 : capacity - Self.leastCapacity + grownCount }
 
-    /// True while the record waits for a value after it. ``MappingHandler/waitingBytes`` then counts its memory, and not
-    /// that of the open records.
+    /// True while the record waits for a value after it. ``MappingHandler/waitingBytes`` then counts its memory, and
+    /// not that of the open records.
     var isWaiting = false {
         willSet {
             guard newValue != isWaiting else { return }

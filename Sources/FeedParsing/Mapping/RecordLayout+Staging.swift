@@ -9,7 +9,7 @@ extension RecordLayout {
         slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }
     }
 
-    /// Returns the same for a name of the document. Each is folded and looked for once.
+    /// Returns the slot of the column that a name of the document means. Each name is folded and looked for once.
     func slot(named name: XMLName, number: Int32) -> Int? {
         if let known = slotsOfNames[number] { return known }
         let slot = slot(named: XMLName.folded(name.local))

@@ -18,7 +18,7 @@ package final class RecordLayout {
         case record(RecordLayout)
         /// The result of an expression over the record's other values.
         case expression
-        /// The same for every record of a response; nil for NULL.
+        /// A value that all records of a response have; nil for NULL.
         case given(String?)
     }
 
@@ -222,7 +222,7 @@ final class RecordMemory {
         return true
     }
 
-    /// Takes memory that is in use already.
+    /// Counts memory that is in use already.
     func hold(_ bytes: Int) { used += bytes }
 
     func giveBack(_ bytes: Int) { used -= bytes }

@@ -5,7 +5,7 @@ package import Foundation
 package struct RowChange: Sendable {
     package typealias Values = [(column: String, value: StoredValue)]
 
-    /// Where a change is kept. Reading goes on after it, however many come before.
+    /// The place of a change in a history. Reading continues after it without passing over the changes before it.
     package struct Place: Sendable, Equatable {
         package var run: Int64
         /// The history, as SQL names it.
@@ -49,5 +49,31 @@ package struct RowChange: Sendable {
         self.old = old
         self.new = new
         self.isKnown = isKnown
+    }
+}
+
+/// A query for row changes.
+package struct ChangeQuery: Sendable {
+    /// nil for those of all sources.
+    package var source: String?
+    /// Only this run's.
+    package var run: Int64?
+    /// Only those of runs that began at this time or later.
+    package var since: Date?
+    package var table: String?
+    /// `insert`, `update` or `delete`; nil for all.
+    package var operation: String?
+    /// The most changes of a run and table among which those of the operation are searched; nil for all.
+    package var mostSearched: Int?
+    /// The number of changes to skip at the start.
+    package var passedOver = 0
+    /// Only those after this one; nil for all.
+    package var after: RowChange.Place?
+
+    package init(source: String? = nil, run: Int64? = nil, since: Date? = nil, table: String? = nil) {
+        self.source = source
+        self.run = run
+        self.since = since
+        self.table = table
     }
 }

@@ -4,7 +4,7 @@ package struct OwnTable: Sendable {
     package let name: String
     /// The description in Documentation/Tables.md.
     let text: String
-    /// The columns of the primary key; empty for a table without one. The database numbers the rows where it is one integer.
+    /// The columns of the primary key; empty for a table without one. If it is one integer, the database numbers the rows.
     let key: [String]
     package let scope: TableScope
     /// True if `move-store` copies the rows one by one.

@@ -12,7 +12,8 @@ package struct RowTable<Row: Sendable>: Sendable {
     private let postgres: Insertion
 
     /// - Parameters:
-    ///   - blank: a row without values. A NULL, or a value that its property cannot have, leaves the property as it is there.
+    ///   - blank: a row without values. A NULL, or a value that its property cannot have, leaves the property as it is
+    ///     there.
     ///   - alias: the name of the table in queries; nil if queries name columns alone.
     init(
         _ name: String, _ text: String, key: [String], blank: Row, as alias: String? = nil,

@@ -174,8 +174,9 @@ package struct PurgeTransaction {
         return logged.count == 1 ? logged : []
     }
 
-    /// Returns the columns of the keys by which the changelog may name other sources' rows of a table: the declared ones. If
-    /// one of their rows is none by these, its source has another declaration by now, or none: then any key may be meant.
+    /// Returns the columns of the keys by which the changelog may name other sources' rows of a table: the declared
+    /// ones. If these find no row for an entry, its source has another declaration by now, or none, and any key of the
+    /// table may be meant.
     private func otherKeys(of table: any StoredTable, _ written: Written) throws -> [[String]] {
         let declared = declaredKeys(of: table) { $0 != purge.source }
         guard try driver.isTrue("SELECT EXISTS (\(written.unnamed(table, declared)))") else { return declared }

@@ -3,26 +3,26 @@ import FeedStores
 import Ledger
 import Locking
 
-/// Tells of changes whether their rows have changed since.
+/// Finds out whether the rows of changes have changed since.
 ///
-/// The changelog has no index of rows, so it is read to its end for that: once for a large part of it, however many pages of
-/// changes are asked about.
+/// The changelog has no index of rows, so it is read to its end: once for a part of ``idsAtOnce`` changes, however many
+/// pages of that part are asked for.
 package final class LaterChanges: Sendable {
-    /// What is known of the rows of a part of the changelog.
+    /// The last changes of the rows in a part of the changelog.
     private struct Part: Sendable {
         var ids: ClosedRange<Int64>
-        /// All runs up to this one have been read.
+        /// The position up to which runs have been read.
         var position: RunPosition
-        /// The last change of each row that has several, by the hash value of its table and key. Two rows with one hash
-        /// value, which is improbable, would at worst be unknown.
+        /// The last change of each row that has several, by the hash value of its table and key. Should two rows have
+        /// one hash value, which is improbable, the older changes of both count as followed by later ones.
         var last: [Int: Int64]
     }
 
-    /// The ids of the changes that are asked about at once.
+    /// The number of ids in a part.
     private static let idsAtOnce: Int64 = 100_000
-    /// A part is read again when so many changes have come since.
+    /// The number of new changes after which a part is read again.
     private static let mostNew = 20_000
-    /// Several readers may be at different places.
+    /// The most parts that are kept. Several readers may be at different places.
     private static let mostParts = 4
 
     private struct State: Sendable {
@@ -34,10 +34,10 @@ package final class LaterChanges: Sendable {
 
     package init() {}
 
-    /// How often the changelog has been read to its end.
+    /// The number of times that the changelog has been read to its end.
     package var passes: Int { state.withLock(\.passes) }
 
-    /// Returns the ids of those changes whose row a later change is of.
+    /// Returns the ids of those changes whose row a later change concerns.
     ///
     /// - Parameter ids: the first and the last id of the changes.
     func changed(

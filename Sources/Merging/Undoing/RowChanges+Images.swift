@@ -12,9 +12,9 @@ extension RowChanges {
     /// Returns changes of a run with their rows before and after, as far as these are known.
     ///
     /// - Parameters:
-    ///   - keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the primary
-    ///     key where there are none.
-    ///   - later: tells which rows have changed since.
+    ///   - keys: the columns by which the run's source tells rows apart, by their tables' names in lower case; the
+    ///     primary key where there are none.
+    ///   - later: finds the rows that have changed since.
     package func withImages(
         _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]], later: LaterChanges
     ) throws -> [ChangelogEntry] {

@@ -8,7 +8,7 @@ import PostgresClient
 struct StackCommit {
     let store: PostgresStore
     let interruption: CommitInterruption
-    /// The same in two round trips, which is tried first; nil if the stack is not one for it.
+    /// The commit in two round trips, which is tried first; nil if the stack does not suit it.
     var small: SmallCommit?
     /// The tables to write, as far as they are known before the transaction; nil if only the transaction finds out.
     /// It then takes no turn.

@@ -2,7 +2,7 @@ package import FeedStaging
 import FeedStores
 import PostgresClient
 
-/// Keys that PostgreSQL holds for equal although their bytes differ: the numbers 1.0 and 1.00, or texts of `citext`.
+/// Keys that PostgreSQL considers equal although their bytes differ: the numbers 1.0 and 1.00, or texts of `citext`.
 extension PostgresStore {
     package func numberKeys(
         of tables: [StagingTable], inScratch path: String, _ body: (Int, Int64, Int64) throws -> Void
@@ -42,7 +42,7 @@ extension PostgresStore {
 }
 
 extension StagingTable {
-    /// The table without what is not part of the key.
+    /// The table with the columns of its key alone.
     fileprivate var withKeyAlone: StagingTable {
         var table = self
         table.columns = columns.filter { isKey($0.name) }

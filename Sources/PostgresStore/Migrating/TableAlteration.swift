@@ -41,7 +41,8 @@ struct TableAlteration {
         let keyCount = replacesKey ? (added.isEmpty ? key.count : 0) : table.primaryKey.count
         let isReferred = all.referred.contains(definition.name.lowercased())
         let number =
-            isReferred && keyCount != 1 ? definition.generatedKey(besides: table.columns.map(\.name)) : nil
+            isReferred && keyCount != 1
+            ? definition.generatedKeyName(existingColumns: table.columns.map(\.name)) : nil
         guard !conversions.isEmpty || isOtherKey || number != nil else { return nil }
         if replacesKey || number != nil, let holder = try Self.holder(of: table, connection) {
             throw TableMigration.refusal(of: table.name, key: table.primaryKey, heldBy: holder.table, holder.columns)
@@ -213,8 +214,8 @@ struct TableAlteration {
             } ?? [])
     }
 
-    /// Returns true if the primary key goes: there is none, the declaration has all of it, or a row needs a value in a column of
-    /// it to which the declaration gives none.
+    /// Returns true if the primary key is replaced: there is none, the declaration has all its columns, or a column of
+    /// it that the declaration lacks has no default value.
     private static func replacesKey(
         of table: TableDetails, _ definition: TableSchema, _ connection: PostgresConnection
     ) throws -> Bool {
@@ -248,7 +249,7 @@ struct TableAlteration {
     ///
     /// - Parameters:
     ///   - key: the new key; empty if it stays.
-    ///   - replaces: true if the primary key goes.
+    ///   - replaces: true if the primary key is replaced.
     ///   - isNew: true if the table gets a column of the key, which is NULL in the existing rows.
     ///   - number: a column that numbers the rows, for a new primary key.
     private static func keys(

@@ -9,8 +9,8 @@ import PostgresClient
 /// The tables' definitions are read after their rows have been written: from then on, no other session can change
 /// them.
 struct FirstFlight {
-    /// The longest wait for a lock. A commit that waits longer takes the general way, whose turn lets only one commit of
-    /// this process wait at the server for a table that another session keeps locked.
+    /// The longest wait for a lock. A commit that waits longer takes the general way, whose turn lets only one commit
+    /// of this process wait at the server for a table that another session keeps locked.
     private static let lockLimit = Duration.milliseconds(300)
 
     private let commit: SmallCommit

@@ -35,8 +35,9 @@ extension SmallCommit {
         _ = try general { try connection.commit(after: written.last) }
     }
 
-    /// Turns the server's errors about rows and definitions, and those of tables that stay locked, into ``Unsuitable``: the
-    /// general way names the row, and waits longer. Errors of the connection, of other transactions and of waits are thrown unchanged.
+    /// Turns the server's errors about rows and definitions, and those of tables that stay locked, into ``Unsuitable``:
+    /// the general way names the row, and waits longer. Errors of the connection, of other transactions and of waits
+    /// are thrown unchanged.
     private func general<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError {
             let isAnyCommits = error.isConnectionLost || error.isRepeatable || error.isTransient

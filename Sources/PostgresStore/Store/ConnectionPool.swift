@@ -52,8 +52,8 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost, other than by
-    /// a limit of time. The body may run to its end in each attempt.
+    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost, other
+    /// than by a limit of time. The body may run to its end in each attempt.
     func withConnection<Value>(attempts: Int, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
             return try withConnection(nil, body)

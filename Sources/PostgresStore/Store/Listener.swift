@@ -99,7 +99,8 @@ final class Listener: StoreListening {
 
     /// Any session may send messages, so each only says what to look at.
     ///
-    /// - Returns: nil for messages of this process, for unknown ones, and for those about requests, which are in a table.
+    /// - Returns: nil for messages of this process, for unknown ones, and for those about requests, which are in a
+    ///   table.
     private func message(_ notification: PostgresNotification) -> StoreMessage? {
         let payload = Data(notification.payload.utf8)
         switch notification.channel {

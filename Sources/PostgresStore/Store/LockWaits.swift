@@ -28,7 +28,8 @@ final class LockWaits: Sendable {
     /// The time after which the server ends a transaction whose client says nothing: a process that was stopped in the
     /// middle of a commit would else keep its locks from all others.
     static let silence = Duration.seconds(5)
-    /// The same for a transaction that locks nothing yet, and may have to wait for others of its process.
+    /// The time after which the server ends a silent transaction that locks nothing yet: it may wait for other
+    /// transactions of its process.
     static let silenceBeforeLocks = Duration.seconds(300)
 
     /// True once the program has been asked to stop.
@@ -37,8 +38,8 @@ final class LockWaits: Sendable {
     /// The end of all waits; nil until the program has been asked to stop.
     var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
 
-    /// The settings of a transaction that writes: they limit its waits, and the waits that it may cause. The server gives a
-    /// client up that has vanished without a word after twenty seconds, as long as a lease lasts.
+    /// The settings of a transaction that writes: they limit its waits, and the waits that it may cause. The server
+    /// gives up a client that it cannot reach any more after twenty seconds, the duration of a lease.
     ///
     /// - Parameters:
     ///   - silence: the time after which the server ends a transaction whose client says nothing.

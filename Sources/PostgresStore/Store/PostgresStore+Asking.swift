@@ -2,13 +2,13 @@ import FeedModel
 import Foundation
 import PostgresClient
 
-/// Questions to the database. Each has a limit of time: the server, or another session's lock, holds up nobody longer.
+/// Queries with a limit of time. Neither the server nor another session's lock delays a caller for longer.
 extension PostgresStore {
     /// The longest time for which the server may be silent to a question about definitions and Tributary's own tables.
     static let answerLimit = Duration.seconds(30)
-    /// The same for heartbeats and leases, which last longer.
+    /// The longest time for which the server may be silent to a heartbeat or a lease, which last longer than that.
     static let leaseAnswerLimit = Duration.seconds(10)
-    /// The same for a query over users' rows.
+    /// The longest time for which the server may be silent to a query over users' rows.
     static let queryLimit = Duration.seconds(600)
 
     /// Asks about definitions and Tributary's own tables, and once more on a new connection if the first one is lost.
@@ -30,8 +30,8 @@ extension PostgresStore {
     }
 
     /// Asks about users' rows for a run. Other sessions may lock their tables: each attempt waits for a lock for
-    /// ``LockWaits/attemptLimit``, and between two attempts no connection is held, so that a locked table delays its own
-    /// sources only.
+    /// ``LockWaits/attemptLimit``, and between two attempts no connection is held, so that a locked table delays its
+    /// own sources only.
     ///
     /// - Parameters:
     ///   - subject: what is read, for the error of a table that stays locked.
@@ -61,10 +61,10 @@ extension PostgresStore {
         }
     }
 
-    /// Reads users' tables, histories and Tributary's own as they are at one moment, in a transaction in which the server
-    /// refuses to write. It waits for locks for ``LockWaits/questionLimit``.
+    /// Reads users' tables, histories and Tributary's own as they are at one moment, in a transaction in which the
+    /// server refuses to write. It waits for locks for ``LockWaits/questionLimit``.
     ///
-    /// - Parameter settings: settings of the transaction, in addition.
+    /// - Parameter settings: further settings of the transaction.
     /// - Throws: `PostgresError`
     func snapshot<Value>(
         _ settings: LockWaits.Settings = [], lock: Duration = LockWaits.questionLimit,
@@ -93,8 +93,8 @@ extension PostgresStore {
 }
 
 extension PostgresConnection {
-    /// Executes a statement over a user's table in one round trip. It waits for a lock for ``LockWaits/attemptLimit``; in a
-    /// transaction, for as long as that says.
+    /// Executes a statement over a user's table in one round trip. It waits for a lock for ``LockWaits/attemptLimit``;
+    /// in a transaction, for as long as the transaction's settings say.
     func executeBriefly(_ sql: String, _ parameters: [PostgresValue?] = []) throws -> PostgresResult {
         guard transactionStatus == .idle else { return try execute(sql, parameters) }
         let milliseconds = Int(LockWaits.attemptLimit / .milliseconds(1))

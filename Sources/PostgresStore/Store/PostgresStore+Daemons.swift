@@ -7,8 +7,8 @@ import StoreSQL
 
 /// The daemons that share the store.
 extension PostgresStore: SharedStore {
-    /// Writes the request into a table, as any role of the database may send messages: a message only says that there is
-    /// something to read.
+    /// Writes the request into a table, as any role of the database may send messages: a message only says that there
+    /// is something to read.
     package func requestRefresh(_ sources: [String]) throws {
         try write { connection in
             try connection.execute(

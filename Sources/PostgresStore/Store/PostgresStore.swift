@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 package import Ledger
+import Locking
 import Merging
 import PostgresClient
 
@@ -44,8 +45,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - limit: the most connections, except one that listens and one for heartbeats and leases. Opening the store and
-    ///     running `schema_after` take one of their own for a moment.
+    ///   - limit: the most connections, except one that listens and one for heartbeats and leases. Opening the store
+    ///     and running `schema_after` take one of their own for a moment.
     ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(
@@ -199,6 +200,34 @@ extension PostgresStore {
         guard row.string(2) != nil else {
             throw StoreError.cannotOpen(
                 address, "no schema of the search_path exists; create one, or set the role's search_path")
+        }
+    }
+}
+
+/// Renews a store's leases, on a thread that lives as long as there are any.
+final class LeaseKeeper: Sendable {
+    private let isKeeping = Mutex(false)
+
+    /// To be called after each claim.
+    func keep(_ store: PostgresStore) {
+        let isFirst = isKeeping.withLock { isKeeping in
+            defer { isKeeping = true }
+            return !isKeeping
+        }
+        guard isFirst else { return }
+        Thread.detachNewThread { [self] in
+            while goesOn(store) {
+                // Where the server cannot be reached, the next attempt may. A run whose lease ends commits nothing.
+                _ = try? store.renewLeases()
+            }
+        }
+    }
+
+    private func goesOn(_ store: PostgresStore) -> Bool {
+        Thread.sleep(forTimeInterval: Leases.secondsBetweenRenewals)
+        return isKeeping.withLock { isKeeping in
+            isKeeping = !store.leases.sources.isEmpty
+            return isKeeping
         }
     }
 }

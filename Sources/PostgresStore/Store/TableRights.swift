@@ -27,8 +27,8 @@ struct TableRights {
 
     init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Returns the tables that the role cannot lock, or on which it lacks one of the rights. A right on some columns counts
-    /// as one on the table.
+    /// Returns the tables that the role cannot lock, or on which it lacks one of the rights. A right on some columns
+    /// counts as one on the table.
     ///
     /// - Parameter needed: the rights, by the tables' object ids.
     func lacks(_ needed: [UInt32: Set<TableRight>]) throws -> [Lack] {
@@ -65,8 +65,8 @@ extension PostgresStore {
         }
     }
 
-    /// Creates the error for a transaction that failed, and changed nothing. Where the role lacks a right on a table, it
-    /// names the role, the table and the GRANT.
+    /// Creates the error for a transaction that failed, and changed nothing. Where the role lacks a right on a table,
+    /// it names the role, the table and the GRANT.
     func failure(_ error: PostgresError) -> StoreError {
         let plain = StoreError(commit: error, store: description)
         guard error.state == .insufficientPrivilege, planning == nil else { return plain }

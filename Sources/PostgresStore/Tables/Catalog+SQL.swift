@@ -69,8 +69,8 @@ extension Catalog {
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         """
 
-    /// Types without a B-tree's order have no equality, or one that holds different values equal (geometric types); so have
-    /// `citext`, and `interval`: `1 mon` equals `30 days`.
+    /// Types without a B-tree's order have no equality, or one that considers different values equal (geometric types);
+    /// so have `citext`, and `interval`: `1 mon` equals `30 days`.
     private static let column = """
         json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
             'baseType', format_type(b.id, b.modifier), 'typeName', t.typname, 'category', t.typcategory::text,

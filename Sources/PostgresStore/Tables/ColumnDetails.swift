@@ -12,7 +12,7 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
     var name: String
     /// As SQL writes it, with its length, schema and domain: `numeric(10,2)`, `character varying(20)`.
     var type: String
-    /// The same, below all domains.
+    /// The type below all domains, as SQL writes it.
     var baseType: String
     /// The name of ``baseType`` without schema and length: `int4`, `citext`.
     var typeName: String
@@ -27,7 +27,7 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
     var isSerial: Bool
     /// The collation, as SQL names it; nil for types without one.
     var collation: String?
-    /// False if the collation holds texts of different bytes for equal.
+    /// False if the collation considers texts of different bytes equal.
     var isDeterministic: Bool
     /// True if values compare only as texts, because the type has no equality that distinguishes all values.
     var comparesAsText: Bool

@@ -20,7 +20,7 @@ final class SpellingsCache: Sendable {
         let shown = try Self.shown(unknown.sorted(), as: column, connection)
         return types.withLock { types in
             var spellings = types.removeValue(forKey: column.baseType) ?? empty
-            // Written in place, unless a commit holds a copy at this moment.
+            // Written in place, unless a commit holds a copy.
             for (text, shown) in shown { spellings[text] = shown }
             types[column.baseType] = spellings
             return spellings

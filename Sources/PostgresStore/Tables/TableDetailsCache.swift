@@ -172,7 +172,9 @@ final class TableDetailsCache: Sendable {
         Self.marks(of: requests, details, filled: try filled(Array(details.values), in: connection))
     }
 
-    /// Does the same if the tables with rows are known.
+    /// Returns the marks, where the tables with rows are known.
+    ///
+    /// - Parameter filled: the object ids of the tables with rows.
     static func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], filled: Set<UInt32>
     ) -> [String] {
@@ -199,8 +201,8 @@ final class TableDetailsCache: Sendable {
         return mustHaveRows.allSatisfy { filled.contains($0.oid) }
     }
 
-    /// Returns which tables have rows at this moment. One that another session keeps locked counts as having some, outside
-    /// of a commit: no run waits for it before it has rows to write.
+    /// Returns which tables have rows. Outside of a commit, a table that another session keeps locked counts as having
+    /// some: no run waits for the lock before it has rows to write.
     private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
         let rows = state.withLock(\.rows)

@@ -96,7 +96,8 @@ final class StagingMemory: @unchecked Sendable {
     /// Forgets the tables that an unfinished transaction made: they were rolled back with it.
     func beginTransaction() {
         newWorkTables = []
-        // A transaction that was rolled back may have read a schema of its own, whose version the next change has again.
+        // A transaction that was rolled back may have read a schema of its own, whose version the next change has
+        // again.
         if isOpen { schema = nil }
         isOpen = true
     }

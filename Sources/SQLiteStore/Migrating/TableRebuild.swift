@@ -60,7 +60,7 @@ struct TableRebuild {
         }
         let list = key.map(\.sqlIdentifier).joined(separator: ", ")
         var indexes: [String] = []
-        let number = needsNumber ? definition.generatedKey(besides: info.columns.map(\.name)) : nil
+        let number = needsNumber ? definition.generatedKeyName(existingColumns: info.columns.map(\.name)) : nil
         if let number {
             table.setNumber(number.sqlIdentifier)
             let unique = isOtherKey ? list : info.primaryKey.map(\.sqlIdentifier).joined(separator: ", ")
@@ -245,7 +245,8 @@ struct TableRebuild {
 
     /// Returns a table whose foreign key refers to the primary key of a table; nil for none.
     ///
-    /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer to them.
+    /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer
+    ///   to them.
     private static func holder(
         of table: TableInfo, keepsUnique: Bool, _ db: Database
     ) throws -> (table: String, columns: [String])? {

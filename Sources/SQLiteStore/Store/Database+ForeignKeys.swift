@@ -3,7 +3,7 @@ import FeedStaging
 import GRDB
 
 extension Database {
-    /// True if rows lack their parents at this moment of the transaction.
+    /// True if the transaction has rows that lack their parents so far.
     var hasBrokenForeignKeys: Bool {
         var broken: Int32 = 0
         var unused: Int32 = 0
@@ -11,7 +11,8 @@ extension Database {
         return broken != 0
     }
 
-    /// Returns which foreign key makes SQLite refuse all statements that write a table, and what to drop; empty for other errors.
+    /// Returns which foreign key makes SQLite refuse all statements that write a table, and what to drop; empty for
+    /// other errors.
     func advice(on error: DatabaseError) -> String {
         guard let message = error.message else { return "" }
         if let found = message.wholeMatch(of: /foreign key mismatch - "(.+)" referencing "(.+)"/) {

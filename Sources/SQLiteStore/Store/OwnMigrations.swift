@@ -25,7 +25,8 @@ enum OwnMigrations {
         if let reason { throw failure(reason) }
     }
 
-    /// Does the same before the store is opened: GRDB writes to the log of each that it opens for writing.
+    /// Refuses such tables in a file. Called before the store is opened: GRDB writes to the log of a store that it
+    /// opens for writing.
     ///
     /// - Throws: ``StoreError``
     static func checkAge(ofStore path: String, _ lockWait: LockWait) throws {

@@ -107,7 +107,8 @@ final class RunLock: SourceClaim {
         return lock
     }
 
-    // F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
+    // F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay
+    // does not set.
     #if os(Linux)
         private static let findLock: Int32 = 36
         private static let setLock: Int32 = 37

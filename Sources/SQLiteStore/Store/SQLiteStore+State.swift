@@ -76,7 +76,7 @@ extension DatabaseError {
 extension StoreError {
     /// Creates the error for SQLite's refusal of a merge statement.
     ///
-    /// - Parameter advice: what to do about it, behind SQLite's message.
+    /// - Parameter advice: what to do about it, for the end of SQLite's message.
     init(_ error: DatabaseError, in table: String, advice: String = "") {
         let message = error.message ?? error.description
         switch error.resultCode {

@@ -252,7 +252,7 @@ extension Database {
                 parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
             }
             if definition.needsGeneratedKey {
-                parts.insert("\(definition.generatedKey().sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
+                parts.insert("\(definition.generatedKeyName().sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
             try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
             for columns in definition.indexes {

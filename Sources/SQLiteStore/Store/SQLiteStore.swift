@@ -155,7 +155,7 @@ package final class SQLiteStore: MainStore {
         probing = StoreProbe(path)
         var configuration = Configuration()
         configuration.readonly = true
-        // Another process may be creating the store at this moment.
+        // Another process may be creating the store.
         configuration.busyMode = .callback { lockWait.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {

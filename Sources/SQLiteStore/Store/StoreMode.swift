@@ -20,7 +20,7 @@ package struct StoreMode: Sendable {
     ///
     /// - Parameters:
     ///   - store: the store's path. Without a store, everybody may read the file, as far as the process's mask allows.
-    ///   - keepsOwner: false for a file that stays its maker's.
+    ///   - keepsOwner: false for a file that belongs to the user who makes it, and not to the store's owner.
     /// - Returns: the descriptor, or a negative number after an error, which `errno` tells.
     package static func open(_ path: String, besideStore store: String, keepsOwner: Bool = true) -> Int32 {
         guard let mode = StoreMode(ofStore: store) else {
@@ -45,7 +45,7 @@ package struct StoreMode: Sendable {
         return close(descriptor) == 0
     }
 
-    /// Makes a folder, unless there is one, which those may enter who may read the store.
+    /// Makes a folder, unless there is one. Everyone who may read the store may enter it.
     package static func makeFolder(at path: String, besideStore store: String) throws {
         let permissions = StoreMode(ofStore: store).map { $0.permissions | ($0.permissions & 0o444) >> 2 } ?? 0o755
         try FileManager.default.createDirectory(
@@ -53,14 +53,14 @@ package struct StoreMode: Sendable {
             attributes: [.posixPermissions: NSNumber(value: permissions)])
     }
 
-    /// Gives a file that this process has made the permissions, and the owner where the process may.
+    /// Gives a file that this process has made the store's permissions, and its owner where the process may.
     private func apply(to descriptor: Int32, keepsOwner: Bool) {
         if keepsOwner, geteuid() == 0 { fchown(descriptor, owner, group) }
         // After fchown, which takes some bits away. It cannot fail on a file of one's own.
         fchmod(descriptor, permissions)
     }
 
-    /// Takes permissions from a file that its store does not give: it was made when the store had others.
+    /// Removes those permissions of a file that the store's file lacks. The file was made when the store had others.
     package func narrow(_ path: String) {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }

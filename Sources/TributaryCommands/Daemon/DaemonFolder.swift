@@ -48,7 +48,8 @@ final class DaemonFolder: Sendable {
         }
     }
 
-    /// The claim of a daemon, or of a command, to have the store to itself. The kernel releases the lock if the process dies.
+    /// The claim of a daemon, or of a command, to have the store to itself. The kernel releases the lock if the process
+    /// dies.
     struct Presence: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let path: String
@@ -150,8 +151,9 @@ final class DaemonFolder: Sendable {
         return process
     }
 
-    /// Runs a body with the rights of the daemon's user where this process is root's. What it makes is then that user's, who
-    /// is to read and to remove it, and a link of theirs leads to nothing that they could not write themselves.
+    /// Runs a body with the rights of the daemon's user, if this process runs as root. That user then owns the files
+    /// that the body makes, and can read and remove them. A symbolic link of that user leads to no file that the user
+    /// may not write.
     private func asDaemonsUser(_ body: () throws -> Void) throws {
         var owner = stat()
         guard geteuid() == 0, lstat(presencePath, &owner) == 0, owner.st_uid != 0 else { return try body() }

@@ -9,13 +9,13 @@ struct StopLimit: Service {
 
     /// - Parameters:
     ///   - status: the exit status of a process that had to be ended.
-    ///   - lastWords: called on a thread of its own before the end.
-    static func begin(status: Int32, _ lastWords: @escaping @Sendable () -> Void) {
+    ///   - beforeExit: called on a thread of its own before the end.
+    static func begin(status: Int32, _ beforeExit: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: limit)
-            // They, too, may wait for somebody who reads nothing.
+            // It, too, may wait for somebody who reads nothing.
             Thread.detachNewThread {
-                lastWords()
+                beforeExit()
                 _exit(status)
             }
             Thread.sleep(forTimeInterval: 0.1)
@@ -25,11 +25,11 @@ struct StopLimit: Service {
 
     /// The exit status of a process that has to be ended.
     let status: @Sendable () -> Int32
-    let lastWords: @Sendable () -> Void
+    let beforeExit: @Sendable () -> Void
 
     /// Waits until the service group shuts down. The last service of a group stops first.
     func run() async throws {
         try await gracefulShutdown()
-        Self.begin(status: status(), lastWords)
+        Self.begin(status: status(), beforeExit)
     }
 }

@@ -35,7 +35,7 @@ struct ChangeOutput {
         for line in terminal.wrapped(text, color, after: "    ", indent: 6) { try Terminal.print(line) }
     }
 
-    /// Says that there are more changes.
+    /// Writes that there are more changes.
     ///
     /// - Throws: ``OutputError``.
     func cut() throws {

@@ -53,7 +53,8 @@ struct StatusWatch: Sendable {
                     text = try look.read()
                     failure = nil
                 } catch {
-                    // The store may be away for a moment, and a changed file may have mistakes; what was read last stays.
+                    // The store may be away for a moment, and a changed file may have mistakes; what was read last
+                    // stays.
                     failure = "\(error)"
                 }
                 next = Date() + TimeInterval(interval)
@@ -77,7 +78,7 @@ struct StatusLook: Sendable {
     private let sources: [String]
     private let file: String
     private let load: @Sendable () throws -> TributaryConfiguration
-    /// What the file was when it was read.
+    /// The file's identity, size and time when it was read.
     private var mark: [String]
 
     /// - Parameters:
@@ -94,7 +95,8 @@ struct StatusLook: Sendable {
         mark = Self.mark(of: file)
     }
 
-    /// Returns what changes when a file is written or replaced; nothing for a file that is away for a moment.
+    /// Returns the properties that change when a file is written or replaced; none for a file that is missing for a
+    /// moment.
     private static func mark(of file: String) -> [String] {
         let path = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return [] }

@@ -5,8 +5,8 @@ import Foundation
 /// user may read it.
 ///
 /// The commit of the rows lists the valid files in the store, with the states of the requests. Other files are left
-/// over from interrupted runs. The source's next successful run removes them. The files of a source that is not declared
-/// stay until a purge, like its rows, because another configuration may declare it.
+/// over from interrupted runs. The source's next successful run removes them. The files of a source that is not
+/// declared stay until a purge, like its rows, because another configuration may declare it.
 struct BodyFolder: Sendable {
     let path: String
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedFetching
 import FeedModel
 import FeedStaging
@@ -49,7 +49,7 @@ final class BodyKeeper {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let head = try encoder.encode(body)
-            hash.update(data: try encoder.encode(body.given))
+            hash.update(try encoder.encode(body.given))
             try open().writer.begin(head)
         }
     }
@@ -57,7 +57,7 @@ final class BodyKeeper {
     /// - Parameter bytes: the next bytes of the body, decompressed.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         try keeping {
-            hash.update(bufferPointer: bytes)
+            hash.update(bytes)
             try output?.writer.append(bytes)
         }
     }
@@ -73,7 +73,7 @@ final class BodyKeeper {
         try keeping { try open().file.synchronize() }
         if let failure { throw failure }
         defer { output = nil }
-        let digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+        let digest = String(hash.digest().hexadecimal.prefix(16))
         return try folder.place(path, of: source, digest: digest, identifier: random.identifier())
     }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import FeedFetching
 import FeedModel
@@ -72,14 +72,14 @@ final class BodyReader {
     var mended: XMLRepair.Counts { repair?.counts ?? [:] }
 
     /// SHA-256 of the body after decompression, in hexadecimal digits.
-    var digest: String? { hash.map { $0.finalize().map { String(format: "%02x", $0) }.joined() } }
+    var digest: String? { hash?.digest().hexadecimal }
 
     private func parse(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes
         while !rest.isEmpty {
             try Task.checkCancellation()
             let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
-            hash?.update(bufferPointer: part)
+            hash?.update(part)
             try keeper?.append(part)
             if let document {
                 try document.read(part)

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedFetching
 import FeedModel
 import FeedStaging
@@ -41,7 +41,7 @@ final class BodySpool {
         received += piece.count
         try decoder.decode(piece) { bytes in
             try Task.checkCancellation()
-            hash.update(bufferPointer: bytes)
+            hash.update(bytes)
             if isArchive { try keep(bytes) }
         }
         if !isArchive { try keep(piece) }
@@ -68,10 +68,10 @@ final class BodySpool {
     /// - Returns: SHA-256 of the body after decompression, in hexadecimal digits.
     func finish() throws -> String {
         try decoder.finish { bytes in
-            hash.update(bufferPointer: bytes)
+            hash.update(bytes)
             if isArchive { try keep(bytes) }
         }
-        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+        return hash.digest().hexadecimal
     }
 
     /// Returns the file with the archive, after the end of the body.

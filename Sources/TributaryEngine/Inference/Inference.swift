@@ -34,7 +34,8 @@ package actor Inference {
     ///   - format: the document's format; nil to derive it from the response.
     ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
-    ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a file.
+    ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a
+    ///     file.
     package init(
         of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil,
         limit: Int? = nil, clock: any RunClock = SystemClock()

@@ -1,3 +1,4 @@
+import FeedModel
 package import Foundation
 
 /// The only clock of the engine: the time of day, the uptime and sleeps. Tests use their own.
@@ -58,5 +59,64 @@ extension WorkThreads {
         try await withCheckedThrowingContinuation { continuation in
             detach { continuation.resume(with: Result { try body() }) }
         }
+    }
+}
+
+/// Detects that the clock was set back: its time is earlier than its last time plus the elapsed uptime.
+struct ClockWatch {
+    private let clock: any RunClock
+    private var date: Date
+    private var uptime: Duration
+
+    init(_ clock: any RunClock) {
+        self.clock = clock
+        date = clock.now()
+        uptime = clock.uptime
+    }
+
+    /// - Returns: the clock's time; if it was set back by more than a second since the last call, also the time without
+    ///   that change.
+    mutating func look() -> (now: Date, former: Date?) {
+        let now = clock.now()
+        let uptime = clock.uptime
+        let expected = date + (uptime - self.uptime).seconds
+        date = now
+        self.uptime = uptime
+        return (now, now < expected - 1 ? expected : nil)
+    }
+}
+
+/// Runs an operation, and cancels it at its deadline.
+///
+/// - Parameter paused: returns the time that does not count.
+/// - Throws: the operation's error; that of `timeout` after the deadline.
+func withDeadline<Value: Sendable>(
+    _ limit: Duration, clock: any RunClock, paused: @escaping @Sendable () -> Duration = { .zero },
+    timeout: @escaping @Sendable () -> any Error,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            let began = clock.uptime
+            var rest = limit
+            while rest > .zero {
+                try await clock.sleep(for: rest)
+                let pauses = paused()
+                guard pauses > .zero else { break }
+                let more = limit + pauses - (clock.uptime - began)
+                // Sleeps for at least 100 ms while a pause lasts.
+                rest = more > .milliseconds(1) ? max(more, .milliseconds(100)) : .zero
+            }
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next(), let value = first else {
+            group.cancelAll()
+            // Waits for the end of the operation, so that its resources are free.
+            while let outcome = await group.nextResult() { _ = outcome }
+            throw timeout()
+        }
+        return value
     }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import FeedModel
 import Foundation
@@ -89,11 +89,7 @@ enum HookDecision {
     /// - Parameter occasion: distinguishes events of one kind, hook and source.
     static func id(_ kind: HookEventKind, hook: String, source: String?, occasion: String) -> String {
         let text = [kind.rawValue, hook, source ?? "", occasion].joined(separator: "\u{0}")
-        let digits = SHA256.hash(data: Data(text.utf8)).prefix(16).map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
-        return "msg_" + digits.joined()
+        return "msg_" + SHA256.digest(of: Data(text.utf8)).hexadecimal.prefix(32)
     }
 }
 

@@ -40,7 +40,7 @@ actor HookDelivery {
     /// The clock's uptime before the lease was requested last.
     private var held = Duration.zero
 
-    /// Another process serves the hook now.
+    /// The error for a hook that another process serves by now.
     private struct LostLease: Error {}
 
     private var store: any MainStore { environment.store }

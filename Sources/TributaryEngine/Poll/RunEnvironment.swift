@@ -22,8 +22,8 @@ struct RunEnvironment: Sendable {
     /// Limits the runs in progress that wait for a host or its answer without a slot. Each may hold rows in memory. A
     /// run beyond this limit keeps its slot while it waits.
     var parked = Slots(limit: 64)
-    /// The same for runs that have received few bytes, and so hold little memory. A slow source has one until its run
-    /// ends.
+    /// Limits the parked runs that have received few bytes, and so hold little memory. A slow source has such a slot
+    /// until its run ends.
     var lightlyParked = Slots(limit: 1_024)
     package var clock: any RunClock
     package var random: any RandomSource = SystemRandom()

@@ -1,4 +1,4 @@
-import FeedDeclarations
+package import FeedDeclarations
 package import FeedModel
 package import FeedParsing
 import FeedStaging
@@ -257,5 +257,22 @@ extension StoreHistory {
             keys[table.lowercased()] = columns?.isEmpty == true ? nil : columns
         }
         return try withImages(changes, of: run.position.run, keys: keys)
+    }
+}
+
+extension DeclaredKeys {
+    package init(_ configuration: TributaryConfiguration, parsers: ParserRegistry) {
+        self.init { table in
+            configuration.sources.flatMap { source in
+                source.requests.compactMap { request in
+                    if let key = request.key(of: table, parsers: parsers) {
+                        return Key(source: source.name, columns: key)
+                    }
+                    let isWritten = parsers.tables(of: request.content)
+                        .contains { $0.lowercased() == table.lowercased() }
+                    return isWritten ? Key(source: source.name, columns: []) : nil
+                }
+            }
+        }
     }
 }

@@ -102,8 +102,9 @@ struct RequestResolver {
         }
     }
 
-    /// Checks that no value makes a segment `.` or `..` of the path. Clients and servers remove such segments together with
-    /// those before them (RFC 3986, section 5.2.4), so that the request would go to another address, with its credentials.
+    /// Checks that no value makes a segment `.` or `..` of the path. Clients and servers remove such segments together
+    /// with those before them (RFC 3986, section 5.2.4), so that the request would go to another address, with its
+    /// credentials.
     ///
     /// - Throws: ``StackError``.
     private func checkSegments(

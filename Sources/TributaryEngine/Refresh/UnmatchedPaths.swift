@@ -11,8 +11,8 @@ struct UnmatchedPaths {
         var path: String
     }
 
-    /// The first ``MappingHandler/mostNoted`` paths of one kind, in the order in which they were found. Where names are data,
-    /// each document has others.
+    /// The first ``MappingHandler/mostNoted`` paths of one kind, in the order in which they were found. Where names are
+    /// data, each document has others.
     private struct Paths {
         var order: [Place] = []
         var counts: [Place: Int] = [:]

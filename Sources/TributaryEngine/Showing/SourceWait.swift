@@ -7,17 +7,17 @@ package import Foundation
 /// The reason why a source sends no request although it has failed or is due.
 package struct SourceWait: Sendable, Equatable, Encodable {
     package enum Reason: String, Sendable, CaseIterable, Encodable {
-        /// A server asked for a pause (`Retry-After`), this source or another one.
+        /// A server has asked this source, or another one, for a pause (`Retry-After`).
         case host
-        /// Its server was busy in the last run, and named no time.
+        /// The source's server was busy in the last run, and named no time.
         case server
-        /// It has failed.
+        /// The source has failed.
         case backOff = "back_off"
         /// The process died during the last run.
         case process
-        /// The rate limit of its host.
+        /// The source waits for the rate limit of its host.
         case pace
-        /// A slot, or a permit at its host.
+        /// The source waits for a slot, or for a permit at its host.
         case slot
     }
 
@@ -43,7 +43,7 @@ struct SourceWaits {
     private let daemons: SharedDaemons?
     /// The ends of the pauses that servers asked for.
     private let pauses: [Origin: Date]
-    /// The sources that were asked for them.
+    /// The sources that the servers asked for these pauses.
     private let causes: [Origin: Set<String>]
     private let paces: HostPaceNotes
     private let isDaemonRunning: Bool

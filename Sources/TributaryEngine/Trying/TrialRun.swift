@@ -166,8 +166,8 @@ private actor TrialRun {
         return (exchange.response, bytes)
     }
 
-    /// Returns XML in UTF-8, each character in its line and column: the file has no media type that would name its charset
-    /// (RFC 7303, section 3).
+    /// Returns XML in UTF-8, each character in its line and column: the file has no media type that would name its
+    /// charset (RFC 7303, section 3).
     private static func inUTF8(_ charset: String, _ bytes: Data) throws -> Data {
         guard bytes.starts(with: "<".utf8) else { return bytes }
         var text = Data()

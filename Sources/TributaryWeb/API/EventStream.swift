@@ -19,7 +19,7 @@ struct EventStream: Sendable {
     /// Returns false once the client's token is no longer valid.
     let isAllowed: @Sendable () -> Bool
 
-    /// The least time between two looks, as for an open page.
+    /// The least time between two reads of the store, as for an open page.
     private static let pause = LiveStream.pause
     /// The most runs of one piece. The next is read when this one has been written.
     private static let mostRuns = 200

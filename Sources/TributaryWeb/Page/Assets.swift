@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -18,8 +18,8 @@ struct Assets: Sendable {
 
     init() {
         var hash = SHA256()
-        for file in files.sorted(by: { $0.key < $1.key }) { hash.update(data: file.value.bytes) }
-        version = hash.finalize().prefix(6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        for file in files.sorted(by: { $0.key < $1.key }) { hash.update(file.value.bytes) }
+        version = String(hash.digest().hexadecimal.prefix(12))
     }
 
     func response(to name: String) -> Response? {

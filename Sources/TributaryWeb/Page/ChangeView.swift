@@ -18,7 +18,7 @@ struct ChangeView {
     /// The most columns of an update in its line, and characters of their values.
     private static let (mostBrief, longestBrief) = (3, 60)
 
-    /// The identity of the change on a page, wherever it moves to.
+    /// The identity of the change's element on a page, which stays when the element moves.
     var id: String
     var table: String
     var key: String

@@ -55,7 +55,7 @@ struct CorrectionPages: Sendable {
         var address: String
     }
 
-    /// Returns what an open page is told: that a run was committed since, after which its button changes nothing.
+    /// Returns the notice for an open page: whether a run was committed since, after which its button changes nothing.
     func outdated(_ address: CorrectionAddress, since seen: Int64) async throws -> Page {
         let run = try await pages.store.read { try $0.commits(of: address.source, after: seen).last?.number }
         let view = OutdatedView(run: run, address: address.address(address.part))

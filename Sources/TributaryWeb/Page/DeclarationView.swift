@@ -71,8 +71,8 @@ extension DeclarationView.Table {
 }
 
 extension RequestDeclaration {
-    /// What the request sends and how its body is read, in words. Of headers and parameters it has the names alone, as any of
-    /// their values may be a secret.
+    /// A description of what the request sends and how its body is read. It has the names of headers and parameters,
+    /// and not their values, any of which may be a secret.
     var shownOptions: String {
         var parts: [String] = []
         func add(_ name: String, _ names: some Collection<String>) {

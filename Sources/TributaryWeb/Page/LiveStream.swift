@@ -2,6 +2,7 @@ import AsyncAlgorithms
 import FeedModel
 import Foundation
 import Hummingbird
+import Locking
 import NIOCore
 import ServiceLifecycle
 import TributaryEngine
@@ -16,9 +17,10 @@ struct LiveStream: Sendable {
     let first: Page
     let place: LiveLimit.Place
 
-    /// The least time between two looks.
+    /// The least time between two reads of the store.
     static let pause = Duration.milliseconds(500)
-    /// The time after which it looks even if nothing has happened in this process. Others may have written to the store.
+    /// The time after which the store is read even if nothing has happened in this process. Others may have written to
+    /// it.
     private static let interval = Duration.seconds(5)
 
     private enum Tick { case change, time }
@@ -73,5 +75,31 @@ struct LiveStream: Sendable {
         var icon: String
         /// What a screen reader says when it changes.
         var status: String
+    }
+}
+
+/// Limits the pages that are kept up to date at the same time.
+final class LiveLimit: Sendable {
+    private static let most = 64
+
+    private let count = Mutex(0)
+
+    /// A place, which is free again when nothing refers to it any more.
+    final class Place: Sendable {
+        private let limit: LiveLimit
+
+        fileprivate init(_ limit: LiveLimit) { self.limit = limit }
+
+        deinit { limit.count.withLock { $0 -= 1 } }
+    }
+
+    /// - Returns: nil where there is no place.
+    func place() -> Place? {
+        let isFree = count.withLock { count in
+            guard count < Self.most else { return false }
+            count += 1
+            return true
+        }
+        return isFree ? Place(self) : nil
     }
 }

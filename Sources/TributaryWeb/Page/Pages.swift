@@ -106,8 +106,8 @@ struct Pages: Sendable {
         }
     }
 
-    /// Reads once what the list needs, so that the first visitor does not wait for cold caches. Keeps no list: the first
-    /// visitor sees the present one.
+    /// Reads once what the list needs, so that the first visitor does not wait for cold caches. Keeps no list: the
+    /// first visitor sees the present one.
     func warmUp() async {
         let configuration = service.configuration
         // Errors are shown to visitors.
@@ -180,7 +180,7 @@ struct Pages: Sendable {
 
     private static func live(_ text: String) -> String { "/live?page=" + text.percentEncoded }
 
-    /// Answers with a page that stays as it is, but for parts that are followed at another address.
+    /// Answers with a page that is not updated, except for parts that are followed at another address.
     func answer(
         _ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok, following address: String? = nil
     ) -> Response {

@@ -98,7 +98,7 @@ struct ReviewView {
     var action: String?
     var does: String
     var promise: String
-    /// Where the source is paused before somebody decides; nil where that is not offered.
+    /// The address that pauses the source before somebody decides; nil where that is not offered.
     var pause: String?
     /// How the changes are refused.
     var refusal: String?
@@ -109,7 +109,7 @@ struct ReviewView {
 
     /// - Parameters:
     ///   - showsRows: false for the totals alone.
-    ///   - action: where the button leads; nil for none.
+    ///   - action: the address of the button; nil for no button.
     ///   - address: returns where a part of the rows is shown, or with the suffix of a format, is written for programs.
     init(
         _ review: ChangeReview, _ part: Part, showsRows: Bool, action: String?, promise: String,

@@ -151,7 +151,7 @@ extension RunPage {
         var formats: [Layout.Link]
         var changes: [ChangeView]
         var isEmpty: Bool
-        /// Why no row is shown.
+        /// The reason why no row is shown.
         var off: String?
         var lacksHistory: Bool
         var first: Int

@@ -1,6 +1,6 @@
 extension String {
-    /// The template of an address for viewers: without its user, and without the values of its parameters, of which any may
-    /// be a secret. References such as `${TOKEN}` stay as they are written.
+    /// The template of an address for viewers: without its user, and without the values of its parameters, of which any
+    /// may be a secret. References such as `${TOKEN}` stay as they are written.
     var shownAddress: String {
         // A template has no NUL, so that the marks of references are found again.
         var references: [Substring] = []

@@ -36,8 +36,8 @@ struct SourcePage {
     let blockedCounts: MergeCounts?
     let running: ActiveRuns.Entry?
     let redactor: Redactor
-    /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes where rows are
-    /// shown.
+    /// The last run that changed rows, as far as it is among the shown ones, and the first of its changes where rows
+    /// are shown.
     let lastChange: (run: RunReport, changes: RunChanges?)?
     /// The rows of the documents of the last commit.
     let rows: Int?

@@ -15,7 +15,7 @@ struct SourceTable: Sendable {
     let common: CauseList
     let successes: [Date]
     let dueTimes: [Date]
-    /// True for a source that another process runs at this moment.
+    /// True for a source that another process is running.
     let areRunElsewhere: [Bool]
     let hooks: [HookStatus]
     let daemons: SharedDaemons?

@@ -4,8 +4,9 @@ import TributaryEngine
 
 /// Bars over a timeline, each of one or several values on top of one another, as an SVG image.
 ///
-/// A span in which a run is missing is a gap, which is marked over the whole height. A bar that is far larger than the others is
-/// cut, and has its value above it, so that the others can be seen. Below the axis, a mark stands for runs that failed.
+/// A span in which a run is missing is a gap, which is marked over the whole height. A bar that is far larger than the
+/// others is cut, and has its value above it, so that the others can be seen. Below the axis, a mark stands for runs
+/// that failed.
 struct BarChart {
     /// A value of each span.
     struct Series {

@@ -18,7 +18,7 @@ struct Timeline {
 
     /// The span of the first run of all. Before it, there is nothing that could be missing.
     let begin: Int
-    /// The number of neighbouring spans without a run that are a gap: fewer have no room for one for certain.
+    /// The least number of neighbouring spans without a run that are a gap. Fewer may lie between two regular runs.
     private let leastGap: Int
     /// True where the next run is not due yet, so that none is missing since the last one.
     private let isWaiting: Bool

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import FeedDeclarations
 import Foundation
 import HTTPTypes
@@ -87,7 +87,7 @@ struct AccessGuard: RouterMiddleware {
 /// The digests of the tokens with which clients are let in.
 struct AccessTokens: Sendable, Equatable {
     let token: SHA256.Digest?
-    /// The token of those who change nothing.
+    /// The digest of the token that only allows to read.
     let readToken: SHA256.Digest?
     /// True if a daemon that listens beyond this machine has no token since a reload.
     let isMissing: Bool
@@ -101,7 +101,7 @@ struct AccessTokens: Sendable, Equatable {
         isMissing = token == nil && !address.isLoopback
     }
 
-    static func digest(_ text: String) -> SHA256.Digest { SHA256.hash(data: Data(text.utf8)) }
+    static func digest(_ text: String) -> SHA256.Digest { SHA256.digest(of: Data(text.utf8)) }
 }
 
 /// A request and what its sender may do.

@@ -25,7 +25,7 @@ package struct HealthService: Service {
     private static let mostConnections = 64
     private static let idleTimeout = TimeAmount.seconds(15)
     /// The time that clients have to read their answers when the daemon is to stop.
-    private static let farewell = Duration.milliseconds(300)
+    private static let answerTime = Duration.milliseconds(300)
 
     /// Answers requests until the service group shuts down.
     ///
@@ -63,7 +63,7 @@ package struct HealthService: Service {
             group.addTask { try await app.run() }
             group.addTask {
                 try await gracefulShutdown()
-                try await Task.sleep(for: farewell)
+                try await Task.sleep(for: answerTime)
             }
             defer { group.cancelAll() }
             try await group.next()

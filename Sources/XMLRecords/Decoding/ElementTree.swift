@@ -6,7 +6,7 @@ final class ElementTree {
     static let none: Int32 = -1
     /// The most bytes of names and texts in one record. A feed's record has a few thousand; this is a whole document.
     static let byteLimit = 256 << 20
-    /// The same limit for the records of a run, whose memory is bounded.
+    /// The most bytes of names and texts in one record of a run, whose memory is bounded.
     static let byteLimitOfRun = 16 << 20
 
     private let byteLimit: Int

@@ -94,7 +94,7 @@ package struct XMLPathParser {
         return XMLPath.Predicate(attribute: attribute, condition: differs ? .differs(value) : .equals(value))
     }
 
-    /// Reads the text up to the quote that ends it. Of the text, a quote is doubled.
+    /// Reads the text up to the quote that ends it. A quote within the text is doubled.
     private mutating func quoted(_ quote: Character) throws(Problem) -> String {
         var value = ""
         repeat {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `/api` says of itself, compared with what it answers.
-@Suite(.serialized, .onEachStore) struct APITests {
+@Suite(.serialized) struct APITests {
     private struct OpenAPI: Decodable {
         struct Operation: Decodable {
             struct Parameter: Decodable {
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// Each answer has the members that its schema requires, and no member that it does not describe.
-    @Test func answersAreAsTheDocumentDescribesThem() async throws {
+    @Test(.onEachStore) func answersAreAsTheDocumentDescribesThem() async throws {
         let hook = "[hooks.h]\nrun = [\"true\"]\non = [\"changed\"]\n"
         let defaults = "keep_bodies = 1\nallow_private = true"
         try await PageFixture.with(defaults: defaults, more: hook) { (fixture) async throws in
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func rowsComeAPageAtATime() async throws {
+    @Test(.onEachStore) func rowsComeAPageAtATime() async throws {
         struct Answer: Decodable {
             struct Row: Decodable {
                 var id: String
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func theChangelogIsReadBehindARow() async throws {
+    @Test(.onEachStore) func theChangelogIsReadBehindARow() async throws {
         struct Line: Decodable {
             var line: String
             var id: Int?
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func eventsMissNoRun() async throws {
+    @Test(.onEachStore, .timeLimit(.minutes(2))) func eventsMissNoRun() async throws {
         try await PageFixture.with { (fixture) async throws in
             func ids(_ query: String, until count: Int) async throws -> [String] {
                 var text = ""
@@ -275,7 +275,7 @@ import Testing
     }
 
     /// What is shown is done, and nothing else.
-    @Test func anUndoMakesTheChangesThatWereShown() async throws {
+    @Test(.onEachStore) func anUndoMakesTheChangesThatWereShown() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
             _ = try await fixture.page.post("/api/refresh?source=news")

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// The list's runs, a source's declaration, a run's neighbours, and the page of hooks and hosts, over the running daemon.
-@Suite(.serialized, .onEachStore) struct DaemonPageTests {
-    @Test func theListShowsRunsAndRowsAndASourceItsDeclaration() async throws {
+@Suite(.serialized) struct DaemonPageTests {
+    @Test(.onEachStore) func theListShowsRunsAndRowsAndASourceItsDeclaration() async throws {
         try await PageFixture.with { (fixture) async throws in
             for number in 2...5 {
                 if number == 2 { fixture.feeds.set("news", PageFixture.items(1...3, title: "new")) }

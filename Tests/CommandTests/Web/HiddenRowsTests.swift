@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// With `rows = false`, no page and no answer has rows of the store, or changes of them.
-@Suite(.serialized, .onEachStore) struct HiddenRowsTests {
+@Suite(.serialized) struct HiddenRowsTests {
     @Test func neitherPagesNorProgramsSeeRowsOrTheirChanges() async throws {
         try await PageFixture.with(daemon: "rows = false", defaults: "keep_bodies = 1") { (fixture) async throws in
             func commit(_ title: String) async throws {

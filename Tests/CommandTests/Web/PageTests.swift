@@ -5,7 +5,7 @@ import Testing
 
 /// The page and what programs are told, over the running daemon. One at a time: on a server, all daemons of a database hear
 /// whom somebody asks to refresh a source.
-@Suite(.serialized, .onEachStore) struct PageTests {
+@Suite(.serialized) struct PageTests {
     @Test func programsAreToldWhatTheCommandsPrint() async throws {
         try await PageFixture.with { (fixture) async throws in
             for (path, command) in [
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// Changes of large rows come in pieces, of which each is read anew.
-    @Test func manyChangesComeInPieces() async throws {
+    @Test(.onEachStore) func manyChangesComeInPieces() async throws {
         try await PageFixture.with { (fixture) async throws in
             let title = String(repeating: "long ", count: 20_000)
             fixture.feeds.set("news", PageFixture.items(1...23, title: title))
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aStoreThatCannotBeReadIsAnAnswer() async throws {
+    @Test(.onEachStore) func aStoreThatCannotBeReadIsAnAnswer() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE tributary_source RENAME TO elsewhere")
             // The list is a second old at most.
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func aSourceShowsItsRunsAndARunItsRows() async throws {
+    @Test(.onEachStore) func aSourceShowsItsRunsAndARunItsRows() async throws {
         try await PageFixture.with { (fixture) async throws in
             let list = try await fixture.page.get("/?q=NEW")
             #expect(list.status == 200 && list.body.contains("href=\"/sources/news\""))

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 /// What an undo, a replay, a purge or a blocked run would do, on the page, before it is done.
-@Suite(.serialized, .onEachStore) struct ReviewPageTests {
+@Suite(.serialized) struct ReviewPageTests {
     private static func button(_ page: String) throws -> (address: String, text: String) {
         let match = try #require(
             page.firstMatch(of: /<form method="post" action="([^"]+)" class="actions"><button id="accept">([^<]*)</))
         return (String(match.1).replacing("&amp;", with: "&"), String(match.2))
     }
 
-    @Test func anUndoIsShownAndThenDone() async throws {
+    @Test(.onEachStore) func anUndoIsShownAndThenDone() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("news", PageFixture.items(1...3, title: "&lt;b&gt;new&lt;/b&gt;"))
             _ = try await fixture.page.post("/sources/news/refresh")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aPurgeIsShownAndThenDone() async throws {
+    @Test(.onEachStore) func aPurgeIsShownAndThenDone() async throws {
         try await PageFixture.with { (fixture) async throws in
             let page = try await fixture.page.get("/sources/rates/purge")
             let (address, text) = try Self.button(page.body)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aBlockedRunIsFilteredByTableAndDownloaded() async throws {
+    @Test(.onEachStore) func aBlockedRunIsFilteredByTableAndDownloaded() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("rates", PageFixture.items(1...1))
             _ = try await fixture.page.post("/sources/rates/refresh")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The rows of tables that sources write, over the running daemon.
-@Suite(.serialized, .onEachStore) struct TablePageTests {
+@Suite(.serialized) struct TablePageTests {
     private static var pattern: Regex<(Substring, Substring)> { /<a href="(\/tables\/news\/row\?key=[^"]+)">/ }
 
     /// Adds rows to the table of a source, and a column that its mapping does not know.
@@ -18,7 +18,7 @@ import Testing
             """)
     }
 
-    @Test func rowsAreSortedFilteredAndPagedByKey() async throws {
+    @Test(.onEachStore) func rowsAreSortedFilteredAndPagedByKey() async throws {
         try await PageFixture.with { (fixture) async throws in
             try Self.fill(fixture, 900)
             struct Row: Decodable {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func fewValuesAreCountedAndLeadToTheirRows() async throws {
+    @Test(.onEachStore) func fewValuesAreCountedAndLeadToTheirRows() async throws {
         try await PageFixture.with { (fixture) async throws in
             try Self.fill(fixture, 90)
             let plain = try await fixture.page.get("/tables/news").body
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// SQLite has no type for a column of decimals.
-    @Test func decimalsAreComparedWithNumbers() async throws {
+    @Test(.onEachStore) func decimalsAreComparedWithNumbers() async throws {
         try await withStubServer { (shop) async throws in
             shop.route("/prices") { _ in
                 StubServer.response(200, "<prices><price id='1'>9.90</price><price id='2'>12.5</price></prices>", [:])
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func foreignKeysAreFollowedBothWays() async throws {
+    @Test(.onEachStore) func foreignKeysAreFollowedBothWays() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE rates ADD COLUMN \"of <news>\" text REFERENCES news (id)")
             try fixture.store.execute("INSERT INTO news (id, title) VALUES ('<&\"''>', 'odd')")
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func rowsAreWrittenForProgramsBySuffix() async throws {
+    @Test(.onEachStore) func rowsAreWrittenForProgramsBySuffix() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("DELETE FROM news WHERE id <> '1'")
             try fixture.store.execute("ALTER TABLE news ADD COLUMN \"a,\"\"b\" text")
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aRowSaysWhoWroteItAndWhatItWas() async throws {
+    @Test(.onEachStore) func aRowSaysWhoWroteItAndWhatItWas() async throws {
         try await PageFixture.with { (fixture) async throws in
             fixture.feeds.set("news", PageFixture.items(1...4, title: "new"))
             _ = try await fixture.page.post("/sources/news/refresh")
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func nothingButTheTablesOfSourcesIsShown() async throws {
+    @Test(.onEachStore) func nothingButTheTablesOfSourcesIsShown() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("CREATE TABLE secret (word text)")
             let list = try await fixture.page.get("/tables").body
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func hostileNamesAndValuesAreNames() async throws {
+    @Test(.onEachStore) func hostileNamesAndValuesAreNames() async throws {
         let attack = "\"><script>alert(1)</script>'; DROP TABLE news; --"
         try await PageFixture.with { (fixture) async throws in
             let quoted = attack.replacing("\"", with: "\"\"")
