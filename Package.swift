@@ -210,7 +210,7 @@ let package = Package(
         .target(
             name: "TributaryStores",
             dependencies: [
-                "FeedModel", "FeedConfiguration", "FeedParsing", "FeedStores", "SQLiteStore", "PostgresStore",
+                "FeedModel", "FeedConfiguration", "FeedParsing", "FeedStores", "Ledger", "SQLiteStore", "PostgresStore",
                 "TributaryEngine", grdb, logging,
             ],
             swiftSettings: swiftSettings),
@@ -399,7 +399,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
+                "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing", "Ledger",
                 "TributaryEngine", "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -20,9 +20,6 @@ package struct HookState: Sendable, Equatable {
         self.name = name
         self.position = position
     }
-
-    /// The columns of the table in both stores, in the order in which they are read, after the position.
-    package static let columns = ["name", "step", "delivered_at", "attempts", "next_attempt", "error", "gone"]
 }
 
 /// The conditions of a source that a hook has been notified of and that have not ended.

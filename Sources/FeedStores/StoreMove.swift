@@ -8,14 +8,19 @@ package struct StoreMove {
     let new: any MainStore
     /// The tables that sources are declared to write. The tables that they have written are added.
     let tables: Set<String>
+    /// The columns that move of Tributary's own tables, by table. The states of requests move by themselves, as they
+    /// speak of the tables that they stand for.
+    let own: [String: [String]]
     let interruption: Interruption
 
     package init(
-        from old: any MainStore, to new: any MainStore, tables: Set<String>, interruption: Interruption
+        from old: any MainStore, to new: any MainStore, tables: Set<String>, own: [String: [String]],
+        interruption: Interruption
     ) {
         self.old = old
         self.new = new
         self.tables = tables
+        self.own = own
         self.interruption = interruption
     }
 
@@ -52,7 +57,7 @@ package struct StoreMove {
             case TransferTable.sources: report.sources = digest.rows
             case TransferTable.runs: report.runs = digest.rows
             case TransferTable.changes: report.changes = digest.rows
-            default: if !part.from.isOwn { report.tables.append((part.to.name, digest.rows)) }
+            default: if own[part.from.name] == nil { report.tables.append((part.to.name, digest.rows)) }
             }
         }
         try writer.write(requests)
@@ -74,10 +79,10 @@ package struct StoreMove {
         for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferPlan {
         let names = requests.reduce(into: tables) { $0.formUnion($1.state.tables) }
-        let known = try reader.tables(named: names.union(TransferTable.own.map(\.name)))
+        let known = try reader.tables(named: names.union(own.keys))
         // Names that differ by case only are names of one table.
         var from = Dictionary(known.values.map { ($0.name, $0) }) { first, _ in first }
-        for (name, columns) in TransferTable.own {
+        for (name, columns) in own {
             guard let table = from[name] else { continue }
             from[name]?.columns = columns.compactMap(table.column)
         }

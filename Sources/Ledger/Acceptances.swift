@@ -10,12 +10,7 @@ package struct Acceptances: LedgerPart {
     /// Adds permissions. Each replaces the source's former one.
     package func add(_ acceptances: [Acceptance]) throws {
         for acceptance in acceptances {
-            try session.execute(
-                """
-                INSERT INTO \(dialect.acceptance) (source, until, run)
-                VALUES (\(bind: acceptance.source), \(bind: acceptance.until), \(bind: acceptance.run))
-                ON CONFLICT (source) DO UPDATE SET until = excluded.until, run = excluded.run
-                """)
+            try session.execute(OwnTables.acceptances.upsert(of: [acceptance], dialect.tables))
         }
     }
 
@@ -23,12 +18,10 @@ package struct Acceptances: LedgerPart {
     package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try session.first(
             """
-            SELECT run, \(dialect.date("until")) FROM \(dialect.acceptance)
+            SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance)
             WHERE source = \(bind: source) AND until > \(bind: now)
             """
-        ) { row in
-            Acceptance(source: source, run: try row.int64(0), until: try row.date(1) ?? now)
-        }
+        ) { try read(OwnTables.acceptances.reader, $0) }
     }
 
     /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.

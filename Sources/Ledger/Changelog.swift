@@ -15,12 +15,7 @@ package struct Changelog: LedgerPart {
 
     /// Returns the position after all readable runs.
     package func lastPosition() throws -> RunPosition {
-        try session.first(
-            """
-            SELECT \(dialect.runPosition) FROM \(dialect.run) WHERE \(isReadable)
-            ORDER BY \(dialect.runPositionDescending) LIMIT 1
-            """
-        ) { try dialect.readPosition($0) } ?? .start
+        try runs("WHERE \(isReadable) ORDER BY \(dialect.runPositionDescending) LIMIT 1").first?.position ?? .start
     }
 
     /// Returns the first runs after a position.
@@ -39,17 +34,8 @@ package struct Changelog: LedgerPart {
     package func run(_ id: Int64) throws -> ChangelogRun? { try runs("WHERE id = \(bind: id)").first }
 
     private func runs(_ conditions: SQLText) throws -> [ChangelogRun] {
-        let columns = dialect.positionWidth
-        return try session.all(
-            """
-            SELECT \(dialect.runPosition), first_change, last_change, \(RunRecords.columns(dialect, requests: "'[]'"))
-            FROM \(dialect.run) \(conditions)
-            """
-        ) { row in
-            let (first, last) = (try row.int64(columns), try row.int64(columns + 1))
-            return ChangelogRun(
-                position: try dialect.readPosition(row), report: try RunReport(row, from: columns + 2),
-                changes: first.flatMap { first in last.flatMap { first <= $0 ? first...$0 : nil } })
+        try session.all("SELECT \(columns(OwnTables.runsAlone)) FROM \(dialect.run) \(conditions)") {
+            try read(OwnTables.runsAlone, $0).changelogRun
         }
     }
 
@@ -72,14 +58,12 @@ package struct Changelog: LedgerPart {
         var bytes = 0
         try session.forEachRow(
             of: """
-                SELECT id, "table", key, operation FROM \(dialect.change)
+                SELECT \(columns(OwnTables.changes.reader)) FROM \(dialect.change)
                 WHERE id > \(bind: max(id, range.lowerBound - 1)) AND id <= \(bind: range.upperBound)
                 AND run = \(bind: run.position.run) ORDER BY id LIMIT \(bind: limit)
                 """
         ) { row in
-            let change = ChangelogEntry(
-                id: try row.int64(0) ?? 0, table: row.string(1) ?? "", key: row.storedValue(2),
-                operation: row.string(3) ?? "")
+            let change = try read(OwnTables.changes.reader, row)
             bytes += change.size
             found.append(change)
             return bytes < most

@@ -29,13 +29,12 @@ package struct Daemons: LedgerPart {
         try session.execute(
             "DELETE FROM \(dialect.daemon) WHERE seen_at < \(dialect.now(plus: -Self.secondsRemembered))")
         try session.execute(
-            """
-            INSERT INTO \(dialect.daemon) (id, name, started_at, seen_at, declared, sources, sharing)
-            VALUES (\(bind: daemon.id), \(bind: daemon.name), \(bind: daemon.startedAt), \(dialect.now), \(bind: declared),
-                \(bind: daemon.declared.json()), \(bind: daemon.sharing))
-            ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, declared = excluded.declared,
-                sources = excluded.sources, sharing = excluded.sharing
-            """)
+            OwnTables.daemons.upsert(
+                of: [daemon], dialect.tables,
+                [
+                    "seen_at": SQLText(dialect.now), "declared": "\(bind: declared)",
+                    "sources": "\(bind: daemon.declared.json())",
+                ]))
         return true
     }
 
@@ -47,19 +46,22 @@ package struct Daemons: LedgerPart {
     ///
     /// - Parameter known: a daemon whose declaration is not sent again for each that declares the same.
     func living(knowing known: DaemonRecord?) throws -> [DaemonRecord] {
+        let reader = OwnTables.daemons.reader
         let sources: SQLText =
             known.map { "CASE WHEN declared <> \(bind: $0.declared.fingerprint) THEN sources END" } ?? "sources"
         return try session.all(
             """
-            SELECT id, name, \(dialect.date("started_at")), sharing, \(sources) FROM \(dialect.daemon)
+            SELECT \(columns(reader)), \(sources) FROM \(dialect.daemon)
             WHERE seen_at > \(dialect.now(plus: -DaemonRecord.secondsToLive)) ORDER BY name, id
             """
         ) { row in
-            DaemonRecord(
-                id: row.string(0) ?? "", name: row.string(1) ?? "", startedAt: try row.date(2) ?? .distantPast,
-                declared: try row.string(4).map { try DeclaredSources(json: $0) } ?? known?.declared
-                    ?? DeclaredSources([:]),
-                sharing: row.string(3))
+            var daemon = try read(reader, row)
+            if let declared = try row.string(reader.count(dialect.tables)).map({ try DeclaredSources(json: $0) })
+                ?? known?.declared
+            {
+                daemon.declared = declared
+            }
+            return daemon
         }
     }
 
@@ -80,20 +82,21 @@ package struct Daemons: LedgerPart {
 
     /// Returns how sources stand for a daemon.
     func standings(of sources: [String], for id: String) throws -> [String: SourceStanding] {
-        let count = SourceState.columns.count
+        let reader = OwnTables.sources.reader
+        let count = reader.count(dialect.tables)
         var standings: [String: SourceStanding] = [:]
         // Runs by hand are no daemon's: they may be met at their hosts any time.
         try session.forEachRow(
             of: """
-                SELECT \(SourceStates.columns(dialect)), s.failures IS NOT NULL,
+                SELECT \(columns(reader)), s.failures IS NOT NULL,
                     s.holder <> \(bind: id) AND s.held_until >= \(dialect.now)
                         AND EXISTS (SELECT 1 FROM \(dialect.daemon) d WHERE d.id = s.holder)
                 FROM \(dialect.source) s WHERE \(dialect.isAmong("s.source", sources))
                 """
         ) { row in
-            standings[row.string(0) ?? ""] = SourceStanding(
-                state: try row.bool(count) == true ? try SourceState(row) : nil,
-                isRunElsewhere: try row.bool(count + 1) ?? false)
+            let state = try read(reader, row)
+            standings[state.source] = SourceStanding(
+                state: try row.bool(count) == true ? state : nil, isRunElsewhere: try row.bool(count + 1) ?? false)
             return true
         }
         return standings

@@ -16,22 +16,8 @@ package struct HookStates: LedgerPart {
     package func state(of name: String) throws -> HookState? { try states(" WHERE name = \(bind: name)").first }
 
     private func states(_ conditions: SQLText) throws -> [HookState] {
-        let first = dialect.positionWidth
-        return try session.all(
-            """
-            SELECT \(dialect.hookPosition), name, step, \(dialect.date("delivered_at")), attempts,
-                \(dialect.date("next_attempt")), error, gone
-            FROM \(dialect.hook)\(conditions)
-            """
-        ) { row in
-            var state = HookState(name: row.string(first) ?? "", position: try dialect.readPosition(row))
-            state.step = try row.int(first + 1) ?? 0
-            state.deliveredAt = try row.date(first + 2)
-            state.attempts = try row.int(first + 3) ?? 0
-            state.nextAttempt = try row.date(first + 4)
-            state.error = row.string(first + 5)
-            state.gone = row.string(first + 6)
-            return state
+        try session.all("SELECT \(columns(OwnTables.hooks.reader)) FROM \(dialect.hook)\(conditions)") {
+            try read(OwnTables.hooks.reader, $0)
         }
     }
 
@@ -39,12 +25,9 @@ package struct HookStates: LedgerPart {
     package func add(_ names: Set<String>) throws {
         let position = try ledger.changelog.lastPosition()
         for name in names.sorted() {
-            try session.execute(
-                """
-                INSERT INTO \(dialect.hook) (\(dialect.hookPosition), name)
-                VALUES (\(dialect.values(of: position)), \(bind: name))
-                ON CONFLICT (name) DO NOTHING
-                """)
+            let hook = try OwnTables.hooks.insertion(
+                of: [HookState(name: name, position: position)], dialect.tables)
+            try session.execute("\(hook) ON CONFLICT (name) DO NOTHING")
         }
     }
 
@@ -92,13 +75,13 @@ package struct HookStates: LedgerPart {
 
     /// Returns the conditions that a hook was notified of, by source.
     package func memories(of name: String) throws -> [String: HookMemory] {
+        let reader = OwnTables.hookSources.reader
         var memories: [String: HookMemory] = [:]
         try session.forEachRow(
-            of: "SELECT source, failing, blocked, stale FROM \(dialect.hookSource) WHERE hook = \(bind: name)"
+            of: "SELECT \(columns(reader)) FROM \(dialect.hookSource) WHERE hook = \(bind: name)"
         ) { row in
-            memories[row.string(0) ?? ""] = HookMemory(
-                isFailing: try row.bool(1) ?? false, isBlocked: try row.bool(2) ?? false,
-                isStale: try row.bool(3) ?? false)
+            let found = try read(reader, row)
+            memories[found.source] = found.memory
             return true
         }
         return memories
@@ -120,13 +103,8 @@ package struct HookStates: LedgerPart {
             try session.execute(
                 "DELETE FROM \(dialect.hookSource) WHERE hook = \(bind: name) AND source = \(bind: source)")
         } else {
-            try session.execute(
-                """
-                INSERT INTO \(dialect.hookSource) (hook, source, failing, blocked, stale)
-                VALUES (\(bind: name), \(bind: source), \(bind: memory.isFailing), \(bind: memory.isBlocked), \(bind: memory.isStale))
-                ON CONFLICT (hook, source) DO UPDATE SET failing = excluded.failing, blocked = excluded.blocked,
-                    stale = excluded.stale
-                """)
+            let row = HookSourceRow(hook: name, source: source, memory: memory)
+            try session.execute(OwnTables.hookSources.upsert(of: [row], dialect.tables))
         }
     }
 

@@ -46,7 +46,7 @@ extension Ledger {
     /// transaction's, and whether the source's state has been written, under the lease.
     package func recording(_ commit: Commit, drawn: RecordedRun?) throws -> SQLText {
         let insertion = try runs.insertion(commit, drawn: drawn)
-        let upsert = sources.upsert(commit.state)
+        let upsert = try sources.upsert(commit.state)
         let change = acceptances.change(commit.acceptance, of: commit.report.source, run: "(SELECT id FROM run)")
         let use: SQLText = change.map { ", used AS (\($0))" } ?? ""
         return """

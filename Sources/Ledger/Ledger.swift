@@ -25,4 +25,12 @@ protocol LedgerPart {
 extension LedgerPart {
     var session: any SQLSession { ledger.session }
     var dialect: any LedgerDialect { ledger.dialect }
+
+    /// Returns the columns of a SELECT.
+    func columns<Row>(_ reader: RowReader<Row>) -> String { reader.columns(dialect.tables) }
+
+    /// Reads the columns of a result, from one on.
+    func read<Row>(_ reader: RowReader<Row>, _ row: any SQLRow, from first: Int = 0) throws -> Row {
+        try reader.row(row, dialect.tables, from: first)
+    }
 }

@@ -5,16 +5,13 @@ package import StoreSQL
 /// A database's SQL for the statements of ``Ledger``. Fragments are SQL, except for ``SQLText``, which binds its
 /// values.
 package protocol LedgerDialect: Sendable {
-    /// Returns the name of one of Tributary's own tables, as a statement writes it.
-    func table(_ name: String) -> String
+    /// The SQL of the tables' definitions.
+    var tables: TableDialect { get }
 
     // MARK: Time
 
     /// The time at which the statement runs, to the millisecond.
     var now: String { get }
-
-    /// Returns an expression that `SQLRow.date` reads.
-    func date(_ column: String) -> String
 
     /// Returns a point in time, wherever an expression may stand.
     func time(_ date: Date) -> SQLText
@@ -86,17 +83,20 @@ package protocol LedgerDialect: Sendable {
 extension LedgerDialect {
     func lock(_ alias: String) -> String { lock(alias, skips: false) }
 
-    var run: String { table("tributary_run") }
-    var source: String { table("tributary_source") }
-    var request: String { table("tributary_request") }
-    var change: String { table("tributary_change") }
-    var host: String { table("tributary_host") }
-    var acceptance: String { table("tributary_acceptance") }
-    var hook: String { table("tributary_hook") }
-    var hookSource: String { table("tributary_hook_source") }
-    var claims: String { table("tributary_claims") }
-    var forgottenRequest: String { table("tributary_forgotten") }
-    var daemon: String { table("tributary_daemon") }
+    var run: String { tables.table(OwnTables.runs.table.name) }
+    var source: String { tables.table(OwnTables.sources.table.name) }
+    var request: String { tables.table(OwnTables.requests.table.name) }
+    var change: String { tables.table(OwnTables.changes.table.name) }
+    var host: String { tables.table(OwnTables.hosts.table.name) }
+    var acceptance: String { tables.table(OwnTables.acceptances.table.name) }
+    var hook: String { tables.table(OwnTables.hooks.table.name) }
+    var hookSource: String { tables.table(OwnTables.hookSources.table.name) }
+    var claims: String { tables.table(OwnTables.claims.name) }
+    var forgottenRequest: String { tables.table(OwnTables.forgotten.name) }
+    var daemon: String { tables.table(OwnTables.daemons.table.name) }
+
+    /// Returns an expression that `SQLRow.date` reads.
+    func date(_ column: String) -> String { tables.date(column) }
 
     /// Returns the time some seconds from now, or before.
     func now(plus seconds: Int) -> SQLText { time(SQLText(now), plus: "(\(seconds))") }

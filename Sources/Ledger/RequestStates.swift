@@ -10,12 +10,12 @@ package struct RequestStates: LedgerPart {
     ///
     /// - Parameter standsForItsRows: as for ``SourceStates/states(of:standsForItsRows:)``.
     package func all(standsForItsRows: (RequestState) throws -> Bool) throws -> [TransferredRequest] {
-        try session.all("SELECT r.source, \(RequestState.columns(of: "r")) FROM \(dialect.request) r") { row in
-            TransferredRequest(source: row.string(0) ?? "", state: try RequestState(row, from: 1))
-        }.map { request in
-            guard try !request.state.hasNoVersion && !standsForItsRows(request.state) else { return request }
-            var request = request
-            request.state.forgetVersion()
+        let rows = try session.all("SELECT \(columns(OwnTables.requests.reader)) FROM \(dialect.request) r") {
+            try read(OwnTables.requests.reader, $0)
+        }
+        return try rows.map { row in
+            var request = TransferredRequest(source: row.source, state: row.state)
+            if try !row.state.hasNoVersion && !standsForItsRows(row.state) { request.state.forgetVersion() }
             return request
         }
     }
@@ -55,9 +55,10 @@ package struct RequestStates: LedgerPart {
 
     private func write(_ states: [(state: RequestState, claim: Int64?)], of source: String) throws {
         let claim = try dialect.countsClaims && states.contains { $0.claim == nil } ? ledger.claims.next() : 0
-        let rows = states.map { RequestRow(state: $0.state, claim: $0.claim ?? claim) }
+        let rows = states.map { RequestRow(source: source, state: $0.state, claim: $0.claim ?? claim) }
         for start in stride(from: 0, to: rows.count, by: dialect.rowsInStatement) {
-            try session.execute(insertion(of: rows[start...].prefix(dialect.rowsInStatement), source: source))
+            let some = rows[start...].prefix(dialect.rowsInStatement)
+            try session.execute(OwnTables.requests.upsert(of: some, dialect.tables))
         }
     }
 
@@ -83,33 +84,17 @@ package struct RequestStates: LedgerPart {
     }
 
     private func read(_ commit: Commit, locks: Bool) throws -> [String: RequestRow] {
-        let rows = try session.all(query(commit, locks: locks)) { try RequestRow($0) }
+        let rows = try session.all(query(commit, locks: locks)) { try read(OwnTables.requests.reader, $0) }
         return rows.reduce(into: [:]) { $0[$1.state.key] = $1 }
     }
 
     /// Returns the query for the stored states of a commit's requests, in the order of their keys.
     package func query(_ commit: Commit, locks: Bool) -> SQLText {
-        let claim = dialect.countsClaims ? "r.claim" : "0"
         let lock = locks ? dialect.lock("r") : ""
         return """
-            SELECT \(RequestState.columns(of: "r")), \(claim) FROM \(dialect.request) r
+            SELECT \(columns(OwnTables.requests.reader)) FROM \(dialect.request) r
             WHERE r.source = \(bind: commit.report.source)
             AND \(dialect.isAmong("r.key", commit.requests.map(\.key))) ORDER BY r.key\(lock)
-            """
-    }
-
-    /// Returns the statement that writes states.
-    package func insertion(of rows: some Sequence<RequestRow>, source: String) throws -> SQLText {
-        let columns = RequestState.columns + (dialect.countsClaims ? ["claim"] : [])
-        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let values = try rows.map { row in
-            let claim: [SQLText.Value] = dialect.countsClaims ? [.integer(row.claim)] : []
-            return "(\(SQLText(binding: try row.state.values(of: source) + claim)))" as SQLText
-        }
-        return """
-            INSERT INTO \(dialect.request) (source, \(columns.joined(separator: ", ")))
-            VALUES \(values.joined(separator: ", "))
-            ON CONFLICT (source, key) DO UPDATE SET \(assignments)
             """
     }
 
@@ -156,63 +141,11 @@ package struct RequestStates: LedgerPart {
     }
 }
 
-/// A row of `tributary_request`.
-package struct RequestRow {
-    package var state: RequestState
-    /// The version of the claims when the request's tables or scope last changed; 0 if claims have no versions.
-    package var claim: Int64
-
-    package init(state: RequestState, claim: Int64) {
-        self.state = state
-        self.claim = claim
-    }
-
-    /// Reads a row of ``RequestStates/query(_:locks:)``.
-    package init(_ row: any SQLRow) throws {
-        state = try RequestState(row, from: 0)
-        claim = try row.int64(RequestState.columns.count) ?? 0
-    }
-}
-
 extension Ledger {
     package var requests: RequestStates { RequestStates(ledger: self) }
 }
 
 extension RequestState {
-    /// The columns of a state, in the order in which they are read and written.
-    package static let columns = [
-        "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to", "moved_times",
-        "schema", "bodies", "shape",
-    ]
-
-    package static func columns(of alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
-
-    /// - Parameter first: the position of the first of ``columns``.
-    package init(_ row: any SQLRow, from first: Int) throws {
-        self.init(
-            key: row.string(first) ?? "",
-            validators: Validators(etag: row.string(first + 1), lastModified: row.string(first + 2)),
-            fingerprint: row.string(first + 3) ?? "", tables: Set(try row.texts(first + 4)),
-            sync: row.string(first + 5).flatMap(SyncMode.init) ?? .upsert,
-            scope: row.string(first + 6).map(JSONText.object) ?? [:])
-        digest = row.string(first + 7)
-        movedTo = row.string(first + 8)
-        movedTimes = try row.int(first + 9) ?? 0
-        schema = row.string(first + 10)
-        bodies = row.string(first + 11)?.split(separator: " ").map(String.init) ?? []
-        shape = row.string(first + 12)
-    }
-
-    /// Returns the source, and a value for each of ``columns``.
-    fileprivate func values(of source: String) throws -> [SQLText.Value] {
-        [
-            .text(source), .text(key), .init(validators.etag), .init(validators.lastModified), .text(fingerprint),
-            .texts(tables.sorted()), .text(sync.rawValue), .text(try JSONText.encode(scope)), .init(digest),
-            .init(movedTo), .init(movedTimes), .init(schema),
-            .init(bodies.isEmpty ? nil : bodies.joined(separator: " ")), .init(shape),
-        ]
-    }
-
     /// True if nothing identifies the version of the feed: the next request is unconditional.
     var hasNoVersion: Bool { validators.isEmpty && digest == nil }
 

@@ -9,17 +9,15 @@ extension RunRecords {
     package func commits(of source: String, after run: Int64) throws -> [CommittedRun] {
         try session.all(
             """
-            SELECT id, \(dialect.date("started_at")), inserted, updated, deleted, unchanged, history, restored
-            FROM \(dialect.run) WHERE source = \(bind: source) AND id > \(bind: run) AND outcome = 'committed'
+            SELECT \(columns(OwnTables.runsAlone)) FROM \(dialect.run)
+            WHERE source = \(bind: source) AND id > \(bind: run) AND outcome = 'committed'
             ORDER BY id
             """
         ) { row in
-            CommittedRun(
-                number: try row.int64(0) ?? 0, startedAt: try row.date(1) ?? .distantPast,
-                counts: MergeCounts(
-                    inserted: try row.int(2) ?? 0, updated: try row.int(3) ?? 0, deleted: try row.int(4) ?? 0,
-                    unchanged: try row.int(5) ?? 0),
-                hasHistory: try row.bool(6) ?? false, restoredRun: try row.int64(7))
+            let run = try read(OwnTables.runsAlone, row)
+            return CommittedRun(
+                number: run.report.number ?? 0, startedAt: run.report.startedAt, counts: run.report.counts,
+                hasHistory: run.hasHistory, restoredRun: run.report.restoredRun)
         }
     }
 

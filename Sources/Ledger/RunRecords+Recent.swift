@@ -66,11 +66,11 @@ extension RunRecords {
     package func following(_ run: Int64, of source: String) throws -> (refresh: RunReport?, change: Int64?) {
         let refresh = try session.first(
             """
-            SELECT \(Self.columns(dialect)) FROM \(dialect.run)
+            SELECT \(columns(OwnTables.runs.reader)) FROM \(dialect.run)
             WHERE source = \(bind: source) AND id > \(bind: run) AND outcome IN ('committed', 'unchanged')
             AND kind IS NULL ORDER BY id LIMIT 1
             """
-        ) { try RunReport($0) }
+        ) { try read(OwnTables.runs.reader, $0).report }
         let change = try session.int64(
             """
             SELECT id FROM \(dialect.run)

@@ -38,27 +38,17 @@ package struct RunRecords: LedgerPart {
     ///
     /// - Parameter drawn: nil if no id has been drawn before.
     func insertion(_ commit: Commit, drawn: RecordedRun?) throws -> SQLText {
-        let report = commit.report
-        let counts = report.counts
+        let counts = commit.report.counts
         let hasChanges = counts.inserted + counts.updated + counts.deleted > 0
         let firstChange = hasChanges ? drawn?.firstChange : nil
-        let values: [SQLText.Value] = [
-            .text(report.source), .date(report.startedAt), .date(report.startedAt + report.seconds),
-            .text(report.outcome.rawValue), .init(counts.inserted), .init(counts.updated), .init(counts.deleted),
-            .init(counts.unchanged), .init(counts.replaced), .init(report.skipped), .init(report.bytes),
-            .real(report.seconds), .init(report.error?.storable), .text(try JSONText.encode(report.requests)),
-            .init(report.kind?.rawValue), .init(report.failingSince),
-            .bool(commit.keepsHistory), .init(report.restoredRun),
-            .init(try report.drift.isEmpty ? nil : JSONText.encode(report.drift)), .init(firstChange),
-        ]
-        let id: SQLText = drawn.map { "\(bind: $0.id)" } ?? SQLText(dialect.nextRun)
-        return """
-            INSERT INTO \(dialect.run)
-            (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-             seconds, error, requests, kind, failing_since, history, restored, drift, first_change, id, last_change)
-            VALUES (\(SQLText(binding: values)), \(id), \(firstChange == nil ? "NULL" : dialect.lastChange))
-            RETURNING id
-            """
+        let row = RunRow(report: commit.report, hasHistory: commit.keepsHistory, firstChange: firstChange)
+        let insertion = try OwnTables.runs.insertion(
+            of: [row], dialect.tables,
+            [
+                "id": drawn.map { "\(bind: $0.id)" } ?? SQLText(dialect.nextRun),
+                "last_change": SQLText(firstChange == nil ? "NULL" : dialect.lastChange),
+            ])
+        return "\(insertion) RETURNING id"
     }
 
     /// Returns whether a run is in the store.
@@ -77,16 +67,16 @@ package struct RunRecords: LedgerPart {
         if failed { conditions.append("outcome IN ('discarded', 'blocked')") }
         return try session.all(
             """
-            SELECT \(Self.columns(dialect)) FROM \(dialect.run)\(conditions.whereClause)
+            SELECT \(columns(OwnTables.runs.reader)) FROM \(dialect.run)\(conditions.whereClause)
             ORDER BY id DESC LIMIT \(bind: limit)
             """
-        ) { try RunReport($0) }
+        ) { try read(OwnTables.runs.reader, $0).report }
     }
 
     /// Returns a run with the reports of its requests; nil if it was deleted.
     package func run(_ number: Int64) throws -> RunReport? {
-        try session.first("SELECT \(Self.columns(dialect)) FROM \(dialect.run) WHERE id = \(bind: number)") {
-            try RunReport($0)
+        try session.first("SELECT \(columns(OwnTables.runs.reader)) FROM \(dialect.run) WHERE id = \(bind: number)") {
+            try read(OwnTables.runs.reader, $0).report
         }
     }
 
@@ -94,12 +84,12 @@ package struct RunRecords: LedgerPart {
     package func blocked(of source: String) throws -> RunReport? {
         try session.first(
             """
-            SELECT \(Self.columns(dialect)) FROM \(dialect.run)
+            SELECT \(columns(OwnTables.runs.reader)) FROM \(dialect.run)
             WHERE source = \(bind: source) AND outcome = 'blocked' AND kind IS NULL
             AND EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source) AND s.blocked)
             ORDER BY id DESC LIMIT 1
             """
-        ) { try RunReport($0) }
+        ) { try read(OwnTables.runs.reader, $0).report }
     }
 
     /// Returns when the first run of a source began that is still known.
@@ -148,38 +138,4 @@ package struct RunRecords: LedgerPart {
 
 extension Ledger {
     package var runs: RunRecords { RunRecords(ledger: self) }
-}
-
-extension RunRecords {
-    /// Returns the columns of a report, in the order in which they are read.
-    ///
-    /// - Parameter requests: an expression for the reports of its requests.
-    static func columns(_ dialect: any LedgerDialect, requests: String = "requests") -> String {
-        """
-        id, source, outcome, \(dialect.date("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, skipped,
-            bytes, error, \(requests), kind, \(dialect.date("failing_since")), restored, drift
-        """
-    }
-}
-
-extension RunReport {
-    /// - Parameter first: the position of the first of ``RunRecords/columns(_:requests:)``.
-    init(_ row: any SQLRow, from first: Int = 0) throws {
-        var counts = MergeCounts()
-        counts.inserted = try row.int(first + 5) ?? 0
-        counts.updated = try row.int(first + 6) ?? 0
-        counts.deleted = try row.int(first + 7) ?? 0
-        counts.unchanged = try row.int(first + 8) ?? 0
-        counts.replaced = try row.int(first + 9) ?? 0
-        self.init(
-            number: try row.int64(first), source: row.string(first + 1) ?? "",
-            outcome: row.string(first + 2).flatMap(RunOutcome.init) ?? .discarded,
-            startedAt: try row.date(first + 3) ?? .distantPast, seconds: try row.double(first + 4) ?? 0, counts: counts,
-            skipped: try row.int(first + 10) ?? 0, bytes: try row.int(first + 11) ?? 0, error: row.string(first + 12),
-            requests: row.string(first + 13).flatMap { $0 == "[]" ? nil : JSONText.decode($0) } ?? [])
-        kind = row.string(first + 14).flatMap(RunKind.init)
-        failingSince = try row.date(first + 15)
-        restoredRun = try row.int64(first + 16)
-        drift = row.string(first + 17).flatMap(JSONText.decode) ?? []
-    }
 }

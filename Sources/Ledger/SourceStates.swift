@@ -1,6 +1,6 @@
 package import FeedModel
 package import Foundation
-package import StoreSQL
+import StoreSQL
 
 /// The states of sources: `tributary_source`.
 package struct SourceStates: LedgerPart {
@@ -10,9 +10,9 @@ package struct SourceStates: LedgerPart {
     package func all() throws -> [String: SourceState] {
         var states: [String: SourceState] = [:]
         try session.forEachRow(
-            of: "SELECT \(Self.columns(dialect)) FROM \(dialect.source) s WHERE s.failures IS NOT NULL"
+            of: "SELECT \(columns(OwnTables.sources.reader)) FROM \(dialect.source) s WHERE s.failures IS NOT NULL"
         ) { row in
-            let state = try SourceState(row)
+            let state = try read(OwnTables.sources.reader, row)
             states[state.source] = state
             return true
         }
@@ -22,10 +22,10 @@ package struct SourceStates: LedgerPart {
     package func state(of source: String) throws -> SourceState {
         try session.first(
             """
-            SELECT \(Self.columns(dialect)) FROM \(dialect.source) s
+            SELECT \(columns(OwnTables.sources.reader)) FROM \(dialect.source) s
             WHERE s.source = \(bind: source) AND s.failures IS NOT NULL
             """
-        ) { try SourceState($0) } ?? SourceState(source: source)
+        ) { try read(OwnTables.sources.reader, $0) } ?? SourceState(source: source)
     }
 
     /// Returns the states of a source and of its requests, the latter by key, with one statement.
@@ -38,17 +38,19 @@ package struct SourceStates: LedgerPart {
     ) throws -> (source: SourceState, requests: [String: RequestState]) {
         var state = SourceState(source: source)
         var requests: [String: RequestState] = [:]
-        let request = SourceState.columns.count
+        let (ofSource, ofRequest) = (OwnTables.sources.reader, OwnTables.requests.reader)
+        let first = ofSource.count(dialect.tables)
         let query: SQLText = """
-            SELECT \(Self.columns(dialect)), \(RequestState.columns(of: "r"))
+            SELECT \(columns(ofSource)), \(columns(ofRequest))
             FROM (SELECT \(bind: source) AS source) asked
             LEFT JOIN \(dialect.source) s ON s.source = asked.source AND s.failures IS NOT NULL
             LEFT JOIN \(dialect.request) r ON r.source = asked.source
             """
         try session.forEachRow(of: query.frequent) { row in
-            if !row.isNull(0) { state = try SourceState(row) }
-            guard let key = row.string(request) else { return true }
-            requests[key] = try RequestState(row, from: request)
+            if !row.isNull(0) { state = try read(ofSource, row) }
+            guard !row.isNull(first) else { return true }
+            let request = try read(ofRequest, row, from: first).state
+            requests[request.key] = request
             return true
         }
         for (key, request) in requests where try !request.hasNoVersion && !standsForItsRows(request) {
@@ -158,24 +160,11 @@ package struct SourceStates: LedgerPart {
 
     /// Returns the statement that writes the state of a source, and returns a row unless the source is run under a lease
     /// that another process has taken over. It renews the lease.
-    func upsert(_ state: SourceState) -> SQLText {
+    func upsert(_ state: SourceState) throws -> SQLText {
         let lease = ledger.leases?.lease(of: state.source)
-        let columns = SourceState.writtenColumns.map(\.0)
-        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let renewal: SQLText = lease == nil ? "" : ", held_until = \(dialect.now(plus: Leases.seconds))"
         let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
-        let values: [SQLText.Value] = [
-            .text(state.source), .init(state.outcome?.rawValue), .init(state.lastRun), .init(state.lastCommit),
-            .init(state.nextDue), .init(state.failures), .init(state.error?.storable), .init(state.note?.storable),
-            .init(state.gone?.storable), .init(state.wait), .init(state.askedUntil), .init(state.declared?.storable),
-            .init(state.attempts), .bool(state.isBlocked), .init(state.failingSince), .init(state.undone?.storable),
-            .init(state.lastGood),
-        ]
-        return """
-            INSERT INTO \(dialect.source) AS s (\(columns.joined(separator: ", "))) VALUES (\(SQLText(binding: values)))
-            ON CONFLICT (source) DO UPDATE SET \(assignments)\(renewal)\(isHeld)
-            RETURNING source
-            """
+        return "\(try OwnTables.sources.upsert(of: [state], dialect.tables))\(renewal)\(isHeld) RETURNING source"
     }
 
     /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which
@@ -194,52 +183,8 @@ extension Ledger {
     package var sources: SourceStates { SourceStates(ledger: self) }
 }
 
-extension SourceStates {
-    /// Returns the columns of a state, in the order in which they are read, of the table `s`.
-    package static func columns(_ dialect: any LedgerDialect) -> String {
-        SourceState.columns.map { name, isDate in isDate ? dialect.date("s.\(name)") : "s.\(name)" }
-            .joined(separator: ", ")
-    }
-}
-
-extension SourceState {
-    /// The columns of a state, and whether they are points in time.
-    package static let columns = writtenColumns + [("paused_at", true)]
-
-    /// Those that a run writes.
-    static let writtenColumns = [
-        ("source", false), ("outcome", false), ("last_run", true), ("last_commit", true), ("next_due", true),
-        ("failures", false), ("error", false), ("note", false), ("gone", false), ("wait", false), ("asked_until", true),
-        ("declared", false), ("attempts", false), ("blocked", false), ("failing_since", true), ("undone", false),
-        ("last_good", true),
-    ]
-
-    /// Reads the columns from the first on. By name, reading takes longer than the query.
-    package init(_ row: any SQLRow) throws {
-        self.init(
-            source: row.string(0) ?? "", outcome: row.string(1).flatMap(RunOutcome.init), lastRun: try row.date(2),
-            lastCommit: try row.date(3), nextDue: try row.date(4), failures: try row.int(5) ?? 0, error: row.string(6),
-            note: row.string(7))
-        gone = row.string(8)
-        wait = try row.double(9)
-        askedUntil = try row.date(10)
-        declared = row.string(11)
-        attempts = try row.int(12) ?? 0
-        isBlocked = try row.bool(13) ?? false
-        failingSince = try row.date(14)
-        undone = row.string(15)
-        lastGood = try row.date(16)
-        pausedAt = try row.date(17)
-    }
-}
-
 extension StoreError {
     package static func leaseLost(_ source: String) -> StoreError {
         StoreError(.unavailable, "the source '\(source)' is run by another daemon now")
     }
-}
-
-extension String {
-    /// The text without U+0000, which PostgreSQL cannot store: for messages with texts from servers.
-    package var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
 }

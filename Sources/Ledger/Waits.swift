@@ -11,8 +11,9 @@ package struct Waits: LedgerPart {
     /// Returns the origins that asked for a pause, with the end of each pause.
     package func busyHosts() throws -> [String: Date] {
         var hosts: [String: Date] = [:]
-        try session.forEachRow(of: "SELECT origin, \(dialect.date("not_before")) FROM \(dialect.host)") { row in
-            if let origin = row.string(0) { hosts[origin] = try row.date(1) }
+        try session.forEachRow(of: "SELECT \(columns(OwnTables.hosts.reader)) FROM \(dialect.host)") { row in
+            let host = try read(OwnTables.hosts.reader, row)
+            hosts[host.origin] = host.notBefore
             return true
         }
         return hosts
@@ -22,12 +23,8 @@ package struct Waits: LedgerPart {
     func add(origin: String, notBefore: Date, wait: Double) throws {
         // Servers choose the names of origins, so expired entries are deleted.
         try session.execute("DELETE FROM \(dialect.host) WHERE not_before <= \(bind: notBefore - wait)")
-        try session.execute(
-            """
-            INSERT INTO \(dialect.host) (origin, not_before, wait)
-            VALUES (\(bind: origin), \(bind: notBefore), \(bind: wait))
-            ON CONFLICT (origin) DO UPDATE SET not_before = excluded.not_before, wait = excluded.wait
-            """)
+        let row = HostRow(origin: origin, notBefore: notBefore, wait: wait)
+        try session.execute(OwnTables.hosts.upsert(of: [row], dialect.tables))
     }
 
     /// Shortens due times, and the pauses of hosts, to the waits that were stored with them.

@@ -5,6 +5,7 @@ package import FeedParsing
 package import FeedStores
 import Foundation
 package import GRDB
+import Ledger
 import TributaryEngine
 
 /// The way of everything that the sources own into another store.
@@ -64,7 +65,9 @@ extension TributaryConfiguration {
             let missing = try new.missingTables(among: tables)
             try target.prepare(new, parsers)
             madeTables = missing
-            return try StoreMove(from: old, to: new, tables: tables, interruption: interruption).run(holding: claims)
+            return try StoreMove(
+                from: old, to: new, tables: tables, own: OwnTables.moved, interruption: interruption
+            ).run(holding: claims)
         } catch {
             let leavesTables = newFile == nil && !leaves(no: madeTables, wasThere: wasThere, opened)
             try? opened?.close()

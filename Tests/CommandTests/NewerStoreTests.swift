@@ -3,7 +3,7 @@ import TestStores
 import TestSupport
 import Testing
 
-/// A program that meets a store which a newer one has migrated.
+/// A program that meets a store of another version.
 @Suite(.onEachStore) struct NewerStoreTests {
     /// Every row that the store has, and on SQLite every byte of its file.
     private func content(_ store: TestStore) throws -> [String] {
@@ -59,32 +59,28 @@ import Testing
         }
     }
 
-    /// Tables of the programs before 1.0.0 do not say who made them.
-    @Test func tablesOfTheFirstProgramsAreBroughtUpToDate() async throws {
+    /// Programs before the first release made their tables in other steps.
+    @Test func aStoreOfADevelopmentVersionIsRefused() async throws {
         try await withTemporaryFolder { (folder) async throws in
             try await withTestStore(in: folder) { (store) async throws in
                 let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
                 try folder.write(store.declaration, to: "sources.toml")
                 #expect(try await program.run("sync").status == 0)
-                try store.execute("DROP TABLE tributary_acceptance")
+                try store.execute("UPDATE tributary_migration SET name = 'tributary.1'")
                 if StoreKind.current == .sqlite {
                     try store.execute(
-                        """
-                        DROP TABLE tributary_migration;
-                        DELETE FROM grdb_migrations WHERE identifier = 'tributary.acceptance'
-                        """)
-                } else {
-                    try store.execute(
-                        """
-                        ALTER TABLE tributary_migration DROP COLUMN program;
-                        DELETE FROM tributary_migration WHERE name = 'tributary.acceptance'
-                        """)
+                        "UPDATE grdb_migrations SET identifier = 'tributary.1' WHERE identifier = 'tributary.1.0'")
+                    try store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 }
-                let output = try await program.run("sync")
-                #expect(output.status == 0, "\(output)")
-                let noted = try store.rows("SELECT name FROM tributary_migration WHERE program IS NOT NULL")
-                #expect(noted == ["tributary.acceptance"])
-                #expect(try store.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
+                let before = try content(store)
+                for command in ["sync", "status"] {
+                    let output = try await program.run(command)
+                    #expect(
+                        output.status == 1
+                            && output.standardError.contains("a development version of tributary before 1.0.0")
+                            && output.standardError.contains("make a new store"), "\(command): \(output)")
+                }
+                #expect(try content(store) == before)
             }
         }
     }

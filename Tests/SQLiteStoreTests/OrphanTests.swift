@@ -29,21 +29,9 @@ import Testing
         return path
     }
 
-    @Test func aStoreWithThemIsOpenedAndBroughtUpToDate() async throws {
+    @Test func aFileWithThemGetsTheTables() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let path = try makeFile(in: folder)
-            try SQLiteStore(path: path).close()
-            // As an earlier program has left it.
-            let queue = try DatabaseQueue(path: path)
-            try await queue.writeWithoutTransaction { db in
-                try db.execute(
-                    sql: """
-                        DELETE FROM grdb_migrations WHERE identifier = 'tributary.changing-runs';
-                        DELETE FROM tributary_migration WHERE name = 'tributary.changing-runs';
-                        DROP INDEX tributary_run_changing
-                        """)
-            }
-            try queue.close()
             let store = try SQLiteStore(path: path)
             #expect(
                 try await store.reader.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM line WHERE p = 'gone'") }

@@ -41,27 +41,13 @@ package final class SharedSQLiteStore: LeaseStore {
 
     package func notifyDaemons() throws { notify() }
 
-    /// Adds what the tables of PostgreSQL have, whose sources may have no state.
+    /// Adds the tables and columns of the stores that daemons share.
     private static func addLeases(_ db: Database) throws {
-        let definitions = try String.fetchAll(
-            db,
-            sql: """
-                SELECT sql FROM sqlite_master WHERE tbl_name = 'tributary_source' AND sql IS NOT NULL ORDER BY type DESC
-                """)
-        try db.drop(table: "tributary_source")
-        for definition in definitions {
-            try db.execute(sql: definition.replacing("failures INTEGER NOT NULL", with: "failures INTEGER"))
+        for table in OwnTables.all where table.scope != .concurrent {
+            if table.scope == .shared { try db.execute(sql: table.creation(.sqlite)) }
+            for column in table.columns where column.scope == .shared {
+                try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(column.definition(.sqlite))")
+            }
         }
-        try db.execute(
-            sql: """
-                ALTER TABLE tributary_source ADD COLUMN holder TEXT;
-                ALTER TABLE tributary_source ADD COLUMN lease INTEGER NOT NULL DEFAULT 0;
-                ALTER TABLE tributary_source ADD COLUMN held_until TEXT;
-                ALTER TABLE tributary_hook ADD COLUMN holder TEXT;
-                ALTER TABLE tributary_hook ADD COLUMN held_until TEXT;
-                CREATE TABLE tributary_daemon (
-                    id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, started_at TEXT NOT NULL, seen_at TEXT NOT NULL,
-                    declared TEXT NOT NULL, sources TEXT NOT NULL, sharing TEXT) WITHOUT ROWID;
-                """)
     }
 }

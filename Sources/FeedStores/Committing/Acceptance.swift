@@ -2,11 +2,11 @@ package import Foundation
 
 /// The permission of one source to delete and update more rows than its declaration allows, given by `accept`.
 package struct Acceptance: Sendable, Equatable {
-    package let source: String
+    package var source: String
     /// The blocked run whose documents may be committed; nil if the source's next commit may do anything.
-    package let run: Int64?
+    package var run: Int64?
     /// The time after which the permission is forgotten.
-    package let until: Date
+    package var until: Date
 
     /// The time for which a permission waits for its run, in seconds.
     private static let seconds = 86_400.0

@@ -31,38 +31,12 @@ package struct TransferTable: Sendable {
     }
 }
 
+/// The names of Tributary's own tables whose rows a move counts or treats otherwise.
 extension TransferTable {
-    /// Tributary's own tables that move row by row, with those of their columns that every store has. The states of
-    /// requests move by themselves, as they speak of the tables that they stand for.
-    package static let own: [(name: String, columns: [String])] = [
-        (
-            sources,
-            [
-                "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-                "asked_until", "declared", "attempts", "blocked", "failing_since",
-                "last_good",
-            ]
-        ),
-        ("tributary_host", ["origin", "not_before", "wait"]),
-        (
-            runs,
-            [
-                "id", "source", "started_at", "finished_at", "outcome", "inserted", "updated", "deleted", "unchanged",
-                "replaced", "skipped", "bytes", "seconds", "error", "requests", "kind", "failing_since",
-                "first_change", "last_change", "drift",
-            ]
-        ),
-        (changes, ["id", "run", "table", "key", "operation"]),
-        ("tributary_hook", ["name", "run", "step", "delivered_at", "attempts", "next_attempt", "error", "gone"]),
-        ("tributary_hook_source", ["hook", "source", "failing", "blocked", "stale"]),
-    ]
-
     package static let sources = "tributary_source"
     package static let runs = "tributary_run"
     package static let changes = "tributary_change"
     package static let requests = "tributary_request"
-
-    package var isOwn: Bool { Self.own.contains { $0.name == name } }
 }
 
 /// The kind of a column's values, if another store may show the same value differently.

@@ -6,10 +6,9 @@ import StoreSQL
 
 /// The SQL of PostgreSQL in the statements of `Ledger`. Times are `timestamptz`, to the millisecond.
 struct PostgresLedgerDialect: LedgerDialect {
-    func table(_ name: String) -> String { name }
+    var tables: TableDialect { .postgres }
 
     var now: String { "date_trunc('milliseconds', clock_timestamp())" }
-    func date(_ column: String) -> String { "extract(epoch FROM \(column))" }
     func time(_ date: Date) -> SQLText { "CAST(\(bind: date) AS timestamptz)" }
     func time(_ time: SQLText, plus seconds: SQLText) -> SQLText { "\(time) + interval '1 second' * \(seconds)" }
     func seconds(from start: SQLText, to end: SQLText) -> SQLText { "extract(epoch FROM \(end) - \(start))" }

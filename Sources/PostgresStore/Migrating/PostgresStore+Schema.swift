@@ -57,7 +57,7 @@ extension PostgresStore {
         let end = ContinuousClock.now + timeLimit
         while true {
             do {
-                return try OwnTables.whileLocked(connection) {
+                return try OwnMigrations.whileLocked(connection) {
                     guard try isNeeded(connection) else { return }
                     try connection.execute(longestWait)
                     try connection.executeScript(schema)

@@ -57,7 +57,7 @@ struct PostgresTransfer: TransferReader {
         try reading {
             let details = try details(of: table)
             let expressions = columns.map { name in
-                let isTime = table.isOwn && details.column(name)?.typeName == "timestamptz"
+                let isTime = OwnTables.moved[table.name] != nil && details.column(name)?.typeName == "timestamptz"
                 return isTime ? Self.storeDate(name.postgresIdentifier) : name.postgresIdentifier
             }
             let row = TransferRow()

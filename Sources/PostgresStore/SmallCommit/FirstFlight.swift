@@ -106,7 +106,8 @@ struct FirstFlight {
         for table in asked where try results.removeFirst()[0].bool(0) == true { filled.insert(table.oid) }
         try check(tables: results.removeFirst())
         for case (.write(let part, _), let counts) in zip(commit.steps, counts) { try check(counts, of: part) }
-        let stored = try results.popFirst().map { try $0.map { try RequestRow($0) } } ?? []
+        let stored =
+            try results.popFirst().map { try $0.map { try OwnTables.requests.reader.row($0, .postgres) } } ?? []
         return Answers(
             run: run, counts: counts, filled: filled, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
     }

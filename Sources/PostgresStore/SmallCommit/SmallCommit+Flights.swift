@@ -120,9 +120,9 @@ extension SmallCommit {
         let ledger = connection.ledger(store.leases)
         let states = try ledger.requests.states(of: commit, answers.requests).map { state, claim in
             guard let claim else { throw Unsuitable("claims that have changed") }
-            return RequestRow(state: state, claim: claim)
+            return RequestRow(source: commit.report.source, state: state, claim: claim)
         }
-        let requests = try ledger.requests.insertion(of: states, source: commit.report.source)
+        let requests = try OwnTables.requests.upsert(of: states, .postgres)
         return try [ledger.recording(commit, drawn: answers.run).prepared]
             + (states.isEmpty ? [] : [requests.prepared])
     }

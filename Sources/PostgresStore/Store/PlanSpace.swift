@@ -76,7 +76,7 @@ package final class PlanSpace: @unchecked Sendable {
 
     private func build(_ store: PostgresStore, _ connection: PostgresConnection) throws {
         try createSchema(connection)
-        if try !OwnTables.exist(connection) { try OwnTables.migrate(connection) }
+        if try !OwnMigrations.exist(connection) { try OwnMigrations.migrate(connection) }
         if let schema { try run(schema, connection, of: "store.schema") }
         store.tableDetails.forgetAll()
         try prepare(store)

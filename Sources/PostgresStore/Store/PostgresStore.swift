@@ -55,10 +55,10 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ) throws {
         try self.init(url, workFolder, connections: limit, settlingTime: settlingTime) { connection in
             try Self.checkWriting(connection)
-            try OwnTables.checkAge(connection)
-            if try schema != nil || !OwnTables.areComplete(connection) {
+            try OwnMigrations.checkAge(connection)
+            if try schema != nil || !OwnMigrations.areComplete(connection) {
                 try Self.run(schema: schema ?? "", connection) {
-                    try OwnTables.migrate($0)
+                    try OwnMigrations.migrate($0)
                     return schema != nil
                 }
             }
@@ -91,7 +91,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         var exists = false
         _ = try opening(url) { connection in
             try check(connection)
-            exists = try OwnTables.exist(connection)
+            exists = try OwnMigrations.exist(connection)
         }
         return exists
     }
@@ -101,11 +101,11 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// - Throws: ``StoreError``, also if the database lacks Tributary's tables.
     package convenience init(readingAt url: String, workFolder: String) throws {
         try self.init(url, workFolder) { connection in
-            try OwnTables.checkAge(connection)
-            guard try OwnTables.areComplete(connection) else {
+            try OwnMigrations.checkAge(connection)
+            guard try OwnMigrations.areComplete(connection) else {
                 throw StoreError.cannotOpen(
                     connection.address.url,
-                    try OwnTables.exist(connection)
+                    try OwnMigrations.exist(connection)
                         ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
                             + "them up to date"
                         : "it has no tables of Tributary; check the database's name and the role's search_path, or run "
@@ -121,8 +121,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     package convenience init(planningAt url: String, workFolder: String, in space: PlanSpace) throws {
         try self.init(url, workFolder, planning: space) { connection in
             try Self.checkWriting(connection)
-            try OwnTables.checkAge(connection)
-            if try OwnTables.exist(connection), try !OwnTables.areComplete(connection) {
+            try OwnMigrations.checkAge(connection)
+            if try OwnMigrations.exist(connection), try !OwnMigrations.areComplete(connection) {
                 throw StoreError.cannotOpen(
                     connection.address.url,
                     "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "

@@ -8,10 +8,9 @@ import StoreSQL
 struct SQLiteLedgerDialect: LedgerDialect {
     private static let format = "'%Y-%m-%dT%H:%M:%fZ'"
 
-    func table(_ name: String) -> String { "main.\(name)" }
+    var tables: TableDialect { .sqlite }
 
     var now: String { "strftime(\(Self.format), 'now')" }
-    func date(_ column: String) -> String { column }
     func time(_ date: Date) -> SQLText { "\(bind: date)" }
 
     func time(_ time: SQLText, plus seconds: SQLText) -> SQLText {

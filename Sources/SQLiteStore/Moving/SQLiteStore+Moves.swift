@@ -17,16 +17,7 @@ extension SQLiteStore {
 
     package func read(_ body: (any TransferReader) throws -> Void) throws {
         do {
-            try pool.read { db in
-                let columns = try db.columns(in: TransferTable.requests).map(\.name)
-                guard columns.contains("bodies") else {
-                    throw StoreError(
-                        .unavailable,
-                        "the tables of the store \(path) are those of an earlier Tributary; run 'tributary sync' or the daemon "
-                            + "once, which brings them up to date")
-                }
-                try body(SQLiteTransfer(store: self, db: db))
-            }
+            try pool.read { try body(SQLiteTransfer(store: self, db: $0)) }
         } catch let error as DatabaseError {
             throw StoreError(.database, "the store \(path) cannot be read: \(error.message ?? error.description)")
         }

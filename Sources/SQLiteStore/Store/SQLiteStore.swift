@@ -69,7 +69,7 @@ package final class SQLiteStore: MainStore {
             if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
-            try OwnTables.checkAge(ofStore: self.path, lockWait)
+            try OwnMigrations.checkAge(ofStore: self.path, lockWait)
             pool = try DatabasePool(path: self.path, configuration: configuration)
             // GRDB's own setting leaves a commit unsynced until the next checkpoint. A power failure would then take back runs
             // of which a hook has heard.
@@ -79,7 +79,7 @@ package final class SQLiteStore: MainStore {
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
             StoreMode(ofStore: self.path)?.narrow(self.path + "-lock")
             var migrator = DatabaseMigrator()
-            OwnTables.register(in: &migrator)
+            OwnMigrations.register(in: &migrator)
             registerMigrations(&migrator)
             if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
                 // Two processes may open a new store at once.
@@ -159,17 +159,11 @@ package final class SQLiteStore: MainStore {
         configuration.busyMode = .callback { lockWait.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {
-            try OwnTables.checkAge(ofStore: path, lockWait)
+            try OwnMigrations.checkAge(ofStore: path, lockWait)
             pool = try DatabasePool(path: path, configuration: configuration)
             writer = SQLiteWriter(pool)
             states = try Self.openStates(path, lockWait)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
-            guard try pool.read(OwnTables.areUpToDate) else {
-                throw StoreError(
-                    .unavailable,
-                    "the tables of the store \(path) are those of an earlier Tributary; run 'tributary sync' or the daemon "
-                        + "once, which brings them up to date")
-            }
         } catch let error as DatabaseError {
             throw StoreError(opening: path, error)
         }

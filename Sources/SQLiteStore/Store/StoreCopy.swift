@@ -13,7 +13,7 @@ package struct StoreCopy: Sendable {
     package init(path: String, registerMigrations: (inout DatabaseMigrator) -> Void) throws {
         self.path = path
         var migrator = DatabaseMigrator()
-        OwnTables.register(in: &migrator)
+        OwnMigrations.register(in: &migrator)
         registerMigrations(&migrator)
         let failure = { (why: String) in StoreError(.unavailable, "\(path) cannot be restored: \(why)") }
         var isFolder: ObjCBool = false
@@ -29,7 +29,7 @@ package struct StoreCopy: Sendable {
                 guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
                     throw failure("it is an SQLite database without Tributary's tables")
                 }
-                try OwnTables.checkAge(db, failure)
+                try OwnMigrations.checkAge(db, failure)
                 guard try !migrator.hasBeenSuperseded(db) else {
                     throw failure("a later version of this program has written it; use that version")
                 }

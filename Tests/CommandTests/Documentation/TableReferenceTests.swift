@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import TestStores
 import Testing
 import TributaryParsers
@@ -69,6 +70,22 @@ import TributaryParsers
                 let rows = try fixture.store.rows(block.text)
                 #expect(!rows.isEmpty, "Tables.md:\(block.line)")
             }
+        }
+    }
+}
+
+/// `Documentation/Tables.md` describes Tributary's own tables in the words of their declarations.
+@Suite struct OwnTableReferenceTests {
+    @Test func everySectionIsThatOfTheDeclaration() throws {
+        let page = try MarkdownFile("Documentation/Tables.md")
+        for table in OwnTables.all {
+            let heading = page.headings.first { $0.level == 3 && $0.text == "`\(table.name)`" }
+            let section = heading.map { [$0.text] + page.section(of: $0) } ?? []
+            // Lines may be broken anywhere.
+            #expect(
+                section.flatMap { $0.split(separator: " ") }
+                    == table.documentation.dropFirst("### ".count).split { $0.isWhitespace },
+                "Tables.md needs this section:\n\n\(table.documentation)")
         }
     }
 }
