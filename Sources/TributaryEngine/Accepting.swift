@@ -2,15 +2,18 @@ import FeedModel
 package import FeedStores
 package import Foundation
 
-/// The reason why a source cannot be accepted, and what to do instead.
-package struct AcceptanceRefusal: Error, CustomStringConvertible {
+/// The reason why an acceptance, a plan or a correction is not possible, and what to do instead. Nothing has changed.
+package struct Refusal: Error, CustomStringConvertible {
     package let description: String
-    /// The blocked run that waits in place of the one that was meant.
+    /// The blocked run that waits in place of the one that was to be accepted.
     package let waiting: Int64?
+    /// True if it may be possible in a moment.
+    package let isBusy: Bool
 
-    init(_ description: String, waiting: Int64? = nil) {
+    init(_ description: String, waiting: Int64? = nil, isBusy: Bool = false) {
         self.description = description
         self.waiting = waiting
+        self.isBusy = isBusy
     }
 }
 
@@ -22,7 +25,7 @@ extension MainStore {
     ///   - inAdvance: true for sources that are not blocked.
     ///   - run: the blocked run that the user has seen; nil for the current one.
     /// - Returns: the permissions, in the order of the sources.
-    /// - Throws: ``AcceptanceRefusal`` if one of the sources does not allow it; nothing has changed then. `StoreError`.
+    /// - Throws: ``Refusal`` if one of the sources does not allow it; nothing has changed then. `StoreError`.
     package func accept(
         _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {
@@ -38,18 +41,18 @@ extension MainStore {
         try sources.map { source in
             let blocked = try blockedRun(of: source)?.number
             if let run, run != blocked {
-                throw AcceptanceRefusal(
+                throw Refusal(
                     "run \(run) of source '\(source)' is not blocked" + (blocked.map { "; run \($0) is" } ?? ""),
                     waiting: blocked)
             }
             switch (blocked, inAdvance) {
             case (nil, false):
-                throw AcceptanceRefusal(
+                throw Refusal(
                     "source '\(source)' is not blocked, so there is nothing to accept; "
                         + "`tributary accept --in-advance \(source)` lets its next commit delete and change any number of rows"
                 )
             case (let blocked?, true):
-                throw AcceptanceRefusal(
+                throw Refusal(
                     "run \(blocked) of source '\(source)' is blocked; `tributary accept \(source)` commits its documents"
                 )
             default:

@@ -29,19 +29,12 @@ package struct CorrectionPlan: Sendable {
     package var digest: String
 }
 
-/// The error of a plan or correction that is not possible, with what to do instead. Nothing has changed.
-package struct CorrectionRefusal: Error, CustomStringConvertible {
-    package let description: String
-    /// True if it may be possible in a moment.
-    package var isBusy = false
-}
-
 /// Plans and corrections in a running service. They wait for runs of the source.
 extension SyncService {
     /// Runs a source without the commit.
     ///
     /// - Parameter ignoresValidators: true to fetch in full.
-    /// - Throws: ``CorrectionRefusal``, also if the run would be discarded; `StoreError`; `CancellationError`.
+    /// - Throws: ``Refusal``, also if the run would be discarded; `StoreError`; `CancellationError`.
     package func plan(
         _ source: SourceDeclaration, ignoresValidators: Bool
     ) async throws -> (stack: StackPlan, review: ChangeReview) {
@@ -89,7 +82,7 @@ extension SyncService {
     /// - Returns: the report of the recorded run.
     /// - Throws: as ``plan(_:ignoresValidators:)``; nothing has changed then.
     package func apply(_ correction: Correction, of source: String, shown digest: String) async throws -> RunReport {
-        let malformed = CorrectionRefusal(description: "'\(digest)' is not the digest of a preview")
+        let malformed = Refusal("'\(digest)' is not the digest of a preview")
         let parts = digest.split(separator: "~", omittingEmptySubsequences: false)
         guard let last = parts.last else { throw malformed }
         return try await planning { environment in
@@ -110,7 +103,7 @@ extension SyncService {
             }
             onReport(report)
             guard report.outcome == .committed || report.outcome == .unchanged else {
-                throw CorrectionRefusal(description: report.error ?? "the run was \(report.outcome.rawValue)")
+                throw Refusal(report.error ?? "the run was \(report.outcome.rawValue)")
             }
             return report
         }
@@ -125,8 +118,8 @@ extension SyncService {
                 try $0.isPrepared(in: environment.store, parsers: registry)
             }
             guard isPrepared else {
-                throw CorrectionRefusal(
-                    description: "tables or columns of source '\(source.name)' do not exist yet; its first run creates "
+                throw Refusal(
+                    "tables or columns of source '\(source.name)' do not exist yet; its first run creates "
                         + "them, and `tributary plan \(source.name)` shows its changes before that")
             }
         }
@@ -137,7 +130,7 @@ extension SyncService {
 
     private func declared(_ source: String, _ environment: RunEnvironment) throws -> SourceDeclaration {
         guard let declaration = environment.configuration[source: source] else {
-            throw CorrectionRefusal(description: "there is no source '\(source)' in the configuration")
+            throw Refusal("there is no source '\(source)' in the configuration")
         }
         return declaration
     }
@@ -155,8 +148,7 @@ extension SyncService {
     /// - Parameter shown: the digest of the reviewed changes; nil for a dry run.
     private func purge(_ source: String, _ environment: RunEnvironment, shown: ChangeDigest?) throws -> PurgeReport {
         guard let claim = try environment.store.claim(source) else {
-            throw CorrectionRefusal(
-                description: "\(source) is running; wait for the end of the run", isBusy: true)
+            throw Refusal("\(source) is running; wait for the end of the run", isBusy: true)
         }
         defer { claim.unlock() }
         var purge = try SourcePurge(source: source, configuration: environment.configuration, store: environment.store)
@@ -178,8 +170,7 @@ extension SyncService {
         _ body: (RunEnvironment) async throws -> Value
     ) async throws -> Value {
         guard planning.acquire() else {
-            throw CorrectionRefusal(
-                description: "two plans are in progress; try again in a moment", isBusy: true)
+            throw Refusal("two plans are in progress; try again in a moment", isBusy: true)
         }
         defer { planning.release() }
         var environment = environment
@@ -188,10 +179,10 @@ extension SyncService {
             return try await body(environment)
         } catch let error as StoreError where [.unavailable, .database, .replaced].contains(error.code) {
             throw error
-        } catch let error where error is CorrectionRefusal || error is CancellationError {
+        } catch let error where error is Refusal || error is CancellationError {
             throw error
         } catch {
-            throw CorrectionRefusal(description: environment.shown(ErrorText.words(error)))
+            throw Refusal(environment.shown(ErrorText.words(error)))
         }
     }
 }

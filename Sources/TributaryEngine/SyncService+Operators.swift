@@ -22,7 +22,7 @@ extension SyncService {
     ///   - inAdvance: true for the next commits of sources that are not blocked.
     ///   - run: the blocked run that the user has seen, or an earlier one with the same documents and changes; nil for
     ///     the current one.
-    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
+    /// - Throws: ``Refusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
         let waiting = try run.flatMap { run in

@@ -54,7 +54,7 @@ import TributaryStores
             #expect(report.error?.contains("`tributary accept --in-advance s`, and replay again") == true)
             #expect(try fixture.dump() == before)
             // No run of the source itself is blocked by that.
-            #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, narrowed) }
+            #expect(throws: Refusal.self) { try Self.accept(fixture, narrowed) }
             try Self.accept(fixture, narrowed, inAdvance: true)
             report = try await fixture.replay(narrowed)
             #expect(report.error == nil && report.counts.deleted == 199)
@@ -104,7 +104,7 @@ import TributaryStores
                 let outcome = try await fixture.sync(mapping).first?.outcome
                 #expect(outcome == (mended.count == 200 ? .unchanged : .committed))
                 try Self.expectNoFiles(fixture)
-                #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, mapping) }
+                #expect(throws: Refusal.self) { try Self.accept(fixture, mapping) }
                 Self.serve(0..<5, etag: "4", fixture)
                 #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
             }
@@ -278,7 +278,7 @@ import TributaryStores
             // It is forgotten after a day.
             try Self.accept(fixture, inAdvance: true, at: Date() - 90_000)
             #expect(try await sync(0..<150) == .blocked)
-            #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, inAdvance: true) }
+            #expect(throws: Refusal.self) { try Self.accept(fixture, inAdvance: true) }
             #expect(try await sync(0..<400) == .unchanged)
             // A run that commits nothing does not use it up.
             try Self.accept(fixture, inAdvance: true)

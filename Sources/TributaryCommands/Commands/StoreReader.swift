@@ -60,7 +60,7 @@ struct StoreReader {
             }
             try store.accept(accepted)
             return accepted
-        } catch let refusal as AcceptanceRefusal {
+        } catch let refusal as Refusal {
             throw Failure.failed(refusal.description)
         }
     }

@@ -29,12 +29,7 @@ extension RandomSource {
     }
 
     /// Returns 128 random bits as 32 hexadecimal digits.
-    func identifier() -> String {
-        [next(), next()].map { bits in
-            let digits = String(bits, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
+    func identifier() -> String { Fingerprint.hexadecimal(next()) + Fingerprint.hexadecimal(next()) }
 }
 
 /// Threads for blocking work. The simulator runs all work on its own thread.

@@ -7,9 +7,6 @@ import FeedStores
 ///
 /// For a hook with a condition, it reads all changes of the run; otherwise, only as many as the event holds.
 struct EventChanges {
-    /// A condition that cannot be evaluated.
-    struct Failure: Error, CustomStringConvertible { let description: String }
-
     private static let rowsAtOnce = 500
     /// The approximate size of keys and values after which an event takes no further row.
     private static let mostBytes = 1 << 20
@@ -35,7 +32,7 @@ struct EventChanges {
     /// Reads the next rows.
     ///
     /// - Returns: false after the last needed row.
-    /// - Throws: ``Failure``, `StoreError`.
+    /// - Throws: `ChangeCondition.Failure`, `StoreError`.
     mutating func readOn() throws -> Bool {
         if hook.condition == nil, isFull { return false }
         let most = hook.condition == nil ? hook.rows - taken.count : Self.rowsAtOnce
@@ -82,12 +79,8 @@ struct EventChanges {
 
     private mutating func hears(of change: ChangelogEntry) throws -> Bool {
         guard let sql = hook.condition?.sql(for: change.table) else { return true }
-        do {
-            let condition = try conditions[sql] ?? ChangeCondition(sql)
-            conditions[sql] = condition
-            return try condition.holds(for: change)
-        } catch let failure as ChangeCondition.Failure {
-            throw Failure(description: "the condition 'where' of the hook '\(hook.name)': \(failure)")
-        }
+        let condition = try conditions[sql] ?? ChangeCondition(sql)
+        conditions[sql] = condition
+        return try condition.holds(for: change)
     }
 }

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
+import FeedParsing
 import FeedStores
 import Foundation
 import Logging
@@ -224,8 +225,8 @@ actor HookDelivery {
                     try Task.checkCancellation()
                     try renewLease(state)
                 }
-            } catch let failure as EventChanges.Failure {
-                return .failed("\(failure)")
+            } catch let failure as ChangeCondition.Failure {
+                return .failed("the condition 'where' of the hook '\(hook.name)': \(failure)")
             }
             try renewLease(state)
             guard changes.fill(&event) else { return nil }

@@ -16,12 +16,7 @@ struct RunError: Error, CustomStringConvertible {
     var wait: RequestedWait?
 
     /// The error without the request, for a report that names it.
-    var withoutRequest: ShownError { ShownError(text: (item.map { $0 + ": " } ?? "") + message) }
-
-    struct ShownError: Error, CustomStringConvertible {
-        var text: String
-        var description: String { text }
-    }
+    var withoutRequest: ShownError { ShownError(description: (item.map { $0 + ": " } ?? "") + message) }
 
     var description: String { "request '\(request)'\(item.map { ", " + $0 } ?? ""): \(message)" }
 
@@ -119,4 +114,9 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         self.code = code
         self.message = message
     }
+}
+
+/// An error that is nothing but its text.
+struct ShownError: Error, CustomStringConvertible {
+    var description: String
 }

@@ -219,11 +219,6 @@ actor Refresh {
         }
     }
 
-    /// An error whose text has no secrets.
-    struct ShownError: Error, CustomStringConvertible {
-        var description: String
-    }
-
     /// Reads files instead of the requests' responses.
     private func substitute(_ bodies: [String: String]) {
         for (key, path) in bodies {

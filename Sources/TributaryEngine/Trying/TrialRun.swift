@@ -18,14 +18,13 @@ extension SyncService {
     /// - Parameters:
     ///   - toml: the declaration of the source; nil to infer one.
     ///   - makeStore: creates a store in a file.
-    /// - Throws: ``CorrectionRefusal`` during another trial, or after the timeout; `CancellationError`.
+    /// - Throws: ``Refusal`` during another trial, or after the timeout; `CancellationError`.
     package func tryOut(
         _ subject: Trial.Subject, by toml: String?,
         makeStore: @escaping @Sendable (_ path: String, _ schema: String) throws -> any MainStore
     ) async throws -> Trial {
         guard trying.acquire() else {
-            throw CorrectionRefusal(
-                description: "another document is being tried; try again in a moment", isBusy: true)
+            throw Refusal("another document is being tried; try again in a moment", isBusy: true)
         }
         defer { trying.release() }
         var environment = environment
@@ -39,8 +38,8 @@ extension SyncService {
                 return nil
             }
             guard let trial = try await group.next() ?? nil else {
-                throw CorrectionRefusal(
-                    description: "the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled"
+                throw Refusal(
+                    "the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled"
                 )
             }
             return trial

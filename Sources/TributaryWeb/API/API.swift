@@ -125,9 +125,7 @@ struct API: Sendable {
             return .refusal(of: request, problem.status, problem.message)
         } catch let problem as RowQuery.Problem {
             return .refusal(of: request, problem.isLate ? .serviceUnavailable : .badRequest, problem.description)
-        } catch let refusal as AcceptanceRefusal {
-            return .refusal(of: request, .conflict, refusal.description)
-        } catch let refusal as CorrectionRefusal {
+        } catch let refusal as Refusal {
             return .refusal(of: request, refusal.isBusy ? .serviceUnavailable : .conflict, refusal.description)
         } catch let error as StoreError {
             return .refusal(of: request, .serviceUnavailable, service.configuration.redactor.redact(error.message))

@@ -99,7 +99,7 @@ struct CorrectionPages: Sendable {
             return try await body()
         } catch let problem as Query.Problem {
             return pages.missing(problem.message, problem.status, at: place(address, isHere: false))
-        } catch let refusal as CorrectionRefusal {
+        } catch let refusal as Refusal {
             return pages.missing(
                 refusal.description, refusal.isBusy ? .serviceUnavailable : .conflict,
                 title: refusal.isBusy ? "Busy: try again in a moment" : refused, at: place(address, isHere: false))

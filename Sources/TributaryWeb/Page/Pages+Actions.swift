@@ -62,7 +62,7 @@ extension Pages {
             }
         } catch let problem as Query.Problem {
             return missing(problem.message, problem.status, at: place)
-        } catch let refusal as AcceptanceRefusal {
+        } catch let refusal as Refusal {
             return missing(
                 refusal.description, .conflict, title: "Nothing was accepted", at: place,
                 links: refusal.waiting.map {

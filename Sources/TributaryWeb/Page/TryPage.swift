@@ -65,7 +65,7 @@ struct TryPage: Sendable {
             view.toml = trial.toml
             view.problems = trial.problems
             return answer(view, trial, .ok)
-        } catch let refusal as CorrectionRefusal {
+        } catch let refusal as Refusal {
             view.problems = [refusal.description]
             // What somebody has written stays.
             return answer(

@@ -64,7 +64,7 @@ final class StoreQueue: Sendable {
             throw StoreError(.unavailable, "the daemon is stopping")
         } catch let error
             where error is StoreError || error is Query.Problem || error is RowQuery.Problem
-            || error is AcceptanceRefusal || error is CancellationError
+            || error is Refusal || error is CancellationError
         {
             throw error
         } catch {
