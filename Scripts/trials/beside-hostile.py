@@ -154,13 +154,12 @@ async def main():
     mutating = Hostile(seed, hangs=TIMEOUT + 1)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(work / "ca.pem", work / "key.pem")
-    tls.set_alpn_protocols(["h2"])
 
     async def start(handler, **options):
         started = await asyncio.start_server(handler, "0.0.0.0", 0, backlog=1024, **options)
         return started.sockets[0].getsockname()[1]
 
-    plain, secure = await start(mutating.serve(mutating.http1)), await start(mutating.serve(mutating.http2), ssl=tls)
+    plain, secure = await start(mutating.serve(mutating.http1)), await start(mutating.serve(mutating.http1), ssl=tls)
     grow, hang, drip = await start(growing), await start(hanging), await start(dripping)
     silent, clients = full_backlog()
     (work / "noise").write_bytes(random.Random(seed).randbytes(100_000))

@@ -1,12 +1,9 @@
-"""A server that answers with mutations of HTTP/1.1 heads and bodies and of HTTP/2 frames. Used by beside-hostile."""
+"""A server that answers with mutations of HTTP/1.1 heads and bodies. Used by beside-hostile."""
 import asyncio
 import random
 import ssl
-import struct
 
 ITEMS = b"<items><item id='1'><name>n</name></item><item id='2'/></items>"
-
-# ---- HTTP/1.1
 
 HEADERS = [
     b"Content-Length: 0", b"Content-Length: -1", b"Content-Length: 99999999999999999999", b"Content-Length: 5, 5",
@@ -79,96 +76,6 @@ def mutated(data, rng):
     return bytes(data)
 
 
-# ---- HTTP/2
-
-H2_STATUSES = STATUSES + [b"+200", b" 200", b"0xc8", b"18446744073709551616", b"-1", b"-9223372036854775808", b"2e2", b"\x00"]
-
-
-def frame(kind, flags, stream, payload=b"", length=None):
-    size = len(payload) if length is None else length
-    return struct.pack(">I", size)[1:] + bytes([kind & 255, flags & 255]) + struct.pack(">I", stream & 0xFFFFFFFF) + payload
-
-
-def number(value, bits, first):
-    most = (1 << bits) - 1
-    if value < most:
-        return bytes([first | value])
-    rest, value = [first | most], value - most
-    while value >= 128:
-        rest.append(value % 128 | 128)
-        value //= 128
-    return bytes(rest + [value])
-
-
-def field(name, value):
-    return b"\x00" + number(len(name), 7, 0) + name + number(len(value), 7, 0) + value
-
-
-def block(rng, status):
-    fields = [] if status is None else [(b":status", status)]
-    for _ in range(rng.choice([0, 0, 1, 2, 4])):
-        line = rng.choice(HEADERS)
-        name, _, value = line.partition(b":")
-        fields.append((name.lower() if rng.random() < 0.9 else name, value.strip()))
-    if rng.random() < 0.1:
-        fields.append((rng.choice([b":status", b":path", b":method", b"", b"connection", b"te", b"\x00", b"A"]), b"x"))
-    if rng.random() < 0.1:
-        rng.shuffle(fields)
-    data = b"".join(field(*pair) for pair in fields)
-    if rng.random() < 0.1:
-        data += rng.choice([b"\xff\xff\xff\xff\xff\xff\xff\xff\x7f", b"\x80", b"\xbf", b"\x3f\xff\xff\xff\xff\x0f", b"\x20",
-                            b"\x40\x85\xff\xff\xff\xff\xff\x01a", b"\x00\xff", b"\x0f\x00", b"\x88"])
-    return data
-
-
-def settings(rng):
-    pairs = [(rng.choice([1, 2, 3, 4, 5, 6, 8, 9, 0, 65535]),
-              rng.choice([0, 1, 2, 100, 16384, 65535, 16777215, 16777216, 2147483647, 2147483648, 4294967295]))
-             for _ in range(rng.randrange(4))]
-    return frame(4, 0, 0, b"".join(struct.pack(">HI", *pair) for pair in pairs))
-
-
-def odd_frame(rng, stream):
-    other = rng.choice([0, stream, stream, stream + 2, 2, 1, 2147483647, 4294967295])
-    integer = struct.pack(">I", rng.choice([0, 1, 7, 8, 65535, 2147483647, 4294967295]))
-    return rng.choice([
-        lambda: frame(3, 0, other, integer), lambda: frame(8, 0, other, integer), lambda: settings(rng),
-        lambda: frame(4, 1, 0), lambda: frame(4, 1, 0, b"x"), lambda: frame(5, 4, other, integer + b"\x88"),
-        lambda: frame(6, rng.randrange(2), rng.choice([0, stream]), b"12345678"[:rng.choice([8, 7])]),
-        lambda: frame(7, 0, 0, integer + integer + b"debug"), lambda: frame(7, 0, stream, integer + integer),
-        lambda: frame(9, 4, other, b"\x88"), lambda: frame(9, 0, stream), lambda: frame(10, 0, rng.choice([0, stream]), b"\x00\x01ah2"),
-        lambda: frame(12, 0, 0, b"\x00\x05http:"), lambda: frame(12, 0, 0, b"\xff\xffx"), lambda: frame(2, 0, other, integer + b"\x10"),
-        lambda: frame(2, 0, stream, integer), lambda: frame(16, 0, 0, integer + b"u=1"),
-        lambda: frame(rng.randrange(256), rng.randrange(256), other, bytes(rng.randrange(256) for _ in range(rng.randrange(30)))),
-        lambda: frame(0, 8, stream, b"\xff" + ITEMS), lambda: frame(0, 0, stream, b"x" * 20000),
-        lambda: frame(1, 0x2C, stream, b"\x00" + integer + b"\x10" + b"\x88"), lambda: frame(0, 0, stream, b"", length=16777215),
-    ])()
-
-
-def http2(rng, stream):
-    if rng.random() < 0.3:
-        return frame(1, 4, stream, field(b":status", b"200")) + frame(0, 1, stream, ITEMS)
-    frames = []
-    for _ in range(rng.choice([0, 0, 0, 0, 1, 3, 120])):
-        frames.append(frame(1, 4, stream, field(b":status", rng.choice([b"100", b"103", b"101", b"199"]))))
-    status = rng.choice(H2_STATUSES) if rng.random() < 0.6 else b"200"
-    ends = rng.random() < 0.15
-    head = block(rng, None if rng.random() < 0.03 else status)
-    if rng.random() < 0.1:
-        cut = rng.randrange(len(head) + 1)
-        frames += [frame(1, int(ends), stream, head[:cut]), frame(9, 4, stream, head[cut:])]
-    else:
-        frames.append(frame(1, 4 | int(ends), stream, head))
-    frames.append(frame(0, 1 if rng.random() < 0.8 else 0, stream, rng.choice([ITEMS, ITEMS, b"", b"<items>"])))
-    for _ in range(rng.choice([0, 0, 0, 1, 1, 2])):
-        frames.append(frame(1, rng.choice([4, 5, 5, 1]), stream, block(rng, rng.choice([None, None, b"200"]))))
-    for _ in range(rng.choice([0, 0, 0, 1, 2, 4])):
-        frames.insert(rng.randrange(len(frames) + 1), odd_frame(rng, stream))
-    if rng.random() < 0.1:
-        rng.shuffle(frames)
-    return mutated(b"".join(frames), rng) if rng.random() < 0.3 else b"".join(frames)
-
-
 # ---- The servers
 
 class Hostile:
@@ -202,25 +109,6 @@ class Hostile:
         while await reader.readuntil(b"\r\n\r\n"):
             rng = self.rng()
             if not await self.send(writer, http1(rng), rng):
-                return
-
-    async def http2(self, reader, writer):
-        await reader.readexactly(24)
-        rng = self.rng()
-        start = frame(4, 0, 0) if rng.random() < 0.8 else settings(rng)
-        if rng.random() < 0.05:
-            start = mutated(rng.choice([start + odd_frame(rng, 0), odd_frame(rng, 0) + start]), rng)
-        writer.write(start)
-        while True:
-            head = await reader.readexactly(9)
-            await reader.readexactly(int.from_bytes(head[:3], "big"))
-            if head[3] == 4 and not head[4] & 1:
-                writer.write(frame(4, 1, 0))
-            if head[3] != 1:
-                continue
-            stream = int.from_bytes(head[5:9], "big")
-            rng = self.rng()
-            if not await self.send(writer, http2(rng, stream), rng):
                 return
 
     def serve(self, handler):

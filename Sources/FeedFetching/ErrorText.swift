@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
@@ -19,8 +18,6 @@ package enum ErrorText {
         case is ChannelError: "the connection was closed"
         case let error as HTTPParserError: "the response is cut short or is not HTTP (\(error))"
         case is NIOHTTPDecoderError: "a response came without a request"
-        case let error as any NIOHTTP2Error: http2(error)
-        case let error as NIOHTTP2Errors.StreamError: words(error.baseError)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: tls(error)
         default: other(error)
         }
@@ -118,10 +115,6 @@ package enum ErrorText {
         default: break
         }
         let type = String(reflecting: type(of: error))
-        // The type is not public, so its name identifies it.
-        if type.hasSuffix(".HTTP2ReceivedGoAwayBeforeSettingsError") {
-            return "the server takes no requests at present"
-        }
         if type.hasPrefix("NIOSOCKS.") { return "the proxy did not connect to the server (SOCKS)" }
         if type.hasPrefix("NIO") || type.hasPrefix("AsyncHTTPClient.") { return "the exchange failed" }
         if type.hasPrefix("Foundation") || type.hasPrefix("__C.") { return error.localizedDescription }

@@ -74,7 +74,6 @@ extension FetchError {
             let code: Code =
                 switch error {
                 case .closedBeforeAnswer, .leftOver: .truncated
-                case .unprocessed, .refused: .connection
                 default: .decoding
                 }
             self.init(code, "\(subject): \(error)")

@@ -5,11 +5,12 @@ import NIOPosix
 import NIOSSL
 
 extension Transport {
-    /// Returns a client that connects in this way. It uses HTTP/2 if a server offers it (ALPN, RFC 7301).
+    /// Returns a client that connects in this way, and sends requests over HTTP/1.1.
     ///
     /// - Throws: the error of a certificate or key that cannot be loaded.
     func makeClient(_ connections: Connections) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = .http1Only
         configuration.timeout.connect = TimeAmount(connectTimeout)
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled

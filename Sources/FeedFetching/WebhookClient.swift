@@ -36,6 +36,7 @@ package final class WebhookClient: Sendable {
 
     package init() {
         var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = .http1Only
         configuration.timeout.connect = TimeAmount(Self.connectTimeout)
         configuration.tlsConfiguration = .modernClient
         configuration.redirectConfiguration = .disallow

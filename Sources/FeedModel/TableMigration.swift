@@ -23,18 +23,21 @@ package struct TableMigration: Sendable, Equatable {
     package var added: [String]
     /// The column that numbers the rows, by which those of other tables refer to them; nil if there is none to add.
     package var number: String?
+    /// True if the table has a history, which ends with the next commit because its values do not fit the new types.
+    package var endsHistory: Bool
     /// The SQL, in its order.
     package var statements: [String]
 
     package init(
         table: String, columns: [Column], key: [String], added: [String] = [], number: String? = nil,
-        statements: [String] = []
+        endsHistory: Bool = false, statements: [String] = []
     ) {
         self.table = table
         self.columns = columns
         self.key = key
         self.added = added
         self.number = number
+        self.endsHistory = endsHistory
         self.statements = statements
     }
 
@@ -46,6 +49,9 @@ package struct TableMigration: Sendable, Equatable {
             + (number.map { ["\($0): a new number for each row, to which other tables refer"] } ?? [])
             + added.map { "\($0): a new column, NULL in the existing rows" }
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
+            + (endsHistory
+                ? ["the next commit of its rows ends its history: earlier runs cannot be undone, and `changes` does not show them"]
+                : [])
     }
 
     /// The advice in messages about tables that differ from their declaration.

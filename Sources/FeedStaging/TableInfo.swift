@@ -44,8 +44,9 @@ package struct TableInfo: Sendable {
     /// SQLite's name for the kind of table: `table`, or `view`, `virtual`, `shadow`.
     package var kind: String
     package var isStrict: Bool
-    /// True if a constraint of the table has a conflict clause (lang_conflict.html).
-    package var hasConflictClause: Bool
+    /// A conflict clause of the table's constraints, by which SQLite replaces or skips rows: `ON CONFLICT REPLACE`
+    /// (lang_conflict.html); nil without one.
+    package var conflictClause: String?
     package let columns: [Column]
     /// The columns' positions, by their names in lower case.
     private let positions: [String: Int]
@@ -63,7 +64,7 @@ package struct TableInfo: Sendable {
     package init(
         name: String, kind: String, columns: [Column], primaryKey: [String], generatedKey: String?,
         uniqueIndexes: [[(name: String, collation: String)]], foreignKeys: [ForeignKey], isStrict: Bool = false,
-        hasConflictClause: Bool = false, hasRowID: Bool = true
+        conflictClause: String? = nil, hasRowID: Bool = true
     ) {
         self.name = name
         self.kind = kind
@@ -74,7 +75,7 @@ package struct TableInfo: Sendable {
         self.uniqueIndexes = uniqueIndexes
         self.foreignKeys = foreignKeys
         self.isStrict = isStrict
-        self.hasConflictClause = hasConflictClause
+        self.conflictClause = conflictClause
         self.hasRowID = hasRowID
     }
 
@@ -117,6 +118,11 @@ extension TableInfo {
             return
                 "'\(name)' is a \(what), and rows are merged into tables only; write to a table, and let a trigger on "
                 + "it fill '\(name)'"
+        }
+        if let conflictClause {
+            return
+                "table '\(name)' is defined with \(conflictClause), by which SQLite replaces or skips rows without an "
+                + "error; create the table again without the clause, and copy its rows"
         }
         if count > Self.maximumColumns {
             return "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be; "

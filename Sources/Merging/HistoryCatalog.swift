@@ -11,7 +11,7 @@ package protocol HistoryCatalog {
     var session: any SQLSession { get }
     var dialect: any SQLDialect { get }
 
-    /// Returns the histories of the store by name, including those of dropped tables and former ones.
+    /// Returns the histories of the store by name, including those of dropped tables.
     func names() throws -> [HistoryName]
 
     /// Returns a table of the store in this transaction; nil if it does not exist.
@@ -29,9 +29,6 @@ package protocol HistoryCatalog {
     /// Adds a column that the table has gained. Rows that were replaced before get the value that the table's own got.
     func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws
 
-    func rename(_ history: HistoryName, to name: String) throws
-
-    /// Drops an empty history, unless an object depends on it.
     func drop(_ history: HistoryName) throws
 
     /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
@@ -50,27 +47,15 @@ package protocol HistoryCatalog {
 extension HistoryCatalog {
     /// Returns the histories of all tables that are still there, by name.
     package func histories() throws -> [HistoryShape] {
-        try names().compactMap { try HistoryShape(self, $0, of: $0.table) }
+        try names().compactMap { try HistoryShape(self, $0) }
     }
 
-    /// Returns the histories that have ended, of all tables that are still there.
-    package func former() throws -> [HistoryShape] {
-        try names().compactMap { try HistoryShape(self, $0, of: $0.formerTable) }
-    }
-
-    /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty:
-    /// a bounded number of rows each time.
+    /// Deletes runs that began before a date, with all that is kept of them: a bounded number of rows each time.
     ///
     /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date, _ retention: RunRetention) throws -> Bool {
         var isUnfinished = try retention.forgetRuns(before: date)
-        for history in try names() {
-            if try retention.forgetEntries(of: history.sql) > 0 {
-                isUnfinished = true
-            } else if history.table == nil, try !session.isTrue("SELECT EXISTS (SELECT 1 FROM \(history.sql))") {
-                try drop(history)
-            }
-        }
+        for history in try names() where try retention.forgetEntries(of: history.sql) > 0 { isUnfinished = true }
         return isUnfinished
     }
 }
@@ -88,11 +73,6 @@ package struct HistoryName: Sendable {
     /// As SQL names it.
     package var sql: String { "\(schema.sqlIdentifier).\(name.sqlIdentifier)" }
 
-    /// The table whose rows it keeps; nil if it has ended.
-    package var table: String? {
-        name.hasPrefix(HistoryTable.prefix) ? String(name.dropFirst(HistoryTable.prefix.count)) : nil
-    }
-
-    /// The table whose rows it has kept; nil if it is in use.
-    package var formerTable: String? { HistoryTable.table(ofFormer: name) }
+    /// The table whose rows it keeps.
+    package var table: String { String(name.dropFirst(HistoryTable.prefix.count)) }
 }

@@ -105,8 +105,8 @@ extension HistoryShape {
     }
 
     /// Reads the shape of an existing history by its name; nil if its table is gone.
-    init?(_ catalog: any HistoryCatalog, _ history: HistoryName, of table: String?) throws {
-        guard let table = try table.flatMap(catalog.table) else { return nil }
+    init?(_ catalog: any HistoryCatalog, _ history: HistoryName) throws {
+        guard let table = try catalog.table(history.table) else { return nil }
         try self.init(catalog, history.name, of: table)
     }
 
@@ -119,7 +119,8 @@ extension HistoryShape {
         retyped = found.columns.filter { !$0.fits }.map(\.name)
     }
 
-    /// Returns the history of a table with all columns of the table, created if it does not exist.
+    /// Returns the history of a table with all columns of the table, created if it does not exist, or if its values no
+    /// longer fit into the table.
     static func prepare(_ catalog: any HistoryCatalog, for table: any StoredTable) throws -> HistoryShape {
         let columns = table.storedColumns.filter { !$0.isComputed }
         if var shape = try HistoryShape(catalog, of: table) {
@@ -130,23 +131,20 @@ extension HistoryShape {
                 }
                 return shape
             }
-            try shape.putAside(catalog)
+            try shape.end(catalog)
         }
         return HistoryShape(
             stored: table, history: try catalog.create(for: table, columns), columns: columns.map(\.name),
             dialect: catalog.dialect)
     }
 
-    /// Renames a history whose values no longer fit into the table. No undo uses it.
-    private func putAside(_ catalog: any HistoryCatalog) throws {
+    /// Drops a history. Its runs can no longer be undone.
+    private func end(_ catalog: any HistoryCatalog) throws {
         try catalog.session.execute(
             """
             UPDATE \(dialect.runs) SET history = \(dialect.literal(false))
             WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))
             """)
-        let taken = Set(try catalog.names().map(\.name))
-        var number = 1
-        while taken.contains(HistoryTable.formerName(of: stored.name, number)) { number += 1 }
-        try catalog.rename(history, to: HistoryTable.formerName(of: stored.name, number))
+        try catalog.drop(history)
     }
 }

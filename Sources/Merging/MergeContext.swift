@@ -72,12 +72,6 @@ package struct MergeContext {
 
     package func count(_ rows: String) throws -> Int { try driver.count("SELECT count(*) FROM \(rows)") }
 
-    /// Deletes rows that a statement would replace, after others have been merged.
-    package func deleteReplaced(_ rows: RowList, by staged: StagingTable, count: Int) throws {
-        state.changes.add(deleted: count, of: ScopedRows(table: staged.table.name, scope: staged.scope))
-        try PostponedDeletions(merge: self).deleteLate(rows)
-    }
-
     // MARK: - The changelog
 
     /// Writes rows of a FROM clause to the changelog.

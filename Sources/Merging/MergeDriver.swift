@@ -113,15 +113,10 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// The columns of unique constraints, in lower case.
     func uniqueColumns(of table: any StoredTable) throws -> Set<String>
 
-    /// Runs a body that gives rows values which they have for a moment, whatever the table's checks say.
+    /// Runs a body that writes NULL into unique columns.
     ///
-    /// - Returns: the body's result; false if another value might do.
+    /// - Returns: the body's result; false, and nothing is written, if the table refuses the rows.
     func vacating(_ body: () throws -> Bool) throws -> Bool
-
-    /// Notes that listed rows have got other values.
-    ///
-    /// - Parameter values: expressions with `g`, a row of the list.
-    func noteVacated(_ rows: Vacating, _ list: RowList, _ values: [(column: String, value: SQLText)]) throws
 
     // MARK: Trees
 

@@ -61,11 +61,6 @@ package protocol StoredColumn: Sendable {
     /// compares them.
     func value(_ alias: String, comparedWith other: any StoredColumn) -> String
 
-    /// Returns values that no row has in the column; nil for types that have none.
-    ///
-    /// - Parameter token: a text that no row has.
-    func vacancy(in table: any StoredTable, token: String) -> Vacancy?
-
     /// Returns a value of the column in a row of a query's result.
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue
 }

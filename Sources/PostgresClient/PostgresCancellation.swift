@@ -21,9 +21,6 @@ package final class PostgresCancellation: Sendable {
         try key.cancel()
     }
 
-    /// Ends the wait for notifications, or else the next one, with none.
-    package func wake() { waker.wake() }
-
     /// Ends every wait at once, also for a server that does not answer: the connection counts as lost from here on.
     package func abandon() {
         abandoned.store(true, ordering: .releasing)

@@ -2,41 +2,18 @@ import CLibPQ
 import Foundation
 
 extension PostgresConnection {
-    /// Passes on what COPY … TO STDOUT sends, a row at a time, in constant memory.
+    /// Sends data to COPY … FROM STDIN as they are.
     ///
-    /// - Parameter sql: the whole statement.
-    /// - Throws: ``PostgresError``; what the body throws, after the statement was cancelled.
-    package func copyOut(_ sql: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try send(sql, [])
-        try expectCopy(PGRES_COPY_OUT)
-        do { while try nextCopyData(body) {} } catch {
-            try? cancellation.cancel()
-            try? drain()
-            throw error
-        }
-        _ = try lastResult()
-    }
-
-    /// Sends data to COPY … FROM STDIN as they are, such as another connection's ``copyOut(_:_:)`` passes them on.
-    ///
-    /// - Parameter body: calls its argument with data, cut anywhere.
+    /// - Parameter body: calls its argument with data, cut anywhere. Each call is a message to the server, so blocks of
+    ///   many rows are the fastest.
     /// - Returns: the number of rows.
     @discardableResult
     package func copyIn(
         _ sql: String, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> Int {
         try send(sql, [])
-        try expectCopy(PGRES_COPY_IN)
-        let buffer = CopyBuffer(capacity: 256 << 10)
-        do {
-            try body { data in
-                buffer.append(data)
-                guard buffer.count >= 128 << 10 else { return }
-                try putCopyData(buffer.contents)
-                buffer.removeAll()
-            }
-            try putCopyData(buffer.contents)
-        } catch {
+        try expectCopyIn()
+        do { try body(putCopyData) } catch {
             try? putCopyEnd(error: "given up by the client")
             try? drain()
             throw error
@@ -45,30 +22,29 @@ extension PostgresConnection {
         return try lastResult().affectedRows
     }
 
-    private func expectCopy(_ status: ExecStatusType) throws {
+    private func expectCopyIn() throws {
         guard let result = try nextResult() else { throw lostError() }
-        guard PQresultStatus(result.result) != status else { return }
+        guard PQresultStatus(result.result) != PGRES_COPY_IN else { return }
         let error =
-            error(result) ?? PostgresError(.misuse, "the statement is no COPY of this direction", server: address)
+            error(result) ?? PostgresError(.misuse, "the statement is not COPY … FROM STDIN", server: address)
         try endCopy(result)
         try drain()
         throw error
     }
 
-    /// - Returns: false at the end of the data, of which the next result tells more.
-    func nextCopyData(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    /// Reads and drops the data of COPY … TO STDOUT. The next result says how it ended.
+    func skipCopyData() throws {
         let connection = try open()
         var data: UnsafeMutablePointer<CChar>?
         while true {
             let count = PQgetCopyData(connection, &data, 1)
             if count > 0 {
-                defer { PQfreemem(data) }
-                try body(UnsafeRawBufferPointer(start: data, count: Int(count)))
-                return true
+                PQfreemem(data)
+                continue
             }
-            guard count == 0 else { return false }
+            guard count == 0 else { return }
             _ = try wait()
-            guard PQconsumeInput(connection) == 1 else { return false }
+            guard PQconsumeInput(connection) == 1 else { return }
         }
     }
 
@@ -88,7 +64,7 @@ extension PostgresConnection {
             try flush()
         }
         // libpq does not tell of a failed send before the end of the data.
-        guard try wait(until: .now) == .socket else { return }
+        guard try wait(until: .now) else { return }
         guard PQconsumeInput(connection) == 1 else { throw lostError() }
     }
 

@@ -4,7 +4,6 @@ extension PostgresConnection {
     package enum Isolation: String, Sendable {
         case readCommitted = "READ COMMITTED"
         case repeatableRead = "REPEATABLE READ"
-        case serializable = "SERIALIZABLE"
     }
 
     /// Runs a body in a transaction, and commits it; if the body throws, rolls it back. Afterwards the connection is in no

@@ -4,17 +4,12 @@ import Locking
 
 /// All waits for the server go through here, so that another thread can end each of them.
 extension PostgresConnection {
-    enum Wakeup {
-        case socket
-        case waker
-        case timeout
-    }
-
     /// Waits until the socket is readable, or writable if asked for.
     ///
     /// - Parameter deadline: nil waits without end.
+    /// - Returns: false once the deadline has passed.
     /// - Throws: ``PostgresError`` once the connection has been abandoned, or has no socket any more.
-    func wait(forWriting: Bool = false, until deadline: ContinuousClock.Instant? = nil) throws -> Wakeup {
+    func wait(forWriting: Bool = false, until deadline: ContinuousClock.Instant? = nil) throws -> Bool {
         let socket = PQsocket(try open())
         guard socket >= 0 else { throw lostError() }
         var descriptors = [
@@ -24,14 +19,9 @@ extension PostgresConnection {
         while true {
             let count = poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: deadline))
             if count < 0 && errno != EINTR && errno != EAGAIN { throw lostError() }
-            if descriptors[1].revents != 0 && count > 0 {
-                cancellation.waker.clear()
-                _ = try open()
-                isWoken = true
-                return .waker
-            }
-            if count > 0 { return .socket }
-            if let deadline, ContinuousClock.now >= deadline { return .timeout }
+            if descriptors[1].revents != 0 && count > 0 { throw abandonedError() }
+            if count > 0 { return true }
+            if let deadline, ContinuousClock.now >= deadline { return false }
         }
     }
 
@@ -50,7 +40,7 @@ extension PostgresConnection {
     private func waitForAnswer(forWriting: Bool = false) throws {
         let silenceEnd = silenceLimit.map { ContinuousClock.now + $0 }
         let deadline = [answerDeadline, silenceEnd].compactMap(\.self).min()
-        guard try wait(forWriting: forWriting, until: deadline) == .timeout else { return }
+        guard try !wait(forWriting: forWriting, until: deadline) else { return }
         guard let silenceLimit, deadline == silenceEnd else {
             cancellation.abandon()
             throw PostgresError(.connectionLost, "the server did not answer in time, and was given up", server: address)
@@ -106,42 +96,29 @@ extension PostgresConnection {
             try putCopyEnd(error: "COPY FROM STDIN is not possible here")
             return true
         case PGRES_COPY_OUT:
-            while try nextCopyData({ _ in }) {}
+            try skipCopyData()
             return true
         default: return false
         }
     }
 }
 
-/// Channels. pgbouncer in transaction mode cannot listen; sending goes through it.
+/// Channels. pgbouncer in transaction mode cannot listen.
 extension PostgresConnection {
     package func listen(to channel: String) throws { try execute("LISTEN \(channel.postgresIdentifier)") }
-
-    package func unlisten(_ channel: String) throws { try execute("UNLISTEN \(channel.postgresIdentifier)") }
-
-    /// Sends a message when the transaction commits, at once outside of one. Equal ones of one transaction are sent once.
-    ///
-    /// - Parameter payload: at most 7,999 bytes.
-    package func notify(_ channel: String, _ payload: String) throws {
-        try execute("SELECT pg_notify($1, $2)", [.text(channel), .text(payload)])
-    }
 
     /// Waits for messages, unless some have come already.
     ///
     /// - Parameter timeout: nil waits without end.
-    /// - Returns: none when the time is over, or when ``PostgresCancellation/wake()`` was called.
-    /// - Throws: ``PostgresError`` if the connection is lost.
+    /// - Returns: none when the time is over.
+    /// - Throws: ``PostgresError`` if the connection is lost, or has been abandoned.
     package func notifications(timeout: Duration? = nil) throws -> [PostgresNotification] {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let connection = try ready(for: "")
         while true {
             let notifications = takeNotifications()
             if !notifications.isEmpty { return notifications }
-            if isWoken {
-                isWoken = false
-                return []
-            }
-            guard try wait(until: deadline) != .timeout else { return [] }
+            guard try wait(until: deadline) else { return [] }
             guard PQconsumeInput(connection) == 1 else {
                 // The server says farewell before it hangs up.
                 let farewell = takeNotifications()
@@ -156,8 +133,7 @@ extension PostgresConnection {
         while let notification = connection.flatMap({ PQnotifies($0) }) {
             notifications.append(
                 PostgresNotification(
-                    channel: text(notification.pointee.relname), payload: text(notification.pointee.extra),
-                    sender: notification.pointee.be_pid))
+                    channel: text(notification.pointee.relname), payload: text(notification.pointee.extra)))
             PQfreemem(notification)
         }
         return notifications
@@ -168,13 +144,11 @@ extension PostgresConnection {
 package struct PostgresNotification: Sendable, Equatable {
     package var channel: String
     package var payload: String
-    /// The process id of the session that sent it.
-    package var sender: Int32
 }
 
 /// A pipe to oneself, by which another thread ends a wait on a socket.
 final class PostgresWaker: Sendable {
-    /// Readable once somebody has woken the waiter.
+    /// Readable from the first ``wake()`` on.
     let readEnd: Int32
     private let writeEnd: Int32
 
@@ -199,11 +173,5 @@ final class PostgresWaker: Sendable {
         var byte: UInt8 = 0
         // A full pipe has woken the waiter already.
         _ = write(writeEnd, &byte, 1)
-    }
-
-    /// Forgets all that has been woken so far.
-    func clear() {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while read(readEnd, &bytes, bytes.count) > 0 {}
     }
 }

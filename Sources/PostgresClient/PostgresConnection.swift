@@ -11,8 +11,6 @@ package final class PostgresConnection {
     private(set) var connection: OpaquePointer?
     package let cancellation: PostgresCancellation
     private let string: ConnectionString
-    /// A ``PostgresCancellation/wake()`` that came while a statement ran, kept for the next wait for notifications.
-    var isWoken = false
     package private(set) var address: ServerAddress
     /// The time by which the command in progress must be answered; nil for any.
     var answerDeadline: ContinuousClock.Instant?
@@ -58,17 +56,6 @@ package final class PostgresConnection {
         cancellation.follow(nil)
         PQfinish(connection)
         connection = nil
-    }
-
-    /// Connects again by the same parameters, with a new session: temporary tables, LISTEN and SET are forgotten.
-    ///
-    /// - Throws: ``PostgresError``; also where the connection has been closed, or abandoned.
-    package func reset() throws {
-        let connection = try open()
-        PQreset(connection)
-        isWoken = false
-        prepared = PreparedStatements()
-        try startSession()
     }
 
     private func startSession() throws {
@@ -152,8 +139,6 @@ extension PostgresConnection {
 
     /// The process id of the session's server process; pgbouncer's own number behind pgbouncer.
     package var backendPID: Int32 { connection.map { PQbackendPID($0) } ?? 0 }
-
-    package var isEncrypted: Bool { connection.map { PQsslInUse($0) == 1 } ?? false }
 
     /// Where a session stands between statements ("PQtransactionStatus").
     package enum TransactionStatus: Sendable {

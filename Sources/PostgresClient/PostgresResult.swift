@@ -34,18 +34,6 @@ package final class PostgresResult: RandomAccessCollection {
         return PostgresRow(result: self, row: Int32(row))
     }
 
-    /// - Throws: ``PostgresError`` if no column, or more than one, has the name.
-    package func columnIndex(_ name: String) throws -> Int {
-        let indices = (0..<columnCount).filter { String(cString: PQfname(result, Int32($0))) == name }
-        guard indices.count == 1 else {
-            let names = columnNames.joined(separator: ", ")
-            throw PostgresError(
-                .misuse, "\(indices.isEmpty ? "no column" : "more than one column") is named '\(name)' among \(names)",
-                server: server)
-        }
-        return indices[0]
-    }
-
     func mismatch(_ row: Int32, _ column: Int, _ text: String, _ type: String) -> PostgresError {
         PostgresError(
             .value, "column '\(columnNames[column])', row \(row + 1): '\(text.prefix(100))' is no \(type)",

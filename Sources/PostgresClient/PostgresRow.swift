@@ -74,13 +74,3 @@ package struct PostgresRow {
             count: Int(PQgetlength(result.result, row, Int32(column))))
     }
 }
-
-extension PostgresRow {
-    package func isNull(_ column: String) throws -> Bool { isNull(try result.columnIndex(column)) }
-    package func string(_ column: String) throws -> String? { string(try result.columnIndex(column)) }
-    package func int64(_ column: String) throws -> Int64? { try int64(try result.columnIndex(column)) }
-    package func int(_ column: String) throws -> Int? { try int(try result.columnIndex(column)) }
-    package func double(_ column: String) throws -> Double? { try double(try result.columnIndex(column)) }
-    package func bool(_ column: String) throws -> Bool? { try bool(try result.columnIndex(column)) }
-    package func bytes(_ column: String) throws -> [UInt8]? { try bytes(try result.columnIndex(column)) }
-}

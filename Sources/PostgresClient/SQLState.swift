@@ -12,21 +12,14 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
 }
 
 extension SQLState {
-    package static let connectionFailure = SQLState(rawValue: "08006")
-    package static let connectionRejected = SQLState(rawValue: "08004")
-    package static let protocolViolation = SQLState(rawValue: "08P01")
     package static let featureNotSupported = SQLState(rawValue: "0A000")
 
-    package static let numericValueOutOfRange = SQLState(rawValue: "22003")
     package static let characterNotInRepertoire = SQLState(rawValue: "22021")
-    package static let invalidTextRepresentation = SQLState(rawValue: "22P02")
-    package static let badCopyFileFormat = SQLState(rawValue: "22P04")
     package static let untranslatableCharacter = SQLState(rawValue: "22P05")
 
     package static let notNullViolation = SQLState(rawValue: "23502")
     package static let foreignKeyViolation = SQLState(rawValue: "23503")
     package static let uniqueViolation = SQLState(rawValue: "23505")
-    package static let checkViolation = SQLState(rawValue: "23514")
     package static let exclusionViolation = SQLState(rawValue: "23P01")
 
     package static let readOnlyTransaction = SQLState(rawValue: "25006")
@@ -41,9 +34,6 @@ extension SQLState {
     package static let deadlockDetected = SQLState(rawValue: "40P01")
 
     package static let insufficientPrivilege = SQLState(rawValue: "42501")
-    package static let syntaxError = SQLState(rawValue: "42601")
-    package static let undefinedColumn = SQLState(rawValue: "42703")
-    package static let undefinedTable = SQLState(rawValue: "42P01")
 
     package static let diskFull = SQLState(rawValue: "53100")
     package static let outOfMemory = SQLState(rawValue: "53200")

@@ -1,19 +1,19 @@
-/// The text of a scrape, in pieces: however many series there are, only one piece is in memory. Series that come or go
-/// while it is read are not in it; values are those of the moment at which their line is written.
+/// The text of a scrape in Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats), in pieces:
+/// however many series there are, only one piece is in memory. Series that come or go while it is read are not in it;
+/// values are those of the moment at which their line is written.
 package struct Exposition: Sequence, IteratorProtocol {
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
     /// The bytes, about, of a piece.
     static let pieceSize = 64 << 10
 
     private let families: [MetricFamily]
-    private var text: ExpositionText
+    private var text = ExpositionText()
     private var family = 0
     private var series = 0
     private var isDone = false
 
-    init(_ families: [MetricFamily], _ format: ExpositionFormat) {
-        self.families = families
-        text = ExpositionText(format)
-    }
+    init(_ families: [MetricFamily]) { self.families = families }
 
     package mutating func next() -> [UInt8]? {
         guard !isDone else { return nil }
@@ -29,20 +29,15 @@ package struct Exposition: Sequence, IteratorProtocol {
             series = 0
         }
         isDone = true
-        text.end()
         return text.bytes.isEmpty ? nil : text.take()
     }
 }
 
 /// The text of a scrape while it is written. Numbers are written as Go's `ParseFloat` reads them.
 struct ExpositionText {
-    let format: ExpositionFormat
     private(set) var bytes: [UInt8] = []
 
-    init(_ format: ExpositionFormat) {
-        self.format = format
-        bytes.reserveCapacity(Exposition.pieceSize + 4096)
-    }
+    init() { bytes.reserveCapacity(Exposition.pieceSize + 4096) }
 
     /// Returns what has been written since the last call.
     mutating func take() -> [UInt8] {
@@ -51,18 +46,11 @@ struct ExpositionText {
     }
 
     mutating func title(of family: MetricFamily) {
-        let name = family.titleName(format)
         if let help = family.description?.help {
-            line("# HELP ", name, " ", MetricName.escaped(help, quotes: format == .openMetrics))
+            line("# HELP ", family.name, " ", MetricName.escaped(help, quotes: false))
         }
-        line("# TYPE ", name, " ", family.kind.word)
-        // A unit must be the end of the name (OpenMetrics 1.0.0, section "Unit").
-        if format == .openMetrics, let unit = family.description?.unit, name.hasSuffix("_" + unit) {
-            line("# UNIT ", name, " ", unit)
-        }
+        line("# TYPE ", family.name, " ", family.kind.word)
     }
-
-    mutating func end() { if format == .openMetrics { line("# EOF") } }
 
     mutating func sample(_ name: String, _ labels: String, _ value: Int64) { sample(name, labels, String(value)) }
 
@@ -71,8 +59,6 @@ struct ExpositionText {
     mutating func sample(_ name: String, _ labels: String, _ value: Double) { sample(name, labels, Self.number(value)) }
 
     mutating func sample(_ name: String, _ labels: String, upTo bound: Double, _ count: UInt64) {
-        // In OpenMetrics a whole number keeps its point (section "Canonical Numbers"); before, Go's way was usual.
-        let number = format == .openMetrics && bound.isFinite ? "\(bound)" : Self.number(bound)
         append(name)
         append("{")
         if !labels.isEmpty {
@@ -80,7 +66,7 @@ struct ExpositionText {
             append(",")
         }
         append("le=\"")
-        append(number)
+        append(Self.number(bound))
         append("\"} ")
         append(String(count))
         append("\n")

@@ -3,7 +3,7 @@ struct MetricFamily: Sendable {
     enum Kind: Sendable {
         case counter, realCounter, gauge, histogram
 
-        /// The type as both formats write it.
+        /// The type as it is written.
         var word: String {
             switch self {
             case .counter, .realCounter: "counter"
@@ -30,27 +30,8 @@ struct MetricFamily: Sendable {
         (bucketName, sumName, countName) = (name + "_bucket", name + "_sum", name + "_count")
     }
 
-    /// The names of its samples, in either format.
-    var sampleNames: [String] {
-        switch kind {
-        case .counter, .realCounter: [stem, stem + "_total", stem + "_created"]
-        case .gauge: [name]
-        case .histogram: [name, bucketName, sumName, countName, name + "_created"]
-        }
-    }
-
-    /// The name without `_total`, which OpenMetrics counts to a counter's samples, and not to its name.
-    private var stem: String { name.hasSuffix("_total") ? String(name.dropLast(6)) : name }
-
-    /// The name as the lines before the samples give it.
-    func titleName(_ format: ExpositionFormat) -> String {
-        format == .openMetrics && kind.word == "counter" ? stem : name
-    }
-
-    /// OpenMetrics demands `_total`.
-    func counterName(_ format: ExpositionFormat) -> String {
-        format == .openMetrics && !name.hasSuffix("_total") ? name + "_total" : name
-    }
+    /// The names that no other metric may have.
+    var sampleNames: [String] { kind == .histogram ? [name, bucketName, sumName, countName] : [name] }
 
     /// Returns the series with these labels for one more user.
     mutating func existing(_ labels: String) -> (any Series)? {
@@ -102,18 +83,15 @@ package struct MetricDescription: Sendable {
     /// The name, as it is given to swift-metrics.
     package var name: String
     package var help: String
-    /// The base unit at the end of the name, such as `seconds`; nil where there is none.
-    package var unit: String?
     /// The upper bounds of a histogram's buckets, in ascending order, without infinity.
     package var buckets: [Double]
 
     /// Prometheus' own buckets, for histograms of seconds that nobody describes.
     package static let defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-    package init(name: String, help: String, unit: String? = nil, buckets: [Double] = Self.defaultBuckets) {
+    package init(name: String, help: String, buckets: [Double] = Self.defaultBuckets) {
         self.name = name
         self.help = help
-        self.unit = unit
         self.buckets = Set(buckets.filter(\.isFinite)).sorted()
     }
 }

@@ -1,5 +1,4 @@
-/// Names and label values as the exposition formats demand them
-/// (prometheus.io/docs/concepts/data_model, OpenMetrics 1.0.0, section "ABNF").
+/// Names and label values as Prometheus' text format demands them (prometheus.io/docs/concepts/data_model).
 enum MetricName {
     /// Returns a name that a metric may have: `[a-zA-Z_:][a-zA-Z0-9_:]*`. Each other character becomes `_`.
     static func metric(_ name: String) -> String { valid(name) { isLetter($0) || $0 == UInt8(ascii: ":") } }

@@ -5,13 +5,11 @@ import Foundation
 enum ProcessFigures {
     static func families() -> [MetricFamily] {
         var families: [MetricFamily] = []
-        func tell(
-            _ name: String, _ help: String, unit: String? = nil, isCounter: Bool = false, _ value: Double?
-        ) {
+        func tell(_ name: String, _ help: String, isCounter: Bool = false, _ value: Double?) {
             guard let value else { return }
             var family = MetricFamily(
                 name: name, kind: isCounter ? .realCounter : .gauge,
-                description: MetricDescription(name: name, help: help, unit: unit))
+                description: MetricDescription(name: name, help: help))
             if isCounter {
                 let series = RealCounterSeries(labels: "")
                 series.increment(by: value)
@@ -25,15 +23,14 @@ enum ProcessFigures {
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
         let processor = fields.map { ($0[11] + $0[12]) / ticks }
         tell(
-            "process_cpu_seconds_total", "User and system CPU time of the process.", unit: "seconds", isCounter: true,
-            processor)
+            "process_cpu_seconds_total", "User and system CPU time of the process.", isCounter: true, processor)
         tell(
-            "process_resident_memory_bytes", "Resident memory of the process.", unit: "bytes",
+            "process_resident_memory_bytes", "Resident memory of the process.",
             fields.map { $0[21] * Double(sysconf(Int32(_SC_PAGESIZE))) })
-        tell("process_virtual_memory_bytes", "Virtual memory of the process.", unit: "bytes", fields.map { $0[20] })
+        tell("process_virtual_memory_bytes", "Virtual memory of the process.", fields.map { $0[20] })
         tell("process_threads", "Threads of the process.", fields.map { $0[17] })
         tell(
-            "process_start_time_seconds", "When the process began, in seconds since 1970.", unit: "seconds",
+            "process_start_time_seconds", "When the process began, in seconds since 1970.",
             bootTime().flatMap { boot in fields.map { boot + $0[19] / ticks } })
         tell("process_open_fds", "File descriptors that are open.", openDescriptors())
         var limit = rlimit()

@@ -33,8 +33,8 @@ package final class PrometheusRegistry: MetricsFactory {
     /// How many series there are.
     package var count: Int { state.withLock(\.count) }
 
-    /// Returns all values in a format, in the order of the metrics' names.
-    package func exposition(_ format: ExpositionFormat) -> Exposition {
+    /// Returns all values, in the order of the metrics' names.
+    package func exposition() -> Exposition {
         var families = state.withLock { Array($0.families.values) }.filter { !$0.series.isEmpty }
         if hasProcess { families += ProcessFigures.families() }
         var refusals = MetricFamily(
@@ -43,7 +43,7 @@ package final class PrometheusRegistry: MetricsFactory {
                 name: "metrics_refused_series_total",
                 help: "Series that were left out: their name was another metric's, or there were too many."))
         refusals.add(refused)
-        return Exposition((families + [refusals]).sorted { $0.name < $1.name }, format)
+        return Exposition((families + [refusals]).sorted { $0.name < $1.name })
     }
 
     // MARK: - MetricsFactory

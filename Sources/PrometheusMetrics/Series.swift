@@ -18,7 +18,7 @@ final class CounterSeries: Series, CounterHandler {
     func reset() { value.store(0, ordering: .relaxed) }
 
     func write(to text: inout ExpositionText, of family: MetricFamily) {
-        text.sample(family.counterName(text.format), labels, value.load(ordering: .relaxed))
+        text.sample(family.name, labels, value.load(ordering: .relaxed))
     }
 }
 
@@ -37,7 +37,7 @@ final class RealCounterSeries: Series, FloatingPointCounterHandler {
     func reset() { value.withLock { $0 = 0 } }
 
     func write(to text: inout ExpositionText, of family: MetricFamily) {
-        text.sample(family.counterName(text.format), labels, value.withLock(\.self))
+        text.sample(family.name, labels, value.withLock(\.self))
     }
 }
 

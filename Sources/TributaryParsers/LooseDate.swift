@@ -3,8 +3,7 @@ import Tributary
 
 /// Dates that keep to no standard: a reader understands them at once, and a mapping's date column refuses them.
 ///
-/// They have swapped fields, commas anywhere, names of months in Greek and Hungarian, Korean dates, short and ordinal
-/// forms of ISO 8601, and unregistered names of zones.
+/// They have swapped fields, commas anywhere, years of two digits, hours of twelve, and unregistered names of zones.
 enum LooseDate {
     /// Returns the date; nil if the text is not one.
     static func date(_ text: String) -> Date? {
@@ -17,26 +16,14 @@ enum LooseDate {
         return fields.date
     }
 
-    /// Splits a text at spaces and commas, and dates from times. Hungarian months become numbers, Korean signs spaces.
+    /// Splits a text at spaces and commas, and dates from times.
     private static func tokens(_ text: String) -> [Substring] {
-        var text = text.replacingOccurrences(of: "/", with: "-")
-        for (name, number) in hungarianMonths where text.contains(name) {
-            text = text.replacingOccurrences(of: "-\(name)-", with: "-\(number)-")
-        }
-        // 2004년 05월 28일: year, month and day.
-        if text.contains("\u{B144}") {
-            text = text.replacingOccurrences(of: "\u{B144} ", with: "-").replacingOccurrences(
-                of: "\u{C6D4} ", with: "-"
-            )
-            .replacingOccurrences(of: "\u{C77C}", with: " Korea ")
-        }
-        return text.split { $0 == "," || $0.isWhitespace }.flatMap { token -> [Substring] in
-            // A date, with a time after a T.
-            guard let first = token.first, first.isNumber || first == "-", let end = token.firstIndex(of: "T") else {
-                return [token]
+        text.replacingOccurrences(of: "/", with: "-").split { $0 == "," || $0.isWhitespace }
+            .flatMap { token -> [Substring] in
+                // A date, with a time after a T.
+                guard token.first?.isNumber == true, let end = token.firstIndex(of: "T") else { return [token] }
+                return [token[..<end], token[end...].dropFirst()]
             }
-            return [token[..<end], token[end...].dropFirst()]
-        }
     }
 
     private struct Fields {
@@ -50,13 +37,12 @@ enum LooseDate {
 
         /// - Returns: false if none of these forms has such a part.
         mutating func take(_ token: Substring) -> Bool {
+            if mayBeHalf(token) { return false }
             if token.contains(":"), token.first?.isNumber == true { return takeTime(token) }
             if let first = token.first, first == "+" || first == "-", time != nil { return takeOffset(token) }
             if token.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }) { return takeDate(token) }
             if let half = LooseDate.halves[token.lowercased()] {
                 self.half = half
-                // Korea has one zone.
-                if !token.utf8.contains(where: { $0 < 0x80 }) { zone = "+09:00" }
                 return true
             }
             if month == nil, let number = LooseDate.month(token) {
@@ -64,30 +50,27 @@ enum LooseDate {
                 return true
             }
             if time == nil {
-                // A day of the week, or the zone of a Korean date.
-                if token == "Korea" { zone = "+09:00" }
+                // A day of the week.
                 return !token.contains { $0.isNumber }
             }
             return takeZone(token)
         }
 
+        /// Returns true for a word in a script without upper and lower case, unless it is in a comment. It may be half of
+        /// a day, such as 오후, without which the hour would be wrong.
+        private func mayBeHalf(_ token: Substring) -> Bool {
+            token.contains { $0.isLetter && !$0.isCased } && !token.contains { "()".contains($0) }
+        }
+
         private mutating func takeDate(_ token: Substring) -> Bool {
             let parts = token.split(separator: "-", omittingEmptySubsequences: false)
             let numbers = parts.compactMap { Int($0) }
-            let isShort = parts.first?.isEmpty == true
             switch (parts.count, token.utf8.count) {
             case (1, 1...2) where day == nil: day = numbers.first
             case (1, 2) where year == nil: year = Self.century(numbers[0])
             case (1, 4) where year == nil: year = numbers.first
-            case (1, 5): (year, month, day) = ordinal(Self.century(numbers[0] / 1000), numbers[0] % 1000)
             case (1, 6):
                 (year, month, day) = (Self.century(numbers[0] / 10_000), numbers[0] / 100 % 100, numbers[0] % 100)
-            case (1, 7): (year, month, day) = ordinal(numbers[0] / 1000, numbers[0] % 1000)
-            case (2, 5) where isShort && numbers.count == 1:
-                (year, month, day) = (Self.century(numbers[0] / 100), numbers[0] % 100, 1)
-            case (3, 6) where isShort && numbers.count == 2:
-                (year, month, day) = (Self.century(numbers[0]), numbers[1], 1)
-            case (2, 8) where numbers.count == 2: (year, month, day) = ordinal(numbers[0], numbers[1])
             case (3, _) where numbers.count == 3:
                 (year, month, day) = (
                     parts[0].utf8.count == 2 ? Self.century(numbers[0]) : numbers[0], numbers[1], numbers[2]
@@ -138,16 +121,6 @@ enum LooseDate {
 
         private static func century(_ year: Int) -> Int { year < 50 ? 2000 + year : 1900 + year }
 
-        private func ordinal(_ year: Int, _ dayOfYear: Int) -> (Int?, Int?, Int?) {
-            let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-            var rest = dayOfYear
-            for (index, days) in [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
-                if (1...days).contains(rest) { return (year, index + 1, rest) }
-                rest -= days
-            }
-            return (nil, nil, nil)
-        }
-
         var date: Date? {
             guard let year, let month, let day else { return nil }
             var hour = time?.hour ?? 0
@@ -166,16 +139,15 @@ enum LooseDate {
         String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// Returns the number of a month from the beginning of its English or Greek name.
+    /// Returns the number of a month from the beginning of its name.
     private static func month(_ token: Substring) -> Int? {
         let name = token.lowercased()
         guard name.count >= 3 else { return nil }
-        if let index = months.firstIndex(where: { $0.hasPrefix(name.drop { $0 == "." }) }) { return index + 1 }
-        return greekMonths.first { $0.names.contains { name.hasPrefix($0) } }?.number
+        return months.firstIndex { $0.hasPrefix(name.drop { $0 == "." }) }.map { $0 + 1 }
     }
 
-    /// The hours added to a twelve-hour time, by its marker in English and in Korean.
-    private static let halves = ["am": 0, "pm": 12, "\u{C624}\u{C804}": 0, "\u{C624}\u{D6C4}": 12]
+    /// The hours added to a twelve-hour time, by its marker.
+    private static let halves = ["am": 0, "pm": 12]
 
     private static let zones = [
         "AT": "-04:00", "ET": "-05:00", "CT": "-06:00", "MT": "-07:00", "PT": "-08:00", "AST": "-04:00",
@@ -187,17 +159,5 @@ enum LooseDate {
     private static let months = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
         "december",
-    ]
-
-    private static let greekMonths: [(names: [String], number: Int)] = [
-        (["ιαν"], 1), (["φεβ"], 2), (["μάώ", "μαώ", "μάρ", "μαρ"], 3), (["απρ"], 4), (["μάι", "μαϊ", "μαι"], 5),
-        (["ιούν", "ιον"], 6), (["ιούλ", "ιολ"], 7), (["αύγ", "αυγ"], 8), (["σεπ"], 9), (["οκτ"], 10),
-        (["νοέ", "νοε"], 11), (["δεκ"], 12),
-    ]
-
-    private static let hungarianMonths = [
-        "január": "01", "február": "02", "februári": "02", "március": "03", "április": "04", "május": "05",
-        "máujus": "05", "június": "06", "július": "07", "augusztus": "08", "szeptember": "09", "október": "10",
-        "november": "11", "december": "12",
     ]
 }

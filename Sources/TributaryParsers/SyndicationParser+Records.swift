@@ -35,8 +35,6 @@ extension SyndicationParser {
         let (source, request) = (response.source, response.request)
         let isOurs = Column("source") == source && Column("request") == request
         if let known = try context.fetchStored(Feed.filter(isOurs)) { return known.feed }
-        let isFormer = Column("feed") == response.requestedURL && Column("source") == nil
-        if let former = try context.fetchStored(Feed.filter(isFormer)) { return former.feed }
         return response.isOnlyRequest ? source : source + "/" + request
     }
 

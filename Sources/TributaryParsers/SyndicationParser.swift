@@ -13,10 +13,7 @@ public import Tributary
 /// against `xml:base` and the document's address; `guid`s are kept as they are.
 ///
 /// A feed is known by its source, and also by its request where the source has several: `feed.feed` is `source` or
-/// `source/request`, and stays the same when its address, `url`, changes. In stores of this parser's first version it
-/// was the address. Their tables get the new columns, and such a feed keeps its key. The source with this address takes
-/// it over: it writes its name and request into the row, and later finds it by these. No row changes its key, so no
-/// entry is lost or doubled. New columns are NULL until the feed gives their values again; `first_seen` stays NULL.
+/// `source/request`, and stays the same when its address, `url`, changes.
 public final class SyndicationParser: FeedParser {
     override public class var version: Int { 2 }
 

@@ -23,7 +23,7 @@ import Testing
             }
             let waiting = try await fixture.program.run("status")
             #expect(waiting.standardOutput.contains("chat") && waiting.standardOutput.contains("answered 500"))
-            #expect(waiting.standardOutput.contains("a retry in "))
+            #expect(waiting.standardOutput.contains("a retry "))
             fixture.server.route("/hook") { _ in StubServer.response(204, "") }
             try await fixture.wait("the delivery") {
                 try fixture.store.rows("SELECT attempts, run FROM tributary_hook") == ["0|2"]

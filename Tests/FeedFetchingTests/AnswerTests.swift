@@ -52,11 +52,16 @@ import Testing
         }
     }
 
-    @Test func interimAnswersAreSkipped() async throws {
+    @Test func interimAnswersAndTrailersAreSkipped() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in
-                [.send(Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nETag: \"no\"\r\n\r\n".utf8))]
-                    + StubServer.response(200, EngineFixture.items(["1"]), ["ETag": "\"yes\""])
+                let items = EngineFixture.items(["1"])
+                let chunks = "\(String(items.utf8.count, radix: 16))\r\n\(items)\r\n0\r\nETag: \"no\"\r\n\r\n"
+                return [
+                    .send(Array("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nETag: \"no\"\r\n\r\n".utf8)),
+                    StubServer.head(200, ["ETag": "\"yes\"", "Transfer-Encoding": "chunked"]),
+                    .send(Array(chunks.utf8)),
+                ]
             }
             #expect(try await fixture.sync(EngineFixture.request("/a")).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"yes\""])

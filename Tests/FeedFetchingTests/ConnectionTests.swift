@@ -126,9 +126,7 @@ import Testing
 
     @Test func aCertificateThatNobodyTrustsIsSaidInWords() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try await withHTTP2StubServer { _ in
-                nil
-            } _: { server in
+            try await withTLSStubServer("") { server in
                 let source = "[[sources.s.requests]]\nurl = \"\(server.url)/\"\nparser = \"ItemsParser\"\n"
                 let error = try await fixture.sync(source).first?.error ?? ""
                 #expect(error.contains("no TLS connection: certificate verify failed; check"), "\(error)")

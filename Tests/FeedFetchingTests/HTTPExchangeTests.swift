@@ -218,8 +218,7 @@ import Testing
 
     /// What failed, whether bytes had left, and how often a GET and a POST are sent again.
     @Test(arguments: [
-        (Resends.Failure.refused, true, Resends.refusalLimit, Resends.refusalLimit),
-        (.unprocessed, true, Resends.limit, Resends.limit), (.closedBeforeAnswer, true, Resends.limit, 0),
+        (Resends.Failure.closedBeforeAnswer, true, Resends.limit, 0),
         (.closedBeforeAnswer, false, Resends.limit, Resends.limit), (.closedInPool, true, 0, 0),
         (.closedInPool, false, Resends.limit, Resends.limit), (.other, true, 0, 0), (.other, false, 0, 0),
     ])

@@ -304,40 +304,6 @@ import TributaryStores
         }
     }
 
-    /// The same over HTTP/2, whose connections are shared.
-    @Test func aStreamToAnAddressThatIsRefusedIsNeverOpened() async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            try await withHTTP2StubServer { request in
-                HTTP2Frames.headers([(":status", "200")], stream: request.stream)
-                    + HTTP2Frames.data("<items/>", stream: request.stream)
-            } _: { server in
-                try fixture.folder.write(TestCertificate.certificate, to: "ca.pem")
-                let source = EngineFixture.request("/a", "tls = { ca = \"ca.pem\" }")
-                var request = try #require(
-                    try fixture.configuration(source)[source: "s"]?.requests.first)
-                request.url = InterpolatedText(server.url + "/a")
-                let fetcher = HTTPFetcher(now: { Date() }, names: Self.names)
-                let declared = try await fetcher.fetch(request, ExchangeContext(), validators: .init(), movedTo: nil)
-                #expect(declared.response.status == 200)
-                try await declared.forEachPiece { _ in }
-                request.provenance = AddressProvenance(
-                    namer: "'next' of page 1", origin: Origin(server.url), from: IPAddress(literal: "203.0.113.9"))
-                let refused = request
-                await #expect {
-                    try await fetcher.fetch(refused, ExchangeContext(), validators: .init(), movedTo: nil)
-                } throws: { error in
-                    "\(error)".contains("'next' of page 1 leads to \(server.url) (loopback)")
-                }
-                #expect(server.requests.count == 1)
-                request.provenance = nil
-                let again = try await fetcher.fetch(request, ExchangeContext(), validators: .init(), movedTo: nil)
-                #expect(again.response.status == 200)
-                try await again.forEachPiece { _ in }
-                try await fetcher.shutdown()
-            }
-        }
-    }
-
     @Test func aPageOfAPublicHostWhoseNameNowLeadsInsideIsRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.items)

@@ -69,6 +69,18 @@ import Testing
         }
     }
 
+    /// The server prefers HTTP/2, and would answer with it.
+    @Test func requestsOfferNoHTTP2() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(TestCertificate.certificate, to: "ca.pem")
+            try await withTLSStubServer(EngineFixture.items(["1"])) { server in
+                let source = "[[sources.s.requests]]\nurl = \"\(server.url)/\"\nparser = \"ItemsParser\"\n"
+                let report = try await fixture.sync(source + "tls = { ca = \"ca.pem\" }\n").first
+                #expect(report?.outcome == .committed, "\(report?.error ?? "")")
+            }
+        }
+    }
+
     @Test func webhooksOfferNothingBefore12() async throws {
         let offered = try await versions { url in
             let client = WebhookClient()

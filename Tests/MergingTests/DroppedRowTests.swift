@@ -3,8 +3,7 @@ import FeedStaging
 import TestStores
 import Testing
 
-/// Rows that a user's trigger, or a conflict clause of the table, drops or replaces: what is counted and logged is what
-/// has become of the table.
+/// Rows that a user's trigger drops: the counts and the changelog have the rows that the table has.
 @Suite(.onEachStore) struct DroppedRowTests {
     private func sync(_ fixture: StackFixture, _ rows: [(id: String, code: String)]) throws -> MergeCounts {
         try fixture.commit(MergeRule(sync: .mirror)) { context in
@@ -50,48 +49,6 @@ import Testing
             let counts = try sync(fixture, [("a", "2"), ("b", "2")])
             #expect(counts.updated == 1)
             #expect(try fixture.changes() == ["t|a|update"])
-        }
-    }
-
-    @Test func rowsThatAConflictClauseDropsAreNotLogged() async throws {
-        guard StoreKind.current == .sqlite else { return }
-        let schema = "CREATE TABLE t (id text PRIMARY KEY, code text UNIQUE ON CONFLICT IGNORE)"
-        try await StackFixture.with(schema) { (fixture) async throws in
-            try fixture.execute("INSERT INTO t VALUES ('own', '1')")
-            let rule = MergeRule()
-            let counts = try fixture.commit(rule) { context in
-                for (id, code) in [("a", "1"), ("b", "2"), ("c", "2")] {
-                    try context.insert(into: "t", ["id": id, "code": code])
-                }
-            }
-            #expect(counts.inserted == 1, "\(counts)")
-            #expect(try fixture.rows("SELECT key, operation FROM tributary_change") == ["b|insert"])
-        }
-    }
-
-    /// A row that is replaced is deleted: with what foreign keys take along, in the counts, the log and the history.
-    @Test func rowsThatAConflictClauseReplacesAreLogged() async throws {
-        guard StoreKind.current == .sqlite else { return }
-        let schema = """
-            CREATE TABLE t (id text PRIMARY KEY, code text UNIQUE ON CONFLICT REPLACE);
-            CREATE TABLE child (id text PRIMARY KEY, t text REFERENCES t (id) ON DELETE CASCADE);
-            """
-        try await StackFixture.with(schema) { (fixture) async throws in
-            try fixture.commit { for id in ["a", "b"] { try $0.insert(into: "t", ["id": id, "code": id]) } }
-            try fixture.execute(
-                "INSERT INTO t VALUES ('own', '1'), ('other', '2'); INSERT INTO child VALUES ('of own', 'own')")
-            let counts = try fixture.commit { context in
-                for (id, code) in [("a", "2"), ("b", "b"), ("x", "1")] {
-                    try context.insert(into: "t", ["id": id, "code": code])
-                }
-            }
-            #expect(try fixture.rows("SELECT id, code FROM t ORDER BY id") == ["a|2", "b|b", "x|1"])
-            #expect(try fixture.rows("SELECT * FROM child") == [])
-            #expect(
-                try fixture.changes() == [
-                    "child|of own|delete", "t|a|update", "t|other|delete", "t|own|delete", "t|x|insert",
-                ])
-            #expect(counts.inserted == 1 && counts.updated == 1 && counts.deleted == 3, "\(counts)")
         }
     }
 }

@@ -171,12 +171,13 @@ private struct CommittedStore {
         }
     }
 
-    /// Every table's rows, and the changelog, where a row of PostgreSQL's without a key is named by its place.
+    /// Every table's rows, and the changelog, where a row of PostgreSQL's without a key is named by its place. The order of
+    /// one commit's entries is the server's.
     func contents() throws -> [String] {
         let changelog = try tables.rows(
             // A commit that is repeated may leave a number out.
-            "SELECT dense_rank() OVER (ORDER BY run), \"table\", key, operation FROM tributary_change ORDER BY id")
-        return try tables.dump() + changelog.map { $0.replacing(/\(\d+,\d+\)/, with: "place") }
+            "SELECT dense_rank() OVER (ORDER BY run), \"table\", key, operation FROM tributary_change")
+        return try tables.dump() + changelog.map { $0.replacing(/\(\d+,\d+\)/, with: "place") }.sorted()
     }
 }
 

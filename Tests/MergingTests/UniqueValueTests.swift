@@ -15,6 +15,8 @@ import Testing
         var kind: StoreKind?
         /// True where two rows with one slot are refused at once, and in words that name the constraint.
         var refuses = false
+        /// True where a slot cannot pass from row to row, because no row can give it up for NULL.
+        var holds = false
 
         var isThere: Bool { kind ?? .current == .current }
         var testDescription: String { sql }
@@ -22,7 +24,7 @@ import Testing
 
     static let schemas = [
         Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text UNIQUE)", refuses: true),
-        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE)", refuses: true),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE)", refuses: true, holds: true),
         Schema(
             sql: "CREATE TABLE t (id text PRIMARY KEY, slot text, extra text DEFAULT 'x', UNIQUE (extra, slot))",
             refuses: true),
@@ -32,33 +34,38 @@ import Testing
             sql: """
                 CREATE TABLE t (id text PRIMARY KEY, slot text);
                 CREATE UNIQUE INDEX s ON t (coalesce(lower(slot), ''))
-                """, refuses: true),
+                """, refuses: true, holds: true),
         Schema(
             sql:
                 "CREATE TABLE t (id text PRIMARY KEY, slot text, low text GENERATED ALWAYS AS (lower(slot)) STORED UNIQUE)",
             refuses: true),
-        Schema(sql: "CREATE TABLE t (slot text PRIMARY KEY, id text UNIQUE)"),
+        // SQLite's primary keys take NULL.
+        Schema(sql: "CREATE TABLE t (slot TEXT PRIMARY KEY, id TEXT UNIQUE)", kind: .sqlite),
+        Schema(sql: "CREATE TABLE t (slot text PRIMARY KEY, id text UNIQUE)", kind: .postgres, holds: true),
         Schema(
-            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE CHECK (slot GLOB '[a-z0-9]'))",
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE CHECK (slot GLOB '[a-z0-9]'))",
             kind: .sqlite, refuses: true),
         Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE CHECK (slot IS NOT NULL))",
+            kind: .sqlite, refuses: true, holds: true),
+        Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE) WITHOUT ROWID", kind: .sqlite,
+            refuses: true),
+        Schema(
             sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE) WITHOUT ROWID", kind: .sqlite,
-            refuses: true),
-        Schema(
-            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE) STRICT", kind: .sqlite,
-            refuses: true),
+            refuses: true, holds: true),
+        Schema(sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE) STRICT", kind: .sqlite, refuses: true),
         Schema(sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT COLLATE NOCASE UNIQUE)", kind: .sqlite),
-        Schema(sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE ON CONFLICT REPLACE)", kind: .sqlite),
-        Schema(
-            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE ON CONFLICT IGNORE)", kind: .sqlite),
-        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot varchar(12) NOT NULL UNIQUE)", kind: .postgres),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot varchar(12) UNIQUE)", kind: .postgres),
         Schema(
             sql: """
                 CREATE TABLE t (
                     id text PRIMARY KEY, slot text NOT NULL UNIQUE DEFERRABLE CHECK (slot ~ '^[a-z0-9]$'))
                 """, kind: .postgres),
-        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot smallint NOT NULL UNIQUE)", kind: .postgres),
-        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot numeric(6, 2) NOT NULL UNIQUE)", kind: .postgres),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot smallint UNIQUE)", kind: .postgres),
+        Schema(
+            sql: "CREATE TABLE t (id text PRIMARY KEY, slot numeric(6, 2) NOT NULL UNIQUE)", kind: .postgres,
+            holds: true),
         Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text, EXCLUDE (slot WITH =))", kind: .postgres),
     ]
 
@@ -74,7 +81,7 @@ import Testing
         try fixture.rows("SELECT id, CAST(CAST(slot AS float) AS integer) FROM t ORDER BY id")
     }
 
-    @Test(arguments: schemas) func valuesThatAreSwappedOrShifted(schema: Schema) async throws {
+    @Test(arguments: schemas.filter { !$0.holds }) func valuesThatAreSwappedOrShifted(schema: Schema) async throws {
         guard schema.isThere else { return }
         try await StackFixture.with(schema.sql) { (fixture) async throws in
             _ = try sync(fixture, ["a": "1", "b": "2", "c": "3", "d": "4"])
@@ -98,6 +105,25 @@ import Testing
         }
     }
 
+    /// What the database refuses because no row can give up its value first.
+    @Test(arguments: schemas.filter(\.holds)) func valuesThatCannotPass(schema: Schema) async throws {
+        guard schema.isThere else { return }
+        try await StackFixture.with(schema.sql) { (fixture) async throws in
+            _ = try sync(fixture, ["a": "1", "b": "2", "c": "3"])
+            let error = #expect(throws: StoreError.self) { try sync(fixture, ["a": "2", "b": "1", "c": "3"]) }
+            let message = error?.message ?? ""
+            #expect(error?.code == .constraint && message.lowercased().contains("unique"), "\(message)")
+            // An index and a check do not say which values they take.
+            let isKnown = !schema.sql.contains("coalesce") && !schema.sql.contains("IS NOT NULL")
+            #expect(message.contains("column 'slot' cannot pass from one row to another") == isKnown, "\(message)")
+            #expect(try slots(fixture) == ["a|1", "b|2", "c|3"])
+            // Values that no other row has, or that a deleted row had.
+            let moved = try sync(fixture, ["a": "3", "b": "4"])
+            #expect(moved == MergeCounts(updated: 2, deleted: 1))
+            #expect(try slots(fixture) == ["a|3", "b|4"])
+        }
+    }
+
     /// A value that two rows really have is refused.
     @Test(arguments: schemas.filter(\.refuses)) func valuesThatTwoRowsHave(schema: Schema) async throws {
         guard schema.isThere else { return }
@@ -118,7 +144,7 @@ import Testing
         let key = StoreKind.current == .sqlite ? "INTEGER" : "bigint"
         let isStrict = kind == .sqlite ? " STRICT" : ""
         let schema =
-            "CREATE TABLE t (k text UNIQUE NOT NULL, id \(key) PRIMARY KEY, rank \(type) NOT NULL UNIQUE)\(isStrict)"
+            "CREATE TABLE t (k text UNIQUE NOT NULL, id \(key) PRIMARY KEY, rank \(type) UNIQUE)\(isStrict)"
         try await StackFixture.with(schema) { (fixture) async throws in
             func sync(_ rows: [(String, Int, Int)]) throws -> MergeCounts {
                 try fixture.commit(MergeRule(sync: .mirror, keys: ["t": ["k"]])) { context in
@@ -129,13 +155,16 @@ import Testing
             _ = try sync([
                 ("a", 1, isWide ? .min : Int(Int32.min)), ("b", 2, isWide ? .max : Int(Int32.max)), ("c", 3, 0),
             ])
-            let swapped = try sync([("a", 2, 10), ("b", 3, 20), ("c", 1, 30)])
+            _ = try sync([("a", 1, 10), ("b", 2, 20), ("c", 3, 30)])
+            let swapped = try sync([("a", 1, 30), ("b", 2, 10), ("c", 3, 20)])
             #expect(swapped == MergeCounts(updated: 3))
-            let shifted = try sync([("a", 3, 20), ("b", 4, 30), ("c", 2, 40)])
+            let shifted = try sync([("a", 1, 10), ("b", 2, 20), ("c", 3, 40)])
             #expect(shifted == MergeCounts(updated: 3))
+            let error = #expect(throws: StoreError.self) { try sync([("a", 2, 10), ("b", 1, 20), ("c", 3, 40)]) }
+            #expect(error?.message.contains("column 'id' cannot pass") == true, "\(error?.message ?? "")")
             #expect(
                 try fixture.rows("SELECT k, id, CAST(rank AS bigint) FROM t ORDER BY k") == [
-                    "a|3|20", "b|4|30", "c|2|40",
+                    "a|1|10", "b|2|20", "c|3|40",
                 ])
         }
     }
@@ -157,7 +186,7 @@ import Testing
         }
     }
 
-    /// Children that refer to the column follow the row that they belong to.
+    /// Children that refer to the column follow the row that they belong to, but not through NULL.
     @Test func childrenFollow() async throws {
         let schema = """
             CREATE TABLE t (id text PRIMARY KEY, slot text UNIQUE);
@@ -173,13 +202,14 @@ import Testing
                 INSERT INTO child VALUES ('of a', '1'), ('of b', '2'); INSERT INTO guest VALUES ('g', '1');
                 INSERT INTO owned VALUES ('a'), ('b')
                 """)
-            let swapped = try sync(fixture, ["a": "2", "b": "1"])
-            #expect(swapped == MergeCounts(updated: 4))
-            #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["of a|2", "of b|1"])
-            // Nobody said that it should follow: it belongs to whoever has the slot.
-            #expect(try fixture.rows("SELECT * FROM guest") == ["g|1"])
+            let error = #expect(throws: StoreError.self) { try sync(fixture, ["a": "2", "b": "1"]) }
+            #expect(error?.message.contains("ON UPDATE CASCADE") == true, "\(error?.message ?? "")")
+            let moved = try sync(fixture, ["a": "1", "b": "3"])
+            #expect(moved == MergeCounts(updated: 2, unchanged: 1))
+            #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["of a|1", "of b|3"])
             #expect(try fixture.rows("SELECT * FROM owned") == ["a", "b"])
-            let orphan = #expect(throws: StoreError.self) { try sync(fixture, ["a": "3", "b": "2"]) }
+            // Nobody said that the guest should follow.
+            let orphan = #expect(throws: StoreError.self) { try sync(fixture, ["a": "4", "b": "3"]) }
             #expect(orphan?.message.contains("guest") == true)
         }
     }
@@ -200,6 +230,30 @@ import Testing
             _ = try sync("a")
             try fixture.execute("UPDATE child SET remark = 'mine'")
             let moved = try sync("b")
+            #expect(moved == MergeCounts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|b|mine"])
+        }
+    }
+
+    /// Where it cannot give them up, its deletion would delete the child, with the remark of another program.
+    @Test func valuesThatARowKeepsUntilItIsDeleted() async throws {
+        let schema = """
+            CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE);
+            CREATE TABLE child (id text PRIMARY KEY, t text REFERENCES t ON DELETE CASCADE, remark text);
+            """
+        try await StackFixture.with(schema) { (fixture) async throws in
+            func sync(_ id: String, _ slot: String) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    try context.insert(into: "child", ["id": "c", "t": id])
+                    try context.insert(into: "t", ["id": id, "slot": slot])
+                }
+            }
+            _ = try sync("a", "same")
+            try fixture.execute("UPDATE child SET remark = 'mine'")
+            let error = #expect(throws: StoreError.self) { try sync("b", "same") }
+            #expect(error?.message.contains("column 'slot' cannot pass") == true, "\(error?.message ?? "")")
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|a|mine"])
+            let moved = try sync("b", "other")
             #expect(moved == MergeCounts(inserted: 1, updated: 1, deleted: 1))
             #expect(try fixture.rows("SELECT * FROM child") == ["c|b|mine"])
         }

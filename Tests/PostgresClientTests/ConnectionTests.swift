@@ -174,9 +174,6 @@ import Testing
             #expect(!connection.isOpen)
             #expect(connection.transactionStatus == .unknown)
             expectError(.connectionLost) { try connection.execute("SELECT 1") }
-            try connection.reset()
-            #expect(try connection.strings("SELECT timestamptz '2026-03-01 12:00:00+02'") == ["2026-03-01 10:00:00+00"])
-            #expect(connection.transactionStatus == .idle)
         }
     }
 
@@ -204,7 +201,6 @@ import Testing
             connection.close()
             #expect(!connection.isOpen)
             expectError(.misuse) { try connection.execute("SELECT 1") }
-            expectError(.misuse) { try connection.reset() }
             try connection.cancellation.cancel()
         }
     }

@@ -30,7 +30,10 @@ import Testing
             try connection.inTransaction {
                 try connection.execute("CREATE TEMP TABLE staged (id bigint, name text) ON COMMIT DROP")
                 let count = try connection.copyIn("COPY staged (id, name) FROM STDIN") { write in
-                    for number in 0..<100_000 { try Self.write("\(number)\tname \(number)\n", write) }
+                    for block in 0..<100 {
+                        let numbers = block * 1000..<(block + 1) * 1000
+                        try Self.write(numbers.map { "\($0)\tname \($0)\n" }.joined(), write)
+                    }
                 }
                 #expect(count == 100_000)
                 try connection.execute("ANALYZE staged")
@@ -104,36 +107,14 @@ import Testing
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// From one store to another, whatever the types.
-    @Test func outAndIn() async throws {
+    @Test func noData() async throws {
         try await withPostgresDatabase { database in
-            let source = try database.connect()
-            let target = try database.connect()
-            try source.executeScript(
-                """
-                CREATE TABLE a (id int, price numeric, day date, text text);
-                INSERT INTO a SELECT n, n / 8.0, date '2026-01-01' + n, E'a\\tb\\\\' || n FROM generate_series(1, 50000) n;
-                INSERT INTO a DEFAULT VALUES;
-                CREATE TABLE b (LIKE a);
-                """)
-            var rows = 0
-            let count = try target.copyIn("COPY b FROM STDIN") { write in
-                try source.copyOut("COPY a TO STDOUT") { data in
-                    rows += 1
-                    try write(data)
-                }
-            }
-            #expect(rows == 50_001)
-            #expect(count == 50_001)
-            #expect(try source.strings("SELECT count(*) FROM (TABLE a EXCEPT ALL TABLE b) d") == ["0"])
-            expectThrows(GivenUp.self) { try source.copyOut("COPY a TO STDOUT") { _ in throw GivenUp() } }
-            expectThrows(GivenUp.self) { try target.copyIn("COPY b FROM STDIN") { _ in throw GivenUp() } }
-            let error = postgresError {
-                try target.copyIn("COPY b FROM STDIN") { try $0(UnsafeRawBufferPointer(start: nil, count: 0)) }
-            }
-            #expect(error == nil)
-            expectError(.misuse) { try target.copyIn("COPY a TO STDOUT") { _ in } }
-            #expect(try target.strings("SELECT count(*) FROM b") == ["50001"])
+            let connection = try database.connect()
+            try connection.execute("CREATE TABLE t (a text)")
+            try connection.copyIn("COPY t FROM STDIN") { try $0(UnsafeRawBufferPointer(start: nil, count: 0)) }
+            try connection.copyIn("COPY t FROM STDIN") { _ in }
+            expectError(.misuse) { try connection.copyIn("COPY t TO STDOUT") { _ in } }
+            #expect(try connection.strings("SELECT count(*) FROM t") == ["0"])
         }
     }
 }

@@ -33,3 +33,9 @@ func expectThrows<Failure: Error>(
         #expect(error is Failure, sourceLocation: sourceLocation)
     }
 }
+
+extension SQLState {
+    static let syntaxError = SQLState(rawValue: "42601")
+    static let undefinedColumn = SQLState(rawValue: "42703")
+    static let undefinedTable = SQLState(rawValue: "42P01")
+}

@@ -116,9 +116,6 @@ import Testing
                 #expect(try results.map { try $0[0].int(0) } == [number + 1, number + 1])
                 #expect(try preparedCount(connection) == 1)
             }
-            try connection.reset()
-            #expect(try connection.pipeline([statement("SELECT $1::int + 1", 1)]).results()[0][0].int(0) == 2)
-            #expect(try preparedCount(connection) == 1)
         }
     }
 

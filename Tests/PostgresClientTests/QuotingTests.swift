@@ -20,7 +20,6 @@ import Testing
             for name in hostileTexts where !name.isEmpty && name.utf8.count < 64 {
                 let result = try connection.execute("SELECT 1 AS \(name.postgresIdentifier)")
                 #expect(result.columnNames == [name])
-                #expect(try result.first?.int(name) == 1)
             }
         }
     }

@@ -23,4 +23,8 @@ extension PostgresConnection {
     func strings(_ sql: String, _ parameters: [PostgresValue?] = []) throws -> [String?] {
         try execute(sql, parameters).map { $0.string(0) }
     }
+
+    func notify(_ channel: String, _ payload: String) throws {
+        try execute("SELECT pg_notify($1, $2)", [.text(channel), .text(payload)])
+    }
 }

@@ -29,7 +29,6 @@ import Testing
 
     @Test(arguments: [
         (PostgresConnection.Isolation.readCommitted, "read committed"), (.repeatableRead, "repeatable read"),
-        (.serializable, "serializable"),
     ])
     func isolation(isolation: PostgresConnection.Isolation, name: String) async throws {
         try await withPostgresDatabase { database in

@@ -5,19 +5,19 @@ import Testing
 
 @testable import PrometheusMetrics
 
-/// What a registry tells, in the words of Prometheus' text format 0.0.4 and of OpenMetrics 1.0.0.
+/// What a registry tells, in the words of Prometheus' text format 0.0.4.
 @Suite struct ExpositionTests {
     private static let descriptions = [
         MetricDescription(name: "t_runs_total", help: "Runs, in a \\ and \"two\"\nlines."),
-        MetricDescription(name: "t_bytes_total", help: "Bytes.", unit: "bytes"),
-        MetricDescription(name: "t_last_seconds", help: "When.", unit: "seconds"),
-        MetricDescription(name: "t_run_seconds", help: "How long.", unit: "seconds", buckets: [1, 0.5, .infinity, 2]),
+        MetricDescription(name: "t_bytes_total", help: "Bytes."),
+        MetricDescription(name: "t_last_seconds", help: "When."),
+        MetricDescription(name: "t_run_seconds", help: "How long.", buckets: [1, 0.5, .infinity, 2]),
     ]
 
     private let registry = PrometheusRegistry(Self.descriptions, limit: 100, hasProcess: false)
 
-    private func lines(_ format: ExpositionFormat) -> [String] {
-        let text = registry.exposition(format).text
+    private func lines() -> [String] {
+        let text = registry.exposition().text
         #expect(text.hasSuffix("\n"))
         return text.split(separator: "\n").map(String.init)
     }
@@ -37,7 +37,7 @@ import Testing
     @Test func prometheusText() {
         fill()
         #expect(
-            lines(.text) == [
+            lines() == [
                 "# HELP metrics_refused_series_total Series that were left out: their name was another metric's, or there were too many.",
                 "# TYPE metrics_refused_series_total counter",
                 "metrics_refused_series_total 0",
@@ -61,64 +61,13 @@ import Testing
             ])
     }
 
-    @Test func openMetrics() {
-        fill()
-        Counter(label: "t_plain", factory: registry).increment()
-        #expect(
-            lines(.openMetrics).dropFirst(3) == [
-                "# HELP t_bytes Bytes.",
-                "# TYPE t_bytes counter",
-                "# UNIT t_bytes bytes",
-                "t_bytes_total 1099511627776",
-                "# HELP t_last_seconds When.",
-                "# TYPE t_last_seconds gauge",
-                "# UNIT t_last_seconds seconds",
-                "t_last_seconds{source=\"a\\\\b\\\"c\\nd\u{1F600}\"} 1.25",
-                "# TYPE t_plain counter",
-                "t_plain_total 1",
-                "# HELP t_run_seconds How long.",
-                "# TYPE t_run_seconds histogram",
-                "# UNIT t_run_seconds seconds",
-                "t_run_seconds_bucket{le=\"0.5\"} 1",
-                "t_run_seconds_bucket{le=\"1.0\"} 1",
-                "t_run_seconds_bucket{le=\"2.0\"} 2",
-                "t_run_seconds_bucket{le=\"+Inf\"} 3",
-                "t_run_seconds_sum 9",
-                "t_run_seconds_count 3",
-                "# HELP t_runs Runs, in a \\\\ and \\\"two\\\"\\nlines.",
-                "# TYPE t_runs counter",
-                "t_runs_total{outcome=\"good\",source=\"s\"} 3",
-                "# EOF",
-            ])
-    }
-
-    @Test(arguments: [
-        (nil, ExpositionFormat.text), ("", .text), ("*/*", .text), ("text/html", .text),
-        ("text/plain;version=9", .text),
-        ("application/openmetrics-text", .openMetrics),
-        ("application/openmetrics-text; version=\"1.0.0\"", .openMetrics),
-        ("application/openmetrics-text;version=2.0.0,text/plain;version=0.0.4;q=0.1", .text),
-        ("text/plain;q=0.2, application/openmetrics-text;q=0.3", .openMetrics),
-        ("text/plain, application/openmetrics-text", .text),
-        ("application/openmetrics-text;q=0, text/plain;q=0.1", .text),
-        // What Prometheus 2.42 sends.
-        (
-            "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
-                + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", .openMetrics
-        ),
-        ("application/vnd.google.protobuf;q=0.7,text/plain;version=0.0.4;q=0.3", .text),
-    ])
-    func theFormatIsTheOneThatIsLikedBest(accept: String?, expected: ExpositionFormat) {
-        #expect(ExpositionFormat(accept: accept) == expected)
-    }
-
     @Test func namesThatNobodyMayHaveAreMadeSuchAsTheyMay() {
         Meter(
             label: "hb.re quests-é", dimensions: [("http.route", "/"), ("__x", "1"), ("empty", "")], factory: registry
         ).set(1)
         Meter(label: "9lives", dimensions: [("le", "1"), ("0", "2")], factory: registry).set(2)
         Meter(label: "", factory: registry).set(Double.infinity)
-        let values = lines(.text).filter { !$0.hasPrefix("#") }
+        let values = lines().filter { !$0.hasPrefix("#") }
         #expect(
             values == [
                 "_ +Inf", "_9lives{_0=\"2\",exported_le=\"1\"} 2",
@@ -132,7 +81,7 @@ import Testing
         ] {
             Meter(label: name, factory: registry).set(value)
         }
-        let values = lines(.text).filter { !$0.hasPrefix("#") && $0.count < 20 }
+        let values = lines().filter { !$0.hasPrefix("#") && $0.count < 20 }
         #expect(values == ["a NaN", "b -Inf", "c 1e+300", "d 0", "e 2.5e-09", "f 0.1"])
     }
 }

@@ -37,15 +37,6 @@ import Testing
         }
     }
 
-    @Test func anUpdateThatTheTableIgnoresIsAFailedConstraint() async throws {
-        let schema = "CREATE TABLE t (id TEXT PRIMARY KEY, code TEXT UNIQUE ON CONFLICT IGNORE)"
-        try await StoreFixture.with(schema) { fixture in
-            try fixture.commit([rows("t", [["id": "1", "code": "a"], ["id": "2", "code": "b"]])])
-            #expect(throws: StoreError.self) { try fixture.commit([rows("t", [["id": "1", "code": "b"]])]) }
-            #expect(try fixture.rows("SELECT * FROM t ORDER BY id") == ["1|a", "2|b"])
-        }
-    }
-
     @Test func aRowWhoseIdChangesIsInTheChangelog() async throws {
         let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT COLLATE NOCASE UNIQUE)"
         try await StoreFixture.with(schema) { fixture in

@@ -56,14 +56,6 @@ import Testing
 
     /// What SQLite would refuse of rows whose values all seem to have parents.
     @Test(arguments: [
-        // A row that is replaced takes others along, or leaves them alone.
-        """
-        CREATE TABLE company (id TEXT PRIMARY KEY); INSERT INTO company VALUES ('05');
-        CREATE TABLE contact (email TEXT PRIMARY KEY, slot TEXT DEFAULT 'one' UNIQUE ON CONFLICT REPLACE,
-            company TEXT REFERENCES company);
-        INSERT INTO contact VALUES ('old@b', 'one', '05');
-        CREATE TABLE note (contact TEXT REFERENCES contact); INSERT INTO note VALUES ('old@b');
-        """,
         // Keys that no unique index of the parent covers as the parent compares them.
         """
         CREATE TABLE company (id TEXT, x TEXT); INSERT INTO company VALUES ('05', 'x');

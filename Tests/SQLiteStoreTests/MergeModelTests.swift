@@ -16,11 +16,11 @@ import Testing
 
     @Test(arguments: 0..<12) func parentsAndChildren(seed: UInt64) async throws {
         let rowID = seed % 3 == 0 ? " WITHOUT ROWID" : ""
-        let slot = seed % 2 == 0 ? "INTEGER NOT NULL UNIQUE" : "INTEGER UNIQUE"
         let schema = """
-            CREATE TABLE parent (id TEXT PRIMARY KEY, slot \(slot))\(rowID);
+            CREATE TABLE parent (id TEXT PRIMARY KEY, slot INTEGER UNIQUE)\(rowID);
             CREATE TABLE child (
-                id TEXT PRIMARY KEY, slot \(slot), parent TEXT NOT NULL REFERENCES parent ON DELETE CASCADE)\(rowID);
+                id TEXT PRIMARY KEY, slot INTEGER UNIQUE,
+                parent TEXT NOT NULL REFERENCES parent ON DELETE CASCADE)\(rowID);
             CREATE INDEX child_parent ON child (parent);
             """
         try await StoreFixture.with(schema) { fixture in

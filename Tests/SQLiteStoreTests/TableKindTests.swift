@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    /// SQLite would replace or skip rows without an error.
+    @Test(arguments: [
+        ("id TEXT PRIMARY KEY ON CONFLICT REPLACE, v TEXT", "ON CONFLICT REPLACE"),
+        ("id TEXT PRIMARY KEY, v TEXT UNIQUE on  conflict /* new */ ignore", "ON CONFLICT IGNORE"),
+        ("id TEXT PRIMARY KEY, v TEXT NOT NULL ON CONFLICT FAIL", "ON CONFLICT FAIL"),
+        ("id TEXT PRIMARY KEY, v TEXT, CONSTRAINT one UNIQUE (v) ON CONFLICT ROLLBACK", "ON CONFLICT ROLLBACK"),
+    ])
+    func conflictClauses(columns: String, clause: String) async throws {
+        try await StoreFixture.with("CREATE TABLE t (\(columns))") { fixture in
+            let error = #expect(throws: StoreError.self) {
+                try fixture.commit { try $0.insert(into: "t", ["id": "a", "v": "1"]) }
+            }
+            #expect(error?.message.contains("table 't' is defined with \(clause)") == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test func oddTypesAndNames() async throws {
         let schema = """
             CREATE TABLE "select [x] 🙂" (

@@ -20,7 +20,7 @@ import Testing
         /// The value of a series; nil where there is none.
         func value(_ series: String) -> Double? {
             hooks.service.refreshMetrics()
-            return String(decoding: Array(registry.exposition(.text).joined()), as: UTF8.self).split(separator: "\n")
+            return String(decoding: Array(registry.exposition().joined()), as: UTF8.self).split(separator: "\n")
                 .first { $0.hasPrefix(series + " ") }
                 .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
         }
@@ -164,7 +164,7 @@ import Testing
                 try await measured.wait(for: "tributary_runs_total{outcome=\"committed\"}", 2)
                 #expect(measured.value("tributary_rows_total{operation=\"insert\"}") == 2)
                 #expect(measured.value("tributary_consecutive_failures") == 0)
-                let text = String(decoding: Array(measured.registry.exposition(.text).joined()), as: UTF8.self)
+                let text = String(decoding: Array(measured.registry.exposition().joined()), as: UTF8.self)
                 #expect(!text.contains("source="))
             }
         }

@@ -221,10 +221,11 @@ import Tributary
         ("Thu Aug 30 2012 17:26 +0200", "2012-08-30T15:26:00Z"),
         ("Sun Jul 15 01:16:00 +0000 2012", "2012-07-15T01:16:00Z"),
         ("Fri, 2006/09/15 08:19:53 EDT", "2006-09-15T12:19:53Z"),
-        ("Πέμ, 09 Οκτ 2008 10:00:00 GMT", "2008-10-09T10:00:00Z"), ("2004-július-3T9:15-05:00", "2004-07-03T14:15:00Z"),
-        ("2004년 05월 28일 01:31:15", "2004-05-27T16:31:15Z"), ("2004-05-25 오후 1:23:17", "2004-05-25T04:23:17Z"),
-        ("03-12-31", "2003-12-31T00:00:00Z"), ("-0312", "2003-12-01T00:00:00Z"), ("2004-366", "2004-12-31T00:00:00Z"),
+        ("Tue Aug 19 2025 23:15:30 GMT+0900 (대한민국 표준시)", "2025-08-19T14:15:30Z"), ("03-12-31", "2003-12-31T00:00:00Z"),
         ("2003-012-31T10:14:55+00:00", "2003-12-31T10:14:55Z"), ("5 March 2020 12:05 AM", "2020-03-05T00:05:00Z"),
+        ("Πέμ, 09 Οκτ 2008 10:00:00 GMT", "NULL"), ("2004-július-3T9:15-05:00", "NULL"),
+        ("2004년 05월 28일 01:31:15", "NULL"), ("2004-05-25 오후 1:23:17", "NULL"), ("2004-05-25 1:23:17 오후", "NULL"),
+        ("-0312", "NULL"), ("--03-12", "NULL"), ("2004-366", "NULL"), ("2004366", "NULL"),
         ("Sun, 16 Dec 2012 1:2:3:4 GMT", "NULL"), ("yesterday", "NULL"), ("1234567890", "NULL"),
         ("Sun, 99 Jun 2009 12:00:00 GMT", "NULL"), ("2013-01-28T09:00:00+00:xx", "NULL"),
     ])
@@ -275,8 +276,8 @@ import Tributary
         }
     }
 
-    /// A store of the parser's first version: its tables get what they lack, and no row is lost or doubled.
-    @Test(.onEachStore) func storesOfTheFirstVersion() async throws {
+    /// Tables that lack columns get them, and no row is lost or doubled.
+    @Test(.onEachStore) func tablesGetNewColumns() async throws {
         try await Fixture.with { fixture in
             let old = """
                 CREATE TABLE feed (
@@ -288,17 +289,16 @@ import Tributary
                 CREATE TABLE enclosure (
                     feed TEXT NOT NULL, entry TEXT NOT NULL, url TEXT NOT NULL, type TEXT, length INTEGER,
                     PRIMARY KEY (feed, entry, url));
-                INSERT INTO feed (feed, format) VALUES ('URL/feed', 'rss'), ('URL/other', 'rss');
-                INSERT INTO entry (feed, id, title) VALUES ('URL/feed', '1', 'one'), ('URL/feed', 'gone', 'left');
+                INSERT INTO feed (feed, format) VALUES ('s', 'rss'), ('other', 'rss');
+                INSERT INTO entry (feed, id, title) VALUES ('s', '1', 'one'), ('s', 'gone', 'left');
                 """
             try fixture.execute(old)
             let items = "<item><guid>1</guid><title>one</title></item><item><guid>2</guid><category>c</category></item>"
             fixture.server.document("/feed", Fixture.rss(items))
             #expect(try await fixture.sync().error == nil)
-            let key = fixture.server.url + "/feed"
-            #expect(try fixture.rows("SELECT DISTINCT feed FROM entry") == [key])
+            #expect(try fixture.rows("SELECT DISTINCT feed FROM entry") == ["s"])
             #expect(try fixture.rows("SELECT id, first_seen IS NULL FROM entry") == ["1|1", "gone|1", "2|0"])
-            #expect(try fixture.rows("SELECT feed, source FROM feed WHERE source = 's'") == [key + "|s"])
+            #expect(try fixture.rows("SELECT feed, source FROM feed WHERE source = 's'") == ["s|s"])
             #expect(try fixture.rows("SELECT term FROM entry_category") == ["c"])
             // Moved, it is still the same.
             fixture.server.document("/moved", Fixture.rss(items))

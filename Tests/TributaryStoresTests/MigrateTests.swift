@@ -136,6 +136,38 @@ import TributaryStores
         }
     }
 
+    /// Values of the old type do not fit the table any more.
+    @Test func aTypeEndsTheHistory() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let things = { (type: String) in
+                """
+                [sources.s]
+                keep_history = true
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "item"
+                key = ["id"]
+                columns = { id = "@id", size = { path = "@size", type = "\(type)" } }
+
+                """
+            }
+            fixture.server.document("/a", "<all><item id='1' size='5'/></all>")
+            #expect(try await fixture.sync(things("text")).first?.error == nil)
+            let done = try Self.migrate(fixture, things("integer"))
+            #expect(done.map(\.endsHistory) == [true])
+            #expect(done.first?.changes.last?.contains("ends its history") == true)
+            #expect(try fixture.rows("SELECT tributary_operation FROM tributary_history_thing") == ["insert"])
+            fixture.server.document("/a", "<all><item id='1' size='6'/></all>")
+            #expect(try await fixture.sync(things("integer")).first?.counts == MergeCounts(updated: 1))
+            #expect(try fixture.rows("SELECT size + 1 FROM tributary_history_thing") == ["6"])
+            #expect(
+                try fixture.rows("SELECT history FROM tributary_run WHERE id = 1")
+                    == StoreKind.by(sqlite: ["0"], postgres: ["false"]))
+        }
+    }
+
     /// Runs from before the table got another key are undone as long as each row has the same values in it.
     @Test func undoBeforeAnotherKey() async throws {
         try await EngineFixture.with { (fixture) async throws in

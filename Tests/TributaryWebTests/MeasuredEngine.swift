@@ -44,8 +44,8 @@ struct MeasuredEngine: Sendable {
         metrics.refresh(now: now)
     }
 
-    func text(_ format: ExpositionFormat = .text) -> String {
-        String(decoding: Array(registry.exposition(format).joined()), as: UTF8.self)
+    func text() -> String {
+        String(decoding: Array(registry.exposition().joined()), as: UTF8.self)
     }
 
     /// The samples of a metric, as they are written.

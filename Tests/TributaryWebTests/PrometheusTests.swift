@@ -114,10 +114,9 @@ import TributaryWeb
         try await withStubServer { (server) async throws in
             try await withTemporaryFolder { (folder) async throws in
                 let engine = MeasuredEngine(sources: 9, perSource: isPerSource)
-                server.route("/metrics") { request in
+                server.route("/metrics") { _ in
                     engine.work()
-                    let format = ExpositionFormat(accept: request.headers["accept"])
-                    return StubServer.response(200, engine.text(format), ["Content-Type": format.contentType])
+                    return StubServer.response(200, engine.text(), ["Content-Type": Exposition.contentType])
                 }
                 let rules = Documents.path("prometheus-alerts.yml")
                 let file = try folder.write(

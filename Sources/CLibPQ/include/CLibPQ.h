@@ -35,7 +35,6 @@ typedef enum {
     PQTRANS_UNKNOWN,
 } PGTransactionStatusType;
 
-typedef enum { PQ_PIPELINE_OFF, PQ_PIPELINE_ON, PQ_PIPELINE_ABORTED } PGpipelineStatus;
 
 typedef struct pgNotify {
     char *relname;
@@ -61,7 +60,6 @@ typedef struct {
     CALL(PGconn *, PQconnectdbParams, (const char *const *keywords, const char *const *values, int expandsName), (keywords, values, expandsName)) \
     CALL(PGconn *, PQconnectStartParams, (const char *const *keywords, const char *const *values, int expandsName), (keywords, values, expandsName)) \
     CALL(void, PQfinish, (PGconn *connection), (connection)) \
-    CALL(void, PQreset, (PGconn *connection), (connection)) \
     CALL(PQconninfoOption *, PQconninfo, (PGconn *connection), (connection)) \
     CALL(PQconninfoOption *, PQconninfoParse, (const char *string, char **message), (string, message)) \
     CALL(void, PQconninfoFree, (PQconninfoOption *options), (options)) \
@@ -71,7 +69,6 @@ typedef struct {
     CALL(int, PQserverVersion, (const PGconn *connection), (connection)) \
     CALL(int, PQbackendPID, (const PGconn *connection), (connection)) \
     CALL(int, PQsocket, (const PGconn *connection), (connection)) \
-    CALL(int, PQsslInUse, (PGconn *connection), (connection)) \
     CALL(char *, PQhost, (const PGconn *connection), (connection)) \
     CALL(char *, PQport, (const PGconn *connection), (connection)) \
     CALL(char *, PQdb, (const PGconn *connection), (connection)) \
@@ -98,8 +95,6 @@ typedef struct {
     CALL(int, PQenterPipelineMode, (PGconn *connection), (connection)) \
     CALL(int, PQexitPipelineMode, (PGconn *connection), (connection)) \
     CALL(int, PQpipelineSync, (PGconn *connection), (connection)) \
-    CALL(int, PQsendFlushRequest, (PGconn *connection), (connection)) \
-    CALL(PGpipelineStatus, PQpipelineStatus, (const PGconn *connection), (connection)) \
     CALL(void, PQclear, (PGresult *result), (result)) \
     CALL(ExecStatusType, PQresultStatus, (const PGresult *result), (result)) \
     CALL(char *, PQresultErrorMessage, (const PGresult *result), (result)) \

@@ -4,10 +4,6 @@ import NIOCore
 enum AnswerError: Error, Equatable, CustomStringConvertible {
     /// The connection had served an earlier request and ended before the first byte of this answer.
     case closedBeforeAnswer
-    /// The server closes the connection, and reports that it has not processed the request (RFC 9113, section 6.8).
-    case unprocessed
-    /// The server refused the request before it processed it (RFC 9113, section 8.7).
-    case refused
     /// The connection had served an earlier request, and the received bytes belong to no request.
     case leftOver
     /// An invalid status: not a number, or not from 100 to 999.
@@ -25,8 +21,6 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .closedBeforeAnswer: "the server closed a kept-alive connection instead of answering"
-        case .unprocessed: "the server repeatedly closed the connection before it accepted the request (GOAWAY)"
-        case .refused: "the server repeatedly refused the request (REFUSED_STREAM)"
         case .leftOver: "a kept-alive connection brought bytes that are not a response"
         case .status: "the response's status is not a number from 100 to 999"
         case .switchesProtocols: "the response's status is 101, but no other protocol was requested"

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
-import NIOHTTP2
 
 /// Adds our handlers to async-http-client's connections, before its own.
 struct Connections: Sendable {
@@ -16,16 +15,6 @@ struct Connections: Sendable {
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
                 try pipeline.addHandler(bytes, position: .before(encoder))
                 try pipeline.addHandler(HTTP1Answers(bytes: bytes, correlation: correlation), position: .after(decoder))
-            }
-        }
-        configuration.http2ConnectionDebugInitializer = { channel in
-            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(HTTP2Uses()) }
-        }
-        configuration.http2StreamChannelDebugInitializer = { [correlation] channel in
-            channel.eventLoop.makeCompletedFuture {
-                let uses = try channel.parent?.pipeline.syncOperations.handler(type: HTTP2Uses.self)
-                try channel.pipeline.syncOperations.addHandler(
-                    HTTP2Answers(correlation: correlation, uses: uses), position: .first)
             }
         }
     }

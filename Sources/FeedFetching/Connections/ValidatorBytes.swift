@@ -19,15 +19,8 @@ struct ValidatorBytes {
     private var name: [UInt8] = []
     private var isInterim = false
 
-    /// Returns the text for a received field's bytes, from their decoding as UTF-8; nil if the decoding lost bytes.
-    static func text(decoded value: String) -> String? {
-        if value.utf8.allSatisfy({ $0 < 0x80 }) { return value }
-        guard !value.unicodeScalars.contains("\u{FFFD}") else { return nil }
-        return String(String.UnicodeScalarView(value.utf8.map { Unicode.Scalar($0) }))
-    }
-
-    /// Returns the bytes for such a text; nil if a character is not in ISO 8859-1.
-    static func bytes(of text: some StringProtocol) -> [UInt8]? {
+    /// Returns the bytes of a text in ISO 8859-1; nil if a character is not in it.
+    private static func bytes(of text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
             guard let byte = UInt8(exactly: scalar.value) else { return nil }

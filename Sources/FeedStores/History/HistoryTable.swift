@@ -19,28 +19,10 @@ package enum HistoryTable {
 
     package static func name(of table: String) -> String { prefix + table }
 
-    /// The name of a history that ended when a column of the table got another type.
-    package static func formerName(of table: String, _ number: Int) -> String { "\(formerPrefix)\(number)_\(table)" }
+    /// A pattern of LIKE for the names of histories in any case, with `\\` as the escape character.
+    package static let pattern = prefix.replacing("_", with: "\\_") + "%"
 
-    private static let formerPrefix = "tributary_former"
-
-    /// Returns true for the name of a history that has ended.
-    package static func isFormer(_ name: String) -> Bool { table(ofFormer: name) != nil }
-
-    /// Returns the table of a history that has ended; nil for other names.
-    package static func table(ofFormer name: String) -> String? {
-        guard name.hasPrefix(formerPrefix) else { return nil }
-        let rest = name.dropFirst(formerPrefix.count)
-        let table = rest.drop(while: \.isWholeNumber)
-        guard table.startIndex > rest.startIndex, table.first == "_" else { return nil }
-        return String(table.dropFirst())
-    }
-
-    /// A pattern of LIKE for the names of all tables that may be histories, with `\\` as the escape character.
-    package static let patterns = [prefix, formerPrefix].map { $0.replacing("_", with: "\\_") + "%" }
-
-    /// Returns true for the name of a history, of a table that changes or of one that has ended.
-    package static func isHistory(_ name: String) -> Bool { name.hasPrefix(prefix) || isFormer(name) }
+    package static func isHistory(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
     /// The columns that are not the table's own.
     package static let ownColumns = [id, run, operation, row, after, width]

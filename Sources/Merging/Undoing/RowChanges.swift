@@ -41,13 +41,11 @@ package struct RowChanges {
     /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
     package func report(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         try catalog.fixTexts()
-        // Runs of an ended history cannot be undone, but are still listed.
-        let former = try catalog.former()
-        let shapes = try (catalog.histories() + former).filter { shape in
+        let shapes = try catalog.histories().filter { shape in
             query.table.map { $0.lowercased() == shape.stored.name.lowercased() } ?? true
         }
         var passed = query.passedOver
-        for run in try ledger.runs.withHistory(query, or: former.map(\.sql)) {
+        for run in try ledger.runs.withHistory(query, or: []) {
             var after = query.after.flatMap { $0.run == run.run ? $0 : nil }
             let begin = after.map { place in shapes.firstIndex { $0.sql == place.history } ?? shapes.endIndex } ?? 0
             for shape in shapes[begin...] {
@@ -141,7 +139,7 @@ package struct RowChanges {
         var entries = try keptEntries(run, shape, width, where: isRead, name: name)
         // For rows with another key, only the history's own values are known.
         var found = shape.hasIdentity ? try nextEntries(shape, width, where: isRead) : [:]
-        if shape.hasIdentity, shape.history.formerTable == nil, found.count < entries.count {
+        if shape.hasIdentity, found.count < entries.count {
             found.merge(try storedRows(shape, width, where: isRead)) { next, _ in next }
         }
         for index in entries.indices {

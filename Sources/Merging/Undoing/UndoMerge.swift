@@ -76,10 +76,8 @@ package struct UndoMerge {
     /// Finds the tables whose rows the undone runs have changed, and checks that the old rows fit into them.
     private func undoneTables() throws -> [HistoryShape] {
         for history in try driver.histories.names() {
-            guard let table = history.table, try driver.table(table) == nil, try isConcerned(history.sql) else {
-                continue
-            }
-            throw undo.missing(table)
+            guard try driver.table(history.table) == nil, try isConcerned(history.sql) else { continue }
+            throw undo.missing(history.table)
         }
         return try driver.histories.histories().filter { table in
             guard try isConcerned(table.sql) else { return false }

@@ -28,13 +28,13 @@ struct PostgresHistories: HistoryCatalog {
     func names() throws -> [HistoryName] {
         let names = try connection.execute(
             """
-            SELECT n.nspname, c.relname FROM \(Self.all) WHERE c.relname LIKE ANY ($1)
+            SELECT n.nspname, c.relname FROM \(Self.all) WHERE c.relname LIKE $1
                 AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'DELETE') ORDER BY c.relname
-            """, [.textArray(try PostgresTextArray(HistoryTable.patterns))]
+            """, [.text(HistoryTable.pattern)]
         ).map { HistoryName(schema: $0.string(0) ?? "", name: $0.string(1) ?? "") }
             .filter { HistoryTable.isHistory($0.name) }
         // All at once.
-        try tables?.load(names.compactMap { $0.table ?? $0.formerTable })
+        try tables?.load(names.map(\.table))
         return names
     }
 
@@ -102,20 +102,7 @@ struct PostgresHistories: HistoryCatalog {
         try connection.execute("ALTER TABLE \(history.sql) ADD COLUMN \(column.sql) \(column.definition)\(constant)")
     }
 
-    func rename(_ history: HistoryName, to name: String) throws {
-        try connection.execute("ALTER TABLE \(history.sql) RENAME TO \(name.postgresIdentifier)")
-    }
-
-    func drop(_ history: HistoryName) throws {
-        do {
-            try connection.inSavepoint {
-                try connection.execute("LOCK TABLE \(history.sql) IN ACCESS EXCLUSIVE MODE NOWAIT")
-                try connection.execute("DROP TABLE \(history.sql)")
-            }
-        } catch let error as PostgresError where error.kind == .statement {
-            // It is in use, or something depends on it.
-        }
-    }
+    func drop(_ history: HistoryName) throws { try connection.execute("DROP TABLE \(history.sql)") }
 
     // MARK: - Values
 

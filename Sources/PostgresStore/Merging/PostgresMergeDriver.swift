@@ -182,7 +182,7 @@ extension StagedStack {
     }
 }
 
-/// Values that rows have for a moment, while others take their own.
+/// Unique values that rows give up for a moment, while others take them.
 extension PostgresMergeDriver {
     func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool {
         let own = table.keyColumns.isEmpty ? 0 : 1
@@ -197,11 +197,7 @@ extension PostgresMergeDriver {
         do {
             return try connection.inSavepoint(body)
         } catch let error as PostgresError where error.isAboutRows {
-            // Another value might do: one that the foreign keys, the checks and the type accept.
             return false
         }
     }
-
-    // The rows are found by their keys.
-    func noteVacated(_ rows: Vacating, _ list: RowList, _ values: [(column: String, value: SQLText)]) {}
 }

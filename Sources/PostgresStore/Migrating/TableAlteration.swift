@@ -61,6 +61,8 @@ struct TableAlteration {
             key, of: table, definition, replaces: replacesKey, isNew: !added.isEmpty, number: number, connection)
         migration = TableMigration(
             table: table.name, columns: changed, key: key, added: added, number: number,
+            endsHistory: try !changed.isEmpty
+                && HistoryShape(PostgresHistories(connection: connection), of: table) != nil,
             statements: ["BEGIN"] + detaching + conversions.map(\.statement) + adding + keys + attaching + ["COMMIT"])
     }
 

@@ -49,20 +49,11 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///     and running `schema_after` take one of their own for a moment.
     ///   - settlingTime: how long to wait for a server that was lost during a COMMIT.
     /// - Throws: ``StoreError`` naming the server, and what to do.
-    package init(
+    package convenience init(
         url: String, workFolder: String, schema: String? = nil, connections limit: Int = defaultConnections,
         settlingTime: Duration = .seconds(30)
     ) throws {
-        connectionString = url
-        self.settlingTime = settlingTime
-        planning = nil
-        leases = Leases(since: .now)
-        scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url, limit: limit)
-        leaseConnections = ConnectionPool(url, limit: 1)
-        commitThreads = CommitThreads(connections: limit)
-        description = try Self.opening(url) { connection in
-            try Self.check(connection)
+        try self.init(url, workFolder, connections: limit, settlingTime: settlingTime) { connection in
             try Self.checkWriting(connection)
             try OwnMigrations.checkAge(connection)
             if try schema != nil || !OwnMigrations.areComplete(connection) {
@@ -71,6 +62,25 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
                     return schema != nil
                 }
             }
+        }
+    }
+
+    /// - Parameter prepare: checks and completes the database by a connection that is closed afterwards.
+    private init(
+        _ url: String, _ workFolder: String, connections limit: Int = defaultConnections,
+        settlingTime: Duration = .zero, planning: PlanSpace? = nil, _ prepare: (PostgresConnection) throws -> Void
+    ) throws {
+        connectionString = url
+        self.settlingTime = settlingTime
+        self.planning = planning
+        leases = Leases(since: .now)
+        scratch = WorkFolder(leases.holder, in: workFolder)
+        connections = ConnectionPool(url, limit: limit)
+        leaseConnections = ConnectionPool(url, limit: 1)
+        commitThreads = CommitThreads(connections: limit)
+        description = try Self.opening(url) { connection in
+            try Self.check(connection)
+            try prepare(connection)
         }
     }
 
@@ -89,17 +99,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// Opens an existing store for reading: creates nothing, and may connect to a standby.
     ///
     /// - Throws: ``StoreError``, also if the database lacks Tributary's tables.
-    package init(readingAt url: String, workFolder: String) throws {
-        connectionString = url
-        settlingTime = .zero
-        planning = nil
-        leases = Leases(since: .now)
-        scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url, limit: Self.defaultConnections)
-        leaseConnections = ConnectionPool(url, limit: 1)
-        commitThreads = CommitThreads(connections: Self.defaultConnections)
-        description = try Self.opening(url) { connection in
-            try Self.check(connection)
+    package convenience init(readingAt url: String, workFolder: String) throws {
+        try self.init(url, workFolder) { connection in
             try OwnMigrations.checkAge(connection)
             guard try OwnMigrations.areComplete(connection) else {
                 throw StoreError.cannotOpen(
@@ -117,17 +118,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// is rolled back.
     ///
     /// - Throws: ``StoreError``, also where Tributary's tables are those of another version.
-    package init(planningAt url: String, workFolder: String, in space: PlanSpace) throws {
-        connectionString = url
-        settlingTime = .zero
-        planning = space
-        leases = Leases(since: .now)
-        scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url, limit: Self.defaultConnections)
-        leaseConnections = ConnectionPool(url, limit: 1)
-        commitThreads = CommitThreads(connections: Self.defaultConnections)
-        description = try Self.opening(url) { connection in
-            try Self.check(connection)
+    package convenience init(planningAt url: String, workFolder: String, in space: PlanSpace) throws {
+        try self.init(url, workFolder, planning: space) { connection in
             try Self.checkWriting(connection)
             try OwnMigrations.checkAge(connection)
             if try OwnMigrations.exist(connection), try !OwnMigrations.areComplete(connection) {

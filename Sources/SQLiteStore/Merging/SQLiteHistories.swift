@@ -15,13 +15,11 @@ struct SQLiteHistories: HistoryCatalog {
     var session: any SQLSession { db }
 
     func names() throws -> [HistoryName] {
-        let isHistory = HistoryTable.patterns.map { "name LIKE \($0.sqlLiteral) ESCAPE '\\'" }
-        return try String.fetchAll(
+        try String.fetchAll(
             db,
             sql: """
-                SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (\(isHistory.joined(separator: " OR ")))
-                ORDER BY name
-                """
+                SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '\\' ORDER BY name
+                """, arguments: [HistoryTable.pattern]
         ).filter(HistoryTable.isHistory).map { HistoryName(schema: "main", name: $0) }
     }
 
@@ -81,16 +79,6 @@ struct SQLiteHistories: HistoryCatalog {
         /'(?:[^']|'')*'|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|NULL|TRUE|FALSE|[xX]'[0-9a-fA-F]*'/
     }
 
-    func rename(_ history: HistoryName, to name: String) throws {
-        let new = name.sqlIdentifier
-        try db.execute(
-            sql: """
-                DROP INDEX main.\(history.runIndex); DROP INDEX main.\(history.keyIndex);
-                ALTER TABLE \(history.sql) RENAME TO \(new);
-                CREATE INDEX main.\("tributary_run_of_\(name)".sqlIdentifier) ON \(new) (\(HistoryTable.run))
-                """)
-    }
-
     func drop(_ history: HistoryName) throws { try db.execute(sql: "DROP TABLE \(history.sql)") }
 
     // Values have no text here, but their own types.
@@ -104,6 +92,6 @@ struct SQLiteHistories: HistoryCatalog {
 
 extension HistoryName {
     // Names that no table's history has.
-    fileprivate var runIndex: String { "tributary_run_of_\(table ?? name)".sqlIdentifier }
-    fileprivate var keyIndex: String { "tributary_key_of_\(table ?? name)".sqlIdentifier }
+    fileprivate var runIndex: String { "tributary_run_of_\(table)".sqlIdentifier }
+    fileprivate var keyIndex: String { "tributary_key_of_\(table)".sqlIdentifier }
 }

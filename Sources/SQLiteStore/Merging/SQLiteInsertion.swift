@@ -5,8 +5,7 @@ import GRDB
 import Merging
 import StoreSQL
 
-/// New rows. The rows that the table has afterwards are reported and written to the changelog: a trigger, or a
-/// conflict clause of the table, may drop some.
+/// New rows. The rows that the table has afterwards are reported and written to the changelog: a trigger may drop some.
 extension SQLiteMergeDriver {
     func insert(_ rows: Insertion, in merge: MergeContext) throws -> Int {
         let table = rows.part.table
@@ -28,9 +27,6 @@ extension SQLiteMergeDriver {
             """
         let conflicts = UniqueConflicts(merge, in: table, of: rows.table)
         func write() throws -> Int {
-            try deleteReplaced(by: rows.part, rows.table, from: rows.rows, in: merge) {
-                try db.execute(cached: insertion, arguments)
-            }
             let execute = { try self.execute(insertion, arguments, of: rows.count, into: rows.part) }
             guard let images = beforeImages else { return try execute() }
             return try noting(rows, images, execute)
@@ -38,7 +34,7 @@ extension SQLiteMergeDriver {
         guard case .key = table.identity else { return try insert(rows, conflicts, in: merge, write) }
         let inserted = try conflicts.resolving(write)
         var written = rows.ordered
-        if inserted != rows.count || table.table.hasConflictClause {
+        if inserted != rows.count {
             let isThere = "EXISTS (SELECT 1 FROM \(table.qualifiedTable) m WHERE \(table.matches("m", "s")))"
             written = "(SELECT s.* FROM \(rows.ordered)) s WHERE \(isThere)"
         }

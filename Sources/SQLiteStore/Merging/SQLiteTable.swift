@@ -78,16 +78,5 @@ struct SQLiteColumn: StoredColumn {
 
     func value(_ alias: String, comparedWith other: any StoredColumn) -> String { "\(alias).\(sql)" }
 
-    func vacancy(in table: any StoredTable, token: String) -> Vacancy? {
-        let isStrict = table.info.isStrict
-        if name.lowercased() == table.info.generatedKey?.lowercased() || isStrict && column.stagedType == "INTEGER" {
-            return .number(-(1 << 61)...1 << 61)
-        }
-        // Beyond this limit, a real number cannot represent each integer.
-        if isStrict, column.stagedType == "REAL" { return .number(-(1 << 52)...1 << 52) }
-        let text = "('tributary \(token) ' || g.id)"
-        return .value(isStrict && column.stagedType == "TEXT" ? text : "CAST(\(text) AS BLOB)")
-    }
-
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue { row.storedValue(index) }
 }

@@ -9,24 +9,13 @@ import StoreSQL
 extension SQLiteMergeDriver {
     func update(_ rows: Difference, of remaining: ArraySlice<Difference>, in merge: MergeContext) throws -> Int {
         let table = rows.table
-        let hasConflictClause = table.table.hasConflictClause
         let lastChange = try db.lastChange()
         try logUpdate(of: rows, in: merge)
-        let known = "\(rows.rows(dialect)) WHERE NOT d.is_new"
         let statement = try updateStatement(rows, mark: merge.deletionMark(of: rows.stored))
         let conflicts = UniqueConflicts(merge, in: table, of: rows.stored, remaining: remaining)
-        let updated = try conflicts.resolving(first: hasConflictClause) {
-            try deleteReplaced(by: rows.part, rows.stored, from: known, in: merge) {
-                try db.execute(cached: statement)
-            }
+        let updated = try conflicts.resolving {
             try db.execute(cached: statement)
             return db.changesCount
-        }
-        guard !hasConflictClause || updated == rows.updated else {
-            throw StoreError(
-                .constraint,
-                "table '\(table.table.name)': a row cannot have its new value in a UNIQUE column, because a row that the "
-                    + "feed does not have holds it")
         }
         if updated < rows.updated { try removeUnwritten(rows, in: merge, after: lastChange) }
         return updated
@@ -71,9 +60,8 @@ extension SQLiteMergeDriver {
             """
     }
 
-    /// Returns the table of the rows that a difference updates, by their current row ids.
-    @discardableResult
-    func changedRows(_ difference: Difference) throws -> String {
+    /// Returns the table of the rows that a difference updates, by their row ids.
+    private func changedRows(_ difference: Difference) throws -> String {
         let changed = try makeTable(
             "changed_\(difference.number)", "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
         try db.execute(

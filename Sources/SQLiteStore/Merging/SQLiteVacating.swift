@@ -5,38 +5,13 @@ import GRDB
 import Merging
 import StoreSQL
 
-/// Values that rows have for a moment, while others take their own.
+/// Unique values that rows give up for a moment, while others take them.
 extension SQLiteMergeDriver {
     // Only a statement that fails for a unique value costs anything.
     func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool { true }
 
     func vacating(_ body: () throws -> Bool) throws -> Bool {
-        try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        let result = Result { try body() }
-        do {
-            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-            // The connection outlives the commit that is being stopped, so the pragma must be reset.
-            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
-        }
-        do {
-            return try result.get()
-        } catch let error as DatabaseError where error.isAboutValues {
-            return false
-        }
-    }
-
-    func noteVacated(_ rows: Vacating, _ list: RowList, _ values: [(column: String, value: SQLText)]) throws {
-        guard case .updated(let difference) = rows, list.table.rowID != nil else { return }
-        if let rowID = values.first(where: { $0.column == list.table.info.generatedKey?.sqlIdentifier }) {
-            // Their targets are now the new row ids.
-            try execute(
-                ("""
-                UPDATE \(difference.name) SET target = (SELECT \(rowID.value) FROM \(list.name) g WHERE g.k0 = target)
-                WHERE target IN (SELECT k0 FROM \(list.name))
-                """ as SQLText).once)
-        }
-        try changedRows(difference)
+        do { return try body() } catch let error as DatabaseError where error.isAboutValues { return false }
     }
 
     func uniqueColumns(of table: any StoredTable) throws -> Set<String> {
@@ -69,7 +44,7 @@ extension SQLiteMergeDriver {
 }
 
 extension DatabaseError {
-    /// True if the statement might succeed with another value.
+    /// True if the table refuses a value: by a constraint, a type or a trigger.
     fileprivate var isAboutValues: Bool {
         !breaksForeignKey
             && [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(resultCode.primaryResultCode)

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import GRDB
 
 /// A table that is created again as declared, with the rows, indexes and triggers of the old one.
@@ -108,6 +109,7 @@ struct TableRebuild {
             + (try Self.sql(of: info, "index", db)) + (try Self.sql(of: info, "trigger", db)) + indexes
         migration = TableMigration(
             table: info.name, columns: columns, key: key, added: added, number: number,
+            endsHistory: try !columns.isEmpty && db.tableExists(HistoryTable.name(of: info.name), in: "main"),
             statements: [
                 "PRAGMA foreign_keys = OFF", "PRAGMA legacy_alter_table = ON", "BEGIN IMMEDIATE", creation, copy,
             ]

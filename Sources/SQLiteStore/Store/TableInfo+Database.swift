@@ -10,21 +10,22 @@ struct TableList: Sendable {
         var type: String
         var hasRowID: Bool
         var isStrict: Bool
-        var hasConflictClause: Bool
+        var conflictClause: String?
     }
 
     private let entries: [String: Entry]
 
     /// - Parameter table: the only one that is read; nil for all.
     init(_ db: Database, schema: String, of table: String? = nil) throws {
-        let conflicts = Set(
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT name, sql FROM \(schema).sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%'
-                    AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
-                    """, arguments: [table]
-            ).filter { TableSQL.hasConflictClause($0["sql"]) }.map { $0["name"] as String })
+        let mentioning = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM \(schema).sqlite_schema WHERE type = 'table' AND sql LIKE '%CONFLICT%'
+                AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
+                """, arguments: [table])
+        let conflicts = Dictionary(
+            mentioning.map { ($0["name"] as String, TableSQL.conflictClause(in: $0["sql"])) },
+            uniquingKeysWith: { first, _ in first })
         let listed = try Row.fetchAll(
             db,
             sql: "SELECT name, type, wr, strict FROM pragma_table_list\(table == nil ? "" : "(?2)") WHERE schema = ?1",
@@ -34,7 +35,7 @@ struct TableList: Sendable {
                 let name: String = row["name"]
                 let entry = Entry(
                     name: name, type: row["type"], hasRowID: (row["wr"] ?? 0) == 0, isStrict: (row["strict"] ?? 0) != 0,
-                    hasConflictClause: conflicts.contains(name))
+                    conflictClause: conflicts[name] ?? nil)
                 return (Self.folded(name), entry)
             }, uniquingKeysWith: { first, _ in first })
     }
@@ -93,6 +94,6 @@ extension TableInfo {
         self.init(
             name: listed?.name ?? table, kind: listed?.type ?? "table", columns: columns, primaryKey: primaryKey,
             generatedKey: isAlias ? primaryKey[0] : nil, uniqueIndexes: uniqueIndexes, foreignKeys: foreignKeys,
-            isStrict: isStrict, hasConflictClause: listed?.hasConflictClause ?? false, hasRowID: hasRowID)
+            isStrict: isStrict, conflictClause: listed?.conflictClause, hasRowID: hasRowID)
     }
 }

@@ -112,13 +112,14 @@ struct TableSQL {
         return true
     }
 
-    /// Returns true if a CREATE TABLE statement has a constraint with another conflict clause than the usual ABORT.
-    static func hasConflictClause(_ sql: String) -> Bool {
+    /// Returns the first conflict clause of a CREATE TABLE statement other than the usual ABORT; nil without one.
+    static func conflictClause(in sql: String) -> String? {
         let tokens = Token.all(in: sql).filter { !$0.isSpace }
         let words = tokens.map { $0.isWord ? $0.text.uppercased() : "" }
-        return words.indices.dropLast(2).contains { index in
+        let first = words.indices.dropLast(2).first { index in
             words[index] == "ON" && words[index + 1] == "CONFLICT" && words[index + 2] != "ABORT"
         }
+        return first.map { "ON CONFLICT \(words[$0 + 2])" }
     }
 
     // MARK: - Items

@@ -6,20 +6,16 @@ package struct MetricDefinition: Sendable {
     package var kind: Kind
     /// The names of the labels. The label `source` is omitted if series per source are disabled.
     package var labels: [String]
-    /// The base unit at the end of the name, before `_total`; nil without one.
-    package var unit: String?
     package var help: String
     /// The upper bounds of a histogram's buckets.
     package var buckets: [Double]
 
     private init(
-        _ name: String, _ kind: Kind, _ labels: [String] = [], unit: String? = nil, buckets: [Double] = [],
-        _ help: String
+        _ name: String, _ kind: Kind, _ labels: [String] = [], buckets: [Double] = [], _ help: String
     ) {
         self.name = "tributary_" + name
         self.kind = kind
         self.labels = labels
-        self.unit = unit
         self.help = help
         self.buckets = buckets
     }
@@ -32,15 +28,15 @@ extension MetricDefinition {
         "runs_total", .counter, ["source", "outcome"],
         "Finished runs, by outcome: committed, unchanged, not_due, discarded, blocked, cancelled.")
     static let lastSuccess = Self(
-        "last_success_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "last_success_timestamp_seconds", .gauge, ["source"],
         "When the last committed or unchanged run ended, in seconds since 1970.")
     static let nextDue = Self(
-        "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "next_due_timestamp_seconds", .gauge, ["source"],
         "When the source is due next, in seconds since 1970; +Inf if it is no longer fetched.")
     static let failures = Self(
         "consecutive_failures", .gauge, ["source"], "Discarded and blocked runs since the last good one.")
     static let failingSince = Self(
-        "failing_since_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "failing_since_timestamp_seconds", .gauge, ["source"],
         "When the first of the consecutive failed runs began, in seconds since 1970.")
     static let blocked = Self("blocked", .gauge, ["source"], "1 if a run of the source waits for accept.")
     static let paused = Self("paused", .gauge, ["source"], "1 if the source waits for resume.")
@@ -54,33 +50,30 @@ extension MetricDefinition {
     static let rows = Self(
         "rows_total", .counter, ["source", "operation"], "Committed rows: insert, update, delete.")
     static let received = Self(
-        "received_bytes_total", .counter, ["source"], unit: "bytes",
-        "Received bytes of bodies, before decompression.")
+        "received_bytes_total", .counter, ["source"], "Received bytes of bodies, before decompression.")
     static let runDuration = Self(
-        "run_duration_seconds", .histogram, unit: "seconds",
-        buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+        "run_duration_seconds", .histogram, buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
         "Duration of runs that sent a request.")
     static let commitDuration = Self(
-        "commit_duration_seconds", .histogram, unit: "seconds",
+        "commit_duration_seconds", .histogram,
         buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10, 30, 60],
         "Duration of commits of rows, including the wait for other commits.")
     static let httpRequests = Self(
         "http_requests_total", .counter, ["code"],
         "HTTP requests for sources, by status; 'none' without a response.")
     static let schedulerLag = Self(
-        "scheduler_lag_seconds", .gauge, unit: "seconds",
+        "scheduler_lag_seconds", .gauge, [],
         "The longest time that a due source has been waiting for its run; 0 if no source is waiting.")
     static let running = Self("running", .gauge, [], "Runs in progress.")
     static let waiting = Self("waiting", .gauge, [], "Due sources that wait for a slot.")
     static let storeBytes = Self(
-        "store_bytes", .gauge, unit: "bytes",
-        "Size of the store's file and log; on a server, of its database.")
+        "store_bytes", .gauge, [], "Size of the store's file and log; on a server, of its database.")
     static let healthy = Self(
         "healthy", .gauge, ["check"], "1 if the check of /healthz succeeds: scheduler, store; else 0.")
     static let hookLagRuns = Self(
         "hook_lag_runs", .gauge, ["hook"], "Runs that a hook has yet to receive; at most 10000.")
     static let hookLagSeconds = Self(
-        "hook_lag_seconds", .gauge, ["hook"], unit: "seconds",
+        "hook_lag_seconds", .gauge, ["hook"],
         "Age of the oldest run that a hook has yet to receive; 0 without such a run.")
     static let hookFailures = Self(
         "hook_consecutive_failures", .gauge, ["hook"], "Failed attempts to deliver the hook's next event.")

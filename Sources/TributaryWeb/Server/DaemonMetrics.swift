@@ -40,6 +40,6 @@ extension PrometheusRegistry {
 
 extension MetricDescription {
     init(_ definition: MetricDefinition) {
-        self.init(name: definition.name, help: definition.help, unit: definition.unit, buckets: definition.buckets)
+        self.init(name: definition.name, help: definition.help, buckets: definition.buckets)
     }
 }

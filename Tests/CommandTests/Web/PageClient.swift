@@ -19,10 +19,17 @@ struct PageClient: Sendable {
         try await send("GET", path, headers)
     }
 
+    /// Presses a button; again while the daemon says that the source is running, because the rows of a run can be read
+    /// before the run has ended.
+    ///
     /// - Parameter origin: the page that the button is on; the daemon's own for nil.
     func post(_ path: String, origin: String? = nil, _ headers: [String: String] = [:]) async throws -> Answer {
         let origin = ["Origin": origin ?? "http://\(authority)", "Content-Length": "0"]
-        return try await send("POST", path, origin.merging(headers) { $1 })
+        while true {
+            let answer = try await send("POST", path, origin.merging(headers) { $1 })
+            guard answer.status == 503, answer.body.contains("Busy: try again") else { return answer }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     /// Sends the fields of a form, as a browser does from the daemon's own page.
