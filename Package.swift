@@ -215,7 +215,7 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores", "Ledger",
                 "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, "Cryptography",

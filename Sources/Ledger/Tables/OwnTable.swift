@@ -37,8 +37,8 @@ package struct OwnColumn: Sendable {
     }
 
     package let name: String
-    let type: ColumnType
-    let isNullable: Bool
+    package let type: ColumnType
+    package let isNullable: Bool
     let initial: Initial?
     package let scope: TableScope
     /// False if `move-store` leaves the column out.

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import Ledger
 import TributaryEngine
 
 /// The schemas of the answers, by the names that the OpenAPI document gives them.
@@ -10,30 +11,34 @@ enum AnswerSchemas {
             "inserted": .integer, "updated": .integer, "deleted": .integer, "unchanged": .integer, "replaced": .integer,
         ]),
         "SourceStatus": object(
-            [
-                "source": .string, "state": .choice(SourceCondition.allCases.map(\.rawValue)),
-                "outcome": .nullable(outcome), "last_run": .nullable(.time), "last_commit": .nullable(.time),
-                "next_due": .nullable(.time), "failures": .integer, "error": .nullable(.string),
-                "note": .nullable(.string), "failing_since": .nullable(.time), "last_good": .nullable(.time),
-                "stale": .boolean,
-                "wait": .nullable(
-                    object([
-                        "reason": .choice(SourceWait.Reason.allCases.map(\.rawValue)), "until": .nullable(.time),
-                    ])),
-            ],
+            Dictionary(
+                columns: "source", "last_run", "last_commit", "next_due", "error", "note", "failing_since", "last_good",
+                of: OwnTables.sources.table,
+                and: [
+                    "state": .choice(SourceCondition.allCases.map(\.rawValue)), "outcome": .nullable(outcome),
+                    "failures": .integer, "stale": .boolean,
+                    "wait": .nullable(
+                        object([
+                            "reason": .choice(SourceWait.Reason.allCases.map(\.rawValue)), "until": .nullable(.time),
+                        ])),
+                ]),
             optional: ["declared": .boolean, "daemon": .nullable(.string), "runner": .nullable(.string)]),
-        "HookStatus": object([
-            "hook": .string, "on": .array(.string), "sources": .array(.string), "state": .string,
-            "run": .nullable(.integer), "behind": .integer, "delivered_at": .nullable(.time), "attempts": .integer,
-            "next_attempt": .nullable(.time), "error": .nullable(.string),
-        ]),
+        "HookStatus": object(
+            Dictionary(
+                columns: "delivered_at", "attempts", "next_attempt", "error", of: OwnTables.hooks.table,
+                and: [
+                    "hook": .string, "on": .array(.string), "sources": .array(.string), "state": .string,
+                    "run": .nullable(.integer), "behind": .integer,
+                ])),
         "Request": object([
             "key": .string, "status": .nullable(.integer), "outcome": .choice(RequestOutcome.allCases.map(\.rawValue)),
             "bytes": .integer, "seconds": .number,
         ]),
         "Run": object(run, optional: runOptional),
         "RecordedRun": object(
-            run.merging(["run": .nullable(.integer), "started_at": .time, "restored": .nullable(.integer)]) { $1 },
+            Dictionary(
+                columns: "started_at", "restored", of: OwnTables.runs.table,
+                and: run.merging(["run": .nullable(.integer)]) { $1 }),
             optional: runOptional),
         "Change": object(
             [
@@ -113,11 +118,10 @@ enum AnswerSchemas {
 
     private static let outcome = JSONSchema.choice(RunOutcome.allCases.map(\.rawValue))
     private static let operation = JSONSchema.choice(ChangeReview.Row.Operation.allCases.map(\.rawValue))
-    private static let run: [String: JSONSchema] = [
-        "source": .string, "outcome": outcome, "inserted": .integer, "updated": .integer, "deleted": .integer,
-        "unchanged": .integer, "skipped": .integer, "bytes": .integer, "seconds": .number, "error": .nullable(.string),
-        "requests": .array(.named("Request")), "drift": .array(.named("Drift")),
-    ]
+    private static let run = Dictionary(
+        columns: "source", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds", "error",
+        of: OwnTables.runs.table,
+        and: ["outcome": outcome, "requests": .array(.named("Request")), "drift": .array(.named("Drift"))])
     private static let runOptional: [String: JSONSchema] = [
         "kind": .choice(RunKind.allCases.map(\.rawValue)), "note": .string,
     ]

@@ -1,3 +1,5 @@
+import Ledger
+
 /// A schema of JSON (JSON Schema, draft 2020-12), as far as answers need one. Fields are only ever added, so every object may
 /// have more than its schema names.
 indirect enum JSONSchema: Sendable {
@@ -54,5 +56,31 @@ extension JSONSchema: Encodable {
         case .map, .object: "object"
         case .any, .either, .named: nil
         }
+    }
+}
+
+extension [String: JSONSchema] {
+    /// Creates the schemas of an answer's fields that have the names and values of a table's columns.
+    ///
+    /// - Parameter others: the schemas of the other fields.
+    init(columns names: String..., of table: OwnTable, and others: [String: JSONSchema] = [:]) {
+        self = others
+        for column in table.columns where names.contains(column.name) { self[column.name] = JSONSchema(column) }
+    }
+}
+
+extension JSONSchema {
+    fileprivate init(_ column: OwnColumn) {
+        let schema: JSONSchema =
+            switch column.type {
+            case .text, .transaction: .string
+            case .integer: .integer
+            case .real: .number
+            case .boolean: .boolean
+            case .time: .time
+            case .texts: .array(.string)
+            case .json, .key: .any
+            }
+        self = column.isNullable ? .nullable(schema) : schema
     }
 }
