@@ -72,13 +72,18 @@ struct ConfigurationCheck {
         _ configuration: TributaryConfiguration
     ) async throws -> (problems: [String], notes: [String]) {
         let isOnServer = if case .server = configuration.store { true } else { false }
+        /// What the declarations alone show.
+        func unasked(_ note: String) throws -> (problems: [String], notes: [String]) {
+            let scopes = try Self.scopeConflicts([], program, configuration)
+            return (scopes.mistakes, configuration.locating(scopes.notes) + [note])
+        }
         if isOnServer, !asksServer {
-            return ([], ["the store on the server was not asked; check --store compares its tables"])
+            return try unasked("the store on the server was not asked; check --store compares its tables")
         }
         let existing: (any MainStore)?
         do {
             if isOnServer, try !configuration.hasStore() {
-                return ([], ["the database has no tables of Tributary's yet; the first run creates them"])
+                return try unasked("the database has no tables of Tributary's yet; the first run creates them")
             }
             existing = try configuration.openExistingTables()
         } catch let error as StoreError {
