@@ -91,9 +91,13 @@ struct ConfigurationCheck {
         }
         defer { try? existing?.close() }
         if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
-        return try await PrivateFolder.with("check") { folder in
+        var found = try await PrivateFolder.with("check") { folder in
             try Self.problemsOnTrial(existing, program, configuration, in: folder)
         }
+        if case .file(let path) = configuration.store, let missing = StoreError(folderOf: path) {
+            found.notes += configuration.locating(["\(configuration.file): store.path: \(missing)"])
+        }
+        return found
     }
 
     /// Compares the tables of a store on a server, which is left as it is, with the declarations.
