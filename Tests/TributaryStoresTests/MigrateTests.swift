@@ -183,6 +183,48 @@ import TributaryStores
         }
     }
 
+    /// The rows before the change do not fit the table any more, whether or not a run has committed since.
+    @Test func undoBeforeAnotherType() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func orders(_ type: String) -> String {
+                "[sources.s]\nkeep_history = true\n" + Self.orders(["price": type])
+            }
+            func undo(to run: Int64) async throws -> String {
+                let configuration = try fixture.configuration(orders("integer"))
+                let store = try #require(try configuration.openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                do {
+                    _ = try await UndoRun(
+                        "s", to: .run(run), in: store, declaration: configuration[source: "s"],
+                        parsers: EngineFixture.registry
+                    ).run()
+                    return ""
+                } catch let error as StoreError {
+                    return error.message
+                }
+            }
+            for price in 1...2 {
+                fixture.server.document("/a", "<orders><order number='1' price='\(price)'/></orders>")
+                #expect(try await fixture.sync(orders("text")).first?.error == nil)
+            }
+            #expect(try Self.migrate(fixture, orders("integer")).map(\.table) == ["purchase"])
+            let before = try await undo(to: 1)
+            #expect(
+                before.contains("the type of 'price' in table 'purchase' has changed since")
+                    && before.contains("only runs after that change can be"), "\(before)")
+            fixture.server.document("/a", "<orders><order number='1' price='3'/></orders>")
+            #expect(try await fixture.sync(orders("integer")).first?.counts.updated == 1)
+            let after = try await undo(to: 1)
+            #expect(
+                after.contains(
+                    "run 2 of source 's' kept no complete history, or the type of a column has changed since")
+                    && after.contains("can be undone to run 2 or a later one"), "\(after)")
+            #expect(try fixture.rows("SELECT price FROM purchase") == ["3"])
+            #expect(try await undo(to: 2) == "")
+            #expect(try fixture.rows("SELECT price FROM purchase") == ["2"])
+        }
+    }
+
     /// What uses a column is named before anything is changed.
     @Test func viewsOverAColumn() async throws {
         guard StoreKind.current == .postgres else { return }
