@@ -77,7 +77,7 @@ def serve(port):
 def configure(port, reload):
     """Each reload declares a few sources differently."""
     text = "[store]\npath = 'store.sqlite'\nhistory = '1d'\n[defaults]\ncache = '2s'\ntimeout = '5s'\n"
-    table = ("tables = [{ table = 'item', element = 'item', key = ['id'], sync = 'mirror', "
+    table = ("tables = [{ table = 'item', element = 'item', key = ['source', 'id'], sync = 'mirror', "
              "columns = { id = '@id', name = 'name' } }]\n")
     for number in range(sources):
         kind = KINDS[number % len(KINDS)]

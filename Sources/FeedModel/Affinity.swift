@@ -44,6 +44,9 @@ package enum Affinity: Sendable {
         case "INTEGER": self == .integer || self == .numeric
         case "REAL": self == .real || self == .numeric
         case "BLOB": self == .blob
+        // The types that a mapping creates for other numbers round decimals, which it declares by no type. Other types, such
+        // as NUMERIC, are the choice of the table's owner.
+        case "": !["INTEGER", "REAL"].contains(declaredType.uppercased())
         default: true
         }
     }

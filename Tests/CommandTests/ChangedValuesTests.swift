@@ -54,6 +54,25 @@ import Testing
         }
     }
 
+    /// A row that `migrate` has converted is not as its run left it, and no other program has been there.
+    @Test(.onEachStore) func changesBeforeAMigration() async throws {
+        try await with { (program, server) async throws in
+            for name in [1, 2] {
+                server.document("/a", "<a><item id='1' name='\(name)'/></a>")
+                #expect(try await program.run("sync", "--force").status == 0)
+            }
+            let file = URL(fileURLWithPath: program.arguments[1])
+            let typed = try String(contentsOf: file, encoding: .utf8).replacing(
+                "\"@name\"", with: "{ path = \"@name\", type = \"integer\" }")
+            try Data(typed.utf8).write(to: file)
+            #expect(try await program.run("migrate", "shop", "--yes").status == 0)
+            let changes = try await program.run("changes", "shop")
+            #expect(
+                changes.standardOutput.contains(
+                    "was id = \"1\", name = \"1\" (changed by another program or by migrate since)"), "\(changes)")
+        }
+    }
+
     @Test func changesAreLimited() async throws {
         try await with { (program, server) async throws in
             server.document("/a", "<a><item id='1' name='x'/><item id='2' name='x'/><item id='3' name='x'/></a>")

@@ -49,6 +49,36 @@ import TributaryEngine
         }
     }
 
+    /// A mistyped path makes no second, empty store.
+    @Test(.timeLimit(.minutes(5))) func noCommandMakesTheFolderOfAStore() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("<r><i id='1'/></r>", to: "a.xml")
+            try folder.write(
+                """
+                [store]
+                path = "none/deep/store.sqlite"
+                [[sources.s.requests]]
+                url = "file://\(folder.file("a.xml"))"
+                tables = [{ table = "t", element = "i", key = ["id"], columns = { id = "@id" } }]
+                """, to: "sources.toml")
+            let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            let reason =
+                "the store \(folder.file("none/deep/store.sqlite")) cannot be opened: the folder "
+                + "\(folder.file("none/deep")) does not exist; create it, or name another path"
+            for command in ["sync", "run"] {
+                let output = try await program.run(command)
+                #expect(output.status == 1 && output.standardError.contains(reason), "\(command): \(output)")
+            }
+            let check = try await program.run("check")
+            #expect(check.status == 0 && check.standardOutput.contains("store.path: \(reason)"), "\(check)")
+            #expect(!FileManager.default.fileExists(atPath: folder.file("none")))
+            try FileManager.default.createDirectory(
+                atPath: folder.file("none/deep"), withIntermediateDirectories: true)
+            #expect(try await program.run("sync").status == 0)
+            #expect(try await !program.run("check").standardOutput.contains("note: "))
+        }
+    }
+
     /// A file that the daemon cannot remove, as in a folder of another user's, is one request.
     @Test func aRequestThatCannotBeRemovedIsTakenOnce() async throws {
         try await withTemporaryFolder { (folder) async throws in

@@ -1,4 +1,5 @@
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 
@@ -50,11 +51,56 @@ import Testing
             Self.request("scope = { shop = \"a\" }", key: "\"id\""),
         ])
         #expect(same.status == 0, "\(same)")
+        let spelled = try await check([
+            Self.request("scope = { shop = \"a\" }", key: "\"id\""),
+            Self.request("scope = { Shop = \"a\" }", key: "\"id\""),
+        ])
+        #expect(spelled.status == 0, "\(spelled)")
         let constant = try await check([
             Self.request("scope = { shop = \"a\" }", key: "\"feed\", \"id\"", columns: ", feed = { value = \"x\" }"),
             Self.request("scope = { shop = \"b\" }", key: "\"feed\", \"id\"", columns: ", feed = { value = \"y\" }"),
         ])
         #expect(constant.status == 0, "\(constant)")
+    }
+
+    /// The declarations alone show it: no store is asked, and no row is written.
+    @Test(.onEachStore, .timeLimit(.minutes(5))) func aScopeOutsideOfTheKeyIsRefusedByAllThatWrites() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try await withTestStore(in: folder) { (store) async throws in
+                let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+                func write(key: String, south: String = "south") throws {
+                    let sources = [("a", "north"), ("b", south)].map { name, supplier in
+                        """
+                        [[sources.\(name).requests]]
+                        url = "file://\(folder.file("\(name).xml"))"
+                        sync = "mirror"
+                        scope = { supplier = "\(supplier)" }
+                        tables = [{ table = "offer", element = "p", key = [\(key)], columns = { sku = "@sku" } }]
+
+                        """
+                    }
+                    try folder.write(store.declaration + sources.joined(), to: "sources.toml")
+                }
+                for name in ["a", "b"] { try folder.write("<all><p sku='1'/></all>", to: "\(name).xml") }
+                try write(key: "\"sku\"")
+                for command in [["check"], ["check", "--store"], ["sync"], ["sync", "a"], ["plan", "a"], ["run"]] {
+                    let output = try await program.start(command).output()
+                    #expect(output.status == 78, "\(command): \(output)")
+                    #expect(
+                        output.standardError.contains(
+                            "error: sources.a.requests[1]: its scope names the column 'supplier' of table 'offer', which "
+                                + "is not part of the key (sku), and sources.b.requests[1] writes the table, too"),
+                        "\(command): \(output)")
+                }
+                try write(key: "\"supplier\", \"sku\"")
+                for command in [["check"], ["check", "--store"], ["sync"]] {
+                    let output = try await program.start(command).output()
+                    #expect(output.status == 0, "\(command): \(output)")
+                }
+                #expect(
+                    try store.rows("SELECT supplier, sku FROM offer ORDER BY supplier") == ["north|1", "south|1"])
+            }
+        }
     }
 
     @Test func aMirrorWithoutAScopeBesideAnotherWriter() async throws {

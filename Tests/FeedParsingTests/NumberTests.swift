@@ -40,17 +40,36 @@ import Testing
         }
     }
 
-    @Test(.onEachStore, arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
+    @Test(.onEachStore, arguments: ["NUMERIC", "FLOAT", "TEXT", "DECIMAL(10,2)", ""])
     func aColumnOfATableThatIsThereHoldsDecimals(type: String) async throws {
-        // Columns of PostgreSQL's have a type, and integers no fraction.
-        guard StoreKind.current == .sqlite || !["INTEGER", ""].contains(type) else { return }
+        // Columns of PostgreSQL's have a type, and a FLOAT is what a mapping creates for `real`.
+        guard StoreKind.current == .sqlite || !["FLOAT", ""].contains(type) else { return }
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(type));")
             fixture.server.document("/a", Self.offers(["9", "10.5"]))
             let mapping = Self.mapping("{ path = \".\", type = \"decimal\" }")
             #expect(try await fixture.sync(mapping).first?.error == nil)
-            #expect(try fixture.rows("SELECT price FROM offer ORDER BY id") == [type == "REAL" ? "9.0" : "9", "10.5"])
+            #expect(try fixture.rows("SELECT price FROM offer ORDER BY id") == [type == "FLOAT" ? "9.0" : "9", "10.5"])
             #expect(try await fixture.sync(mapping, mode: .full).first?.counts.unchanged == 2)
+        }
+    }
+
+    /// What the mapping creates for other numbers would round decimals, and drop their digits.
+    @Test(.onEachStore, arguments: ["REAL", "INTEGER"]) func aColumnThatRoundsTakesNoDecimals(type: String) async throws
+    {
+        try await EngineFixture.with { (fixture) async throws in
+            let column = StoreKind.by(
+                sqlite: type, postgres: type == "REAL" ? "double precision" : "bigint")
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(column));")
+            fixture.server.document("/a", Self.offers(["9"]))
+            let error = try await fixture.sync(Self.mapping("{ path = \".\", type = \"decimal\" }")).first?.error
+            #expect(
+                error?.contains(
+                    "the mapping gives column 'price' of table 'offer' the type "
+                        + StoreKind.by(sqlite: "decimal", postgres: "numeric") + ", and the store has it as \(column)")
+                    == true, "\(error ?? "none")")
+            let fitting = Self.mapping("{ path = \".\", type = \"\(type.lowercased())\" }")
+            #expect(try await fixture.sync(fitting).first?.counts.inserted == 1)
         }
     }
 

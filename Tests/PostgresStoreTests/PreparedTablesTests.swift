@@ -264,7 +264,16 @@ import Testing
                     ])
             #expect(
                 try refused("", "decimal")
-                    == ["bigint", "boolean", "date", "timestamp", "timestamptz", "time", "uuid", "jsonb"])
+                    == [
+                        "bigint", "double precision", "boolean", "date", "timestamp", "timestamptz", "time", "uuid",
+                        "jsonb",
+                    ])
+            #expect(
+                try refused("INTEGER", "integer")
+                    == [
+                        "double precision", "boolean", "date", "timestamp", "timestamptz", "time", "uuid", "jsonb",
+                        "text",
+                    ])
             #expect(
                 try refused("TEXT", "datetime")
                     == [

@@ -46,8 +46,8 @@ package struct Undo: Sendable {
         }
         throw StoreError(
             .history,
-            "run \(bare.number) of source '\(source)' kept no complete history; the source can be "
-                + "undone to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+            "run \(bare.number) of source '\(source)' kept no complete history, or the type of a column has changed since; "
+                + "the source can be undone to run \(bare.number) or a later one; keep_history = true keeps it from now on")
     }
 
     /// The error for changes that differ from the confirmed ones.
@@ -80,7 +80,7 @@ package struct Undo: Sendable {
         StoreError(
             .history,
             "the type of \(columns.map { "'\($0)'" }.joined(separator: ", ")) in table '\(table)' has changed since, so its "
-                + "former rows do not fit; nothing is undone")
+                + "former rows do not fit; nothing is undone, and only runs after that change can be")
     }
 
     /// The error for a table whose key differs from that of its history.

@@ -40,7 +40,7 @@ enum ColumnType: String {
         case .text: !isNumber && !isDay && !isTime && column.category != "B" && column.typeName != "bytea"
         case .integer: column.isInteger || column.typeName == "numeric" || column.category == "B"
         case .real: column.isFloat || column.typeName == "numeric"
-        case .decimal: isText || isNumber && column.typeName != "int8"
+        case .decimal: isText || isNumber && !["int8", "float8"].contains(column.typeName)
         case .boolean: isText || isNumber || column.category == "B"
         case .date: isText || isDay || isTime
         case .datetime: isText || isTime

@@ -27,7 +27,8 @@ extension TableDetails {
     func hasOtherType(than column: TableSchema.Column) -> Bool {
         guard let type = ColumnType(column), column.isDeclared, let found = self.column(column.name), !found.isGenerated
         else { return false }
-        return !type.fits(found)
+        // A number that is not declared as one may be a constant `true`.
+        return !type.fits(found) || column.word == ColumnType.integer.rawValue && found.category == "B"
     }
 
     private func refusedMark(of definition: TableSchema) -> [String] {

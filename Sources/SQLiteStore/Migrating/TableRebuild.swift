@@ -45,7 +45,9 @@ struct TableRebuild {
         guard let sql = try Self.sql(of: info, "table", db).first, var table = TableSQL(sql) else {
             throw StoreError(.schema, "the statement that created table '\(info.name)' cannot be read")
         }
-        for column in columns where !table.setType(of: column.name, to: column.to) {
+        // In a STRICT table, a column without a type is ANY (stricttables.html).
+        let untyped = info.isStrict ? "ANY" : ""
+        for column in columns where !table.setType(of: column.name, to: column.to.isEmpty ? untyped : column.to) {
             throw StoreError(
                 .schema, "the statement that created table '\(info.name)' does not name its column '\(column.name)'")
         }
@@ -207,7 +209,9 @@ struct TableRebuild {
         guard type == "" else { return value }
         // As far as a number keeps all digits.
         return "CASE WHEN typeof(\(value)) = 'text' AND length(\(value)) < 16 AND \(isNumeric(value)) "
-            + "THEN CAST(\(value) AS NUMERIC) ELSE \(value) END"
+            + "THEN CAST(\(value) AS NUMERIC) "
+            + "WHEN typeof(\(value)) = 'real' AND abs(\(value)) < 1e15 AND \(value) = CAST(\(value) AS INTEGER) "
+            + "THEN CAST(\(value) AS INTEGER) ELSE \(value) END"
     }
 
     /// Returns an expression for the shortest text that reads as the same number. SQLite's own text has 15 digits.

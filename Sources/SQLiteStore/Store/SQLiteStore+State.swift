@@ -88,8 +88,21 @@ extension StoreError {
         }
     }
 
+    /// Creates the error of a store in a folder that does not exist; nil if it does.
+    package init?(folderOf path: String) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard access(folder, F_OK) != 0, errno == ENOENT else { return nil }
+        self.init(
+            .unavailable,
+            "the store \(path) cannot be opened: the folder \(folder) does not exist; create it, or name another path")
+    }
+
     /// Creates the error of a store that SQLite does not open.
     init(opening path: String, _ error: DatabaseError) {
+        if error.resultCode == .SQLITE_CANTOPEN, let missing = StoreError(folderOf: path) {
+            self = missing
+            return
+        }
         var isFolder: ObjCBool = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         let message = error.message ?? error.description

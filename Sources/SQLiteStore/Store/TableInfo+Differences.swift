@@ -16,8 +16,8 @@ extension TableInfo {
                         + "leave it out of the mapping")
             } else if hasOtherType(than: column) {
                 problems.append(
-                    "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type \(type), "
-                        + "and the store has it as \(found.declaredType); change the mapping's type, or the column's: "
+                    "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type "
+                        + "\(type.isEmpty ? "decimal" : type), and the store has it as \(found.declaredType); change the mapping's type, or the column's: "
                         + TableMigration.advice)
             }
         }

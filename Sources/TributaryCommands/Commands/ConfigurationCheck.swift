@@ -72,13 +72,18 @@ struct ConfigurationCheck {
         _ configuration: TributaryConfiguration
     ) async throws -> (problems: [String], notes: [String]) {
         let isOnServer = if case .server = configuration.store { true } else { false }
+        /// What the declarations alone show.
+        func unasked(_ note: String) throws -> (problems: [String], notes: [String]) {
+            let scopes = try Self.scopeConflicts([], program, configuration)
+            return (scopes.mistakes, configuration.locating(scopes.notes) + [note])
+        }
         if isOnServer, !asksServer {
-            return ([], ["the store on the server was not asked; check --store compares its tables"])
+            return try unasked("the store on the server was not asked; check --store compares its tables")
         }
         let existing: (any MainStore)?
         do {
             if isOnServer, try !configuration.hasStore() {
-                return ([], ["the database has no tables of Tributary's yet; the first run creates them"])
+                return try unasked("the database has no tables of Tributary's yet; the first run creates them")
             }
             existing = try configuration.openExistingTables()
         } catch let error as StoreError {
@@ -86,9 +91,13 @@ struct ConfigurationCheck {
         }
         defer { try? existing?.close() }
         if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
-        return try await PrivateFolder.with("check") { folder in
+        var found = try await PrivateFolder.with("check") { folder in
             try Self.problemsOnTrial(existing, program, configuration, in: folder)
         }
+        if case .file(let path) = configuration.store, let missing = StoreError(folderOf: path) {
+            found.notes += configuration.locating(["\(configuration.file): store.path: \(missing)"])
+        }
+        return found
     }
 
     /// Compares the tables of a store on a server, which is left as it is, with the declarations.

@@ -40,7 +40,7 @@ struct PlanCommand: ProgramCommand {
     var json = false
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.writingConfiguration(options)
         let enabled = configuration.sources.filter(\.isEnabled).map(\.name)
         guard let source = source ?? (enabled.count == 1 ? enabled[0] : nil) else {
             guard !enabled.isEmpty else { throw Failure.usage("\(configuration.file) declares no enabled source") }

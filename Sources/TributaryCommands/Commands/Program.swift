@@ -53,6 +53,20 @@ package struct Program: Sendable {
         return configuration
     }
 
+    /// Returns the configuration of a command that writes the tables of sources.
+    func writingConfiguration(_ options: GlobalOptions) throws -> TributaryConfiguration {
+        try checkingScopes(of: configuration(options))
+    }
+
+    /// - Throws: ``ConfigurationError`` for sources that would overwrite each other's rows.
+    func checkingScopes(of configuration: TributaryConfiguration) throws -> TributaryConfiguration {
+        let mistakes = ScopeConflict.mistakes(in: configuration, parsers: parsers)
+        guard mistakes.isEmpty else {
+            throw ConfigurationError(problems: configuration.located(mistakes.map(configuration.redactor.redact)))
+        }
+        return configuration
+    }
+
     func service(
         _ configuration: TributaryConfiguration, logger: Logger,
         onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }

@@ -37,7 +37,7 @@ struct ReplayCommand: ProgramCommand {
     var json = false
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.writingConfiguration(options)
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let all = all

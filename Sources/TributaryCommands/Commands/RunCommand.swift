@@ -34,7 +34,7 @@ struct RunCommand: ProgramCommand {
     var logLevel: Logger.Level = .info
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.writingConfiguration(options)
         let level = logLevel
         let logger = Logger(label: "tributary") { _ in
             var handler = ConsoleLogHandler()
@@ -55,7 +55,9 @@ struct RunCommand: ProgramCommand {
         let file = options.configurationFile
         let signals = SignalService(
             signals: trapped, service: service, folder: folder, systemd: systemd, logger: logger,
-            loadConfiguration: { try TributaryConfiguration(file: file, parsers: program.parsers) })
+            loadConfiguration: {
+                try program.checkingScopes(of: TributaryConfiguration(file: file, parsers: program.parsers))
+            })
         let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
         let watchdog = WatchdogService(service: service, systemd: systemd)
         let store = StoreService(service: service, logger: logger)

@@ -29,7 +29,7 @@ struct SyncCommand: ProgramCommand {
     var json = false
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.writingConfiguration(options)
         try Self.check(sources, in: configuration)
         let run = SyncRun(
             configuration: configuration, sources: sources, mode: full ? .full : force ? .force : .whenDue, json: json)

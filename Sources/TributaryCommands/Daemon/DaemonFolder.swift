@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 import Foundation
 import Locking
 import SQLiteStore
@@ -66,10 +67,16 @@ final class DaemonFolder: Sendable {
     }
 
     /// - Parameter command: the command that claims the store; nil for a daemon.
-    /// - Throws: ``Failure`` if another process has the store.
+    /// - Throws: ``Failure`` if another process has the store. `StoreError` if a daemon's folder does not exist: a mistyped
+    ///   path makes no second store.
     func claim(for command: String? = nil) throws -> Presence {
-        try FileManager.default.createDirectory(
-            atPath: URL(fileURLWithPath: storePath).deletingLastPathComponent().path, withIntermediateDirectories: true)
+        if command == nil {
+            if let missing = StoreError(folderOf: storePath) { throw missing }
+        } else {
+            try FileManager.default.createDirectory(
+                atPath: URL(fileURLWithPath: storePath).deletingLastPathComponent().path,
+                withIntermediateDirectories: true)
+        }
         let descriptor = try lockPresence()
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\(command.map { " " + $0 } ?? "")\n".utf8)

@@ -64,5 +64,5 @@ struct ChangeOutput {
         }
     }
 
-    private static let unknown = " (changed by another program since)"
+    private static let unknown = " (changed by another program or by migrate since)"
 }

@@ -9,6 +9,11 @@ package struct ScopeConflict: Sendable {
     /// True if each commit takes rows of the other request; false if it may be intended.
     package let isMistake: Bool
 
+    /// Returns the mistakes that the declarations alone show, without the primary keys of tables.
+    package static func mistakes(in configuration: TributaryConfiguration, parsers: ParserRegistry) -> [String] {
+        sharedTables(of: configuration, parsers).flatMap { scopes($0, [], configuration.file) }.map(\.description)
+    }
+
     /// Returns all conflicts between enabled sources that declare their tables.
     ///
     /// - Parameter primaryKey: returns the primary key of a table; empty where there is none.
@@ -16,6 +21,16 @@ package struct ScopeConflict: Sendable {
         in configuration: TributaryConfiguration, parsers: ParserRegistry,
         primaryKey: (_ table: String) throws -> [String]
     ) rethrows -> [ScopeConflict] {
+        try sharedTables(of: configuration, parsers).flatMap { writers in
+            let key = try primaryKey(writers[0].table)
+            return scopes(writers, key, configuration.file) + mirrors(writers, configuration.file)
+        }
+    }
+
+    /// Returns the writers of each table that several requests write.
+    private static func sharedTables(
+        of configuration: TributaryConfiguration, _ parsers: ParserRegistry
+    ) -> [[Writer]] {
         var writers: [Writer] = []
         for source in configuration.enabledSources {
             for (index, request) in source.requests.enumerated() {
@@ -28,10 +43,7 @@ package struct ScopeConflict: Sendable {
             }
         }
         let shared = Dictionary(grouping: writers) { $0.table.lowercased() }.values.filter { $0.count > 1 }
-        return try shared.sorted { $0[0].table < $1[0].table }.flatMap { writers in
-            let key = try primaryKey(writers[0].table)
-            return scopes(writers, key, configuration.file) + mirrors(writers, configuration.file)
-        }
+        return shared.sorted { $0[0].table < $1[0].table }
     }
 
     /// The scopes that are not part of the key, beside another scope of the same table.
@@ -39,23 +51,20 @@ package struct ScopeConflict: Sendable {
         var index = ScopeIndex<Int>()
         var known: Set<[[String: String]]> = []
         let fixed = writers.map { $0.fixed(primaryKey) }
-        for (number, writer) in writers.enumerated() where known.insert([fixed[number], writer.request.scope]).inserted
-        {
+        for (number, writer) in writers.enumerated() where known.insert([fixed[number], writer.scope]).inserted {
             index.insert(number, table: writer.table, scope: fixed[number])
         }
         return writers.enumerated().compactMap { number, writer in
             let columns = writer.scopeOutsideOfKey(primaryKey)
             guard let column = columns.first else { return nil }
             let others = index.claimants(of: writer.table, within: fixed[number]).sorted()
-            guard let other = others.first(where: { writers[$0].request.scope != writer.request.scope }) else {
-                return nil
-            }
+            guard let other = others.first(where: { writers[$0].scope != writer.scope }) else { return nil }
             let key = writer.key(primaryKey).joined(separator: ", ")
             return ScopeConflict(
                 description:
                     "\(file): \(writer.place): its scope names the column '\(column)' of table '\(writer.table)', "
-                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: both sources "
-                    + "would overwrite each other's rows with the same key; make '\(column)' part of the key of both",
+                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: both would "
+                    + "overwrite each other's rows with the same key; make '\(column)' part of the key of both",
                 isMistake: true)
         }
     }
@@ -81,6 +90,11 @@ package struct ScopeConflict: Sendable {
         var request: RequestDeclaration
         /// The declared key; nil for the primary key.
         var declared: [String]?
+
+        /// The scope, with the names of its columns in lower case.
+        var scope: [String: String] {
+            Dictionary(request.scope.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+        }
 
         private var mapping: TableMapping? {
             guard case .mapping(let mapping) = request.content else { return nil }
