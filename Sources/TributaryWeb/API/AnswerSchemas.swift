@@ -27,10 +27,11 @@ enum AnswerSchemas {
             "run": .nullable(.integer), "behind": .integer, "delivered_at": .nullable(.time), "attempts": .integer,
             "next_attempt": .nullable(.time), "error": .nullable(.string),
         ]),
-        "Request": object([
-            "key": .string, "status": .nullable(.integer), "outcome": .choice(RequestOutcome.allCases.map(\.rawValue)),
-            "bytes": .integer, "seconds": .number,
-        ]),
+        "Request": object(
+            [
+                "key": .string, "status": .nullable(.integer),
+                "outcome": .choice(RequestOutcome.allCases.map(\.rawValue)), "bytes": .integer, "seconds": .number,
+            ], optional: ["note": .string]),
         "Run": object(run, optional: runOptional),
         "RecordedRun": object(
             run.merging(["run": .nullable(.integer), "started_at": .time, "restored": .nullable(.integer)]) { $1 },
