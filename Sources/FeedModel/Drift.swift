@@ -3,7 +3,7 @@ import Foundation
 /// A change in the form of a request's documents: a publisher has added or renamed something.
 public struct Drift: Sendable, Equatable, Codable {
     /// The most names of one request in a run; ``omitted`` counts the others.
-    static let mostNames = 20
+    package static let mostNames = 20
 
     /// The key of the request.
     public var request: String

@@ -174,6 +174,7 @@ extension RunState {
                 var shape = RequestShape(first: document)
                 shape.pages = pages[index]?.count
                 results[index].state?.shape = try shape.text
+                noteColumns(without: document.empty, index)
                 continue
             }
             notePages(after: shape.pages, index)
@@ -181,6 +182,14 @@ extension RunState {
             if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
             results[index].state?.shape = try shape.text
         }
+    }
+
+    /// Notes the columns for which the first documents of a declaration have no value: their paths may be wrong.
+    private mutating func noteColumns(without columns: Set<String>, _ index: Int) {
+        guard !columns.isEmpty else { return }
+        let names = columns.sorted().prefix(Drift.mostNames).joined(separator: ", ")
+        let more = columns.count > Drift.mostNames ? " and \(columns.count - Drift.mostNames) more" : ""
+        note("no record has a value for \(names)\(more); correct the path if the feed has such values", index)
     }
 
     /// Notes that there is one page now, and were several: the place that leads to the next one may have been renamed.
