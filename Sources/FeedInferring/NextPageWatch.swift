@@ -51,12 +51,20 @@ package final class NextPageWatch: XMLStreamHandler {
 
     package override init() { super.init() }
 
-    /// The first place that says that there is a further page; nil without one. An address or a token comes before a flag.
+    /// The first place that says that there is a further page; nil without one. An address or a token comes before a
+    /// flag.
     package var hint: Hint? {
         let once = found.filter { $0.isSet && counts[$0.hint.path] == 1 }.map(\.hint)
         // GraphQL has a cursor on the last page, too.
         let isLast = found.contains { $0.hint.kind == .flag && !$0.isSet && counts[$0.hint.path] == 1 }
         return isLast ? nil : once.first { $0.kind != .flag } ?? once.first
+    }
+
+    /// Returns true if the element that has begun may name a page.
+    package static func wants(_ stream: XMLStreamParser) -> Bool {
+        guard depths.contains(stream.depth) else { return false }
+        let name = stream.name
+        return name.local == "link" || kind(of: name) != nil || isTarget(stream)
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
@@ -68,25 +76,31 @@ package final class NextPageWatch: XMLStreamHandler {
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
         guard Self.depths.contains(stream.depth) else { return }
-        let isTarget = stream.name.local == "href" && kind(of: stream.name(atDepth: stream.depth - 1)) == .address
-        guard let kind = isTarget ? .address : kind(ofNumber: stream.nameIndex, stream.name) else { return }
+        guard let kind = Self.isTarget(stream) ? .address : kind(ofNumber: stream.nameIndex, stream.name) else {
+            return
+        }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
         let isSet = kind == .flag ? text == "true" || text == "1" : !["", "0", "null", "false"].contains(text)
         note(kind, path(in: stream), isSet: isSet)
     }
 
+    /// Returns true if the element is the address in HAL's `next`.
+    private static func isTarget(_ stream: XMLStreamParser) -> Bool {
+        stream.name.local == "href" && kind(of: stream.name(atDepth: stream.depth - 1)) == .address
+    }
+
     private func kind(ofNumber number: Int32, _ name: XMLName) -> Hint.Kind? {
         if let known = kinds[number] { return known }
-        let kind = kind(of: name)
+        let kind = Self.kind(of: name)
         kinds[number] = .some(kind)
         return kind
     }
 
-    private func kind(of name: XMLName) -> Hint.Kind? {
+    private static func kind(of name: XMLName) -> Hint.Kind? {
         let plain = name.local.lowercased().filter { !"_-.@".contains($0) }
-        if Self.tokens.contains(plain) { return .token }
-        if Self.addresses.contains(plain) { return .address }
-        return Self.flags.contains(plain) ? .flag : nil
+        if tokens.contains(plain) { return .token }
+        if addresses.contains(plain) { return .address }
+        return flags.contains(plain) ? .flag : nil
     }
 
     private func note(_ kind: Hint.Kind, _ path: String, isSet: Bool) {

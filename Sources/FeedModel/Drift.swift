@@ -3,7 +3,7 @@ import Foundation
 /// A change in the form of a request's documents: a publisher has added or renamed something.
 public struct Drift: Sendable, Equatable, Codable {
     /// The most names of one request in a run; ``omitted`` counts the others.
-    static let mostNames = 20
+    package static let mostNames = 20
 
     /// The key of the request.
     public var request: String
@@ -77,6 +77,8 @@ package struct RequestShape: Sendable, Equatable, Codable {
     private var elements: [String] = []
     /// The number of documents in a row, up to ``settled``, that had a value, by column.
     private var columns: [String: Int] = [:]
+    /// The number of pages of the last documents; nil if their request names no page in the body of another.
+    package var pages: Int?
 
     /// - Returns: nil if the text is not that of a shape.
     package init?(text: String) {

@@ -7,6 +7,8 @@ public struct RequestReport: Sendable, Codable, Equatable {
     /// Bytes of the body, after decompression.
     public var bytes: Int
     public var seconds: Double
+    /// A remark on its documents, such as a further page that it does not follow.
+    public var note: String?
 
     public init(key: String, status: Int? = nil, outcome: RequestOutcome, bytes: Int = 0, seconds: Double = 0) {
         self.key = key
@@ -16,7 +18,7 @@ public struct RequestReport: Sendable, Codable, Equatable {
         self.seconds = seconds
     }
 
-    private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds }
+    private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds, note }
 
     /// Writes `status` even if it is null, so that every object has the same keys.
     public func encode(to encoder: any Encoder) throws {
@@ -26,6 +28,7 @@ public struct RequestReport: Sendable, Codable, Equatable {
         try container.encode(outcome, forKey: .outcome)
         try container.encode(bytes, forKey: .bytes)
         try container.encode(seconds, forKey: .seconds)
+        try container.encodeIfPresent(note, forKey: .note)
     }
 }
 

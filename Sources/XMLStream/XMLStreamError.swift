@@ -17,6 +17,10 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
         case html
     }
 
+    /// The message about a body that is an HTML page.
+    package static let htmlPage =
+        "the body is an HTML page, not the feed; open the URL in a browser: it may need a login, or have moved"
+
     public var code: Code
     public var message: String
     /// The line, counted from 1.

@@ -114,9 +114,7 @@ extension XMLStreamParser {
         }
         if names.count != known { checkNames(from: known) }
         if frames.count == 1, names[name].local.lowercased() == "html" {
-            refuse(
-                .html,
-                "the body is an HTML page, not the feed; open the URL in a browser: it may need a login, or have moved")
+            refuse(.html, XMLStreamError.htmlPage)
         } else if frames.count > limits.depth {
             refuse(.limit, "elements are nested more than \(limits.depth) deep")
         }

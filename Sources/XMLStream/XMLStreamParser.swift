@@ -107,19 +107,49 @@ public final class XMLStreamParser {
         try pushHeld()
         // libxml2 is not always the first to notice that a document is incomplete.
         let isUnreadable = hasUnreadableBytes
+        // libxml2 may report the beginning of a tag that does not end as an element.
+        let (end, isCut, innermost, hadRoot) = (endOfInput, endsWithinMarkup, openElement, hasRoot)
         let code = xmlParseChunk(context, nil, 0, 1)
         if failure == nil, isUnreadable { throw fail(encodingError()) }
-        if failure == nil,
-            context.pointee.wellFormed != 0 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue,
-            let openElement
+        if failure == nil, let innermost,
+            isCut || context.pointee.wellFormed != 0
+                || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue
         {
-            throw fail(
-                XMLStreamError(
-                    code: .truncated,
-                    message: "the document ends before its root element <\(name(frames[0].name).qualified)> does",
-                    line: line, element: openElement))
+            throw truncated("before its root element <\(name(frames[0].name).qualified)> does", end, innermost)
         }
+        if failure == nil, isCut, !hadRoot { throw truncated("before its root element begins", end, nil) }
         try check(code)
+    }
+
+    private func truncated(_ place: String, _ end: (line: Int, column: Int), _ element: String?) -> any Error {
+        fail(
+            XMLStreamError(
+                code: .truncated, message: "the document ends \(place); it was probably cut off", line: end.line,
+                column: end.column, element: element))
+    }
+
+    /// The line and column behind the last byte.
+    private var endOfInput: (line: Int, column: Int) {
+        var (line, column) = (line, Int(context.pointee.input?.pointee.col ?? 0))
+        for byte in unreadBytes {
+            (line, column) = byte == UInt8(ascii: "\n") ? (line + 1, 1) : (line, column + 1)
+        }
+        return (line, column)
+    }
+
+    /// True if the unread bytes end within markup: libxml2 waits for the rest of a tag, a comment or a reference. A bare
+    /// `<` or `&` begins none.
+    private var endsWithinMarkup: Bool {
+        let bytes = unreadBytes
+        func isLetter(_ byte: UInt8) -> Bool {
+            byte >= 0x80 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "_:".utf8.contains(byte)
+        }
+        if bytes.first == UInt8(ascii: "<") {
+            return bytes.dropFirst().first.map { isLetter($0) || "/!?".utf8.contains($0) } ?? true
+        }
+        guard openElement != nil, !bytes.contains(UInt8(ascii: "<")), let mark = bytes.lastIndex(of: UInt8(ascii: "&"))
+        else { return false }
+        return bytes[(mark + 1)...].allSatisfy { isLetter($0) || "0123456789-.#".utf8.contains($0) }
     }
 
     /// Begins to parse. The encoding comes from the byte order mark, else the transport, else the document itself.
@@ -146,6 +176,10 @@ public final class XMLStreamParser {
     private var unread: Int {
         guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else { return 0 }
         return end - current
+    }
+
+    private var unreadBytes: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: context.pointee.input?.pointee.cur, count: unread)
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
@@ -194,10 +228,7 @@ public final class XMLStreamParser {
     }
 
     /// True if the unread bytes are a document type declaration whose subset libxml2 has not seen.
-    private var unreadIsDeclaration: Bool {
-        guard let start = context.pointee.input?.pointee.cur else { return false }
-        return UnsafeBufferPointer(start: start, count: unread).starts(with: "<!DOCTYPE".utf8)
-    }
+    private var unreadIsDeclaration: Bool { unreadBytes.starts(with: "<!DOCTYPE".utf8) }
 
     /// Checks unread markup that libxml2 will read as a whole, with work that grows with the square of its parts.
     private func checkUnread() throws {
@@ -211,9 +242,8 @@ public final class XMLStreamParser {
                     message: "the document type declaration is longer than \(limits.declarationLength) bytes",
                     line: line))
         case XML_PARSER_START_TAG:
-            guard let start = context.pointee.input?.pointee.cur else { return }
             // libxml2 stays where it is until the tag is complete.
-            tag.read(UnsafeBufferPointer(start: start, count: unread))
+            tag.read(unreadBytes)
             if tag.attributes > limits.attributes {
                 throw fail(
                     XMLStreamError(

@@ -95,6 +95,12 @@ import Testing
             try await fixture.sync(
                 "column 'price' of table 'item': the header has no 'Price__EUR_'; did you mean 'Price_EUR'?"
             )
+            // What a header has is told once, and shortened.
+            let long = String(repeating: "x", count: 900)
+            try fixture.folder.write("\(long)\n1\n", to: "items.txt")
+            try await fixture.sync(
+                "the header has no 'id'; column 'price' of table 'item': the header has no 'Price__EUR_'; it has "
+                    + long.prefix(40) + "…")
             try fixture.folder.write("id;Price (EUR)\n1;2\n", to: "items.txt")
             try await fixture.sync("': set csv = { delimiter = \";\" }")
             try fixture.folder.write("id,Price__EUR_\n1,x\n", to: "items.txt")

@@ -56,6 +56,29 @@ import XMLStream
         "<csv>" + rows.map { "<row>\($0)</row>" }.joined() + "</csv>"
     }
 
+    /// A login page is no feed, whatever the format that was expected; the error is the one for XML.
+    @Test(arguments: [BodyFormat.csv, .json, .jsonl])
+    func anHTMLPageIsRecognised(format: BodyFormat) throws {
+        let page =
+            "<!DOCTYPE html>\n<html><title>Log in</title><body>" + String(repeating: "x", count: 2_000)
+        let starts = ["", "\u{FEFF}", "\n  ", "<!-- a --><!-- b -->\n", "<?xml version='1.0'?>\n"]
+        for body in starts.map({ $0 + page }) + ["<HTML lang='en'>", "<html>"] {
+            for pieces in Self.sizes {
+                let error = #expect(throws: XMLStreamError.self) {
+                    try read(Array(body.utf8), type: "", pieces: pieces, format: format)
+                }
+                #expect(
+                    error?.code == .html && error?.message == XMLStreamError.htmlPage, "\(String(describing: error))")
+            }
+        }
+        // Some headers are in angle brackets.
+        guard format == .csv else { return }
+        for pieces in Self.sizes {
+            let markup = try read(Array("<html5>,<day>\n1,2\n".utf8), pieces: pieces)
+            #expect(markup.hasPrefix("<csv><row>"), "\(markup)")
+        }
+    }
+
     @Test(arguments: sizes)
     func fieldsAreElements(pieces: Int) throws {
         let expected = Self.rows("<a>1</a><b>x</b>", "<a>2</a><b></b>")

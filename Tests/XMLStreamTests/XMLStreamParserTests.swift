@@ -143,6 +143,42 @@ import XMLStream
         #expect(try ElementRecorder.events(document).count == 4)
     }
 
+    /// A body that breaks off within markup is not one that was written badly.
+    @Test(arguments: [
+        "<a>\n<b c='1'>x</b>\n<d>x</d", "<a>\n<b c='1'>x</b>\n<d>x</", "<a>\n<b c='1'>x</b>\n<d>x<",
+        "<a>\n<b c='1'>x</b>\n<d", "<a>\n<b c='1'>x</b>\n<d e", "<a>\n<b c='1'>x</b>\n<d e='f",
+        "<a>\n<b c='1'>x</b>\n<!-- x", "<a>\n<b c='1'>x</b>\n<![CDATA[x", "<a>\n<b c='1'>x</b>\n<?x y",
+        "<a>\n<b c='1'>x</b>\nx &am", "<a>\n<b c='1'>x</b>\nx", "<a>\n<b c='1'>x</b>\nx &#x2",
+    ])
+    func aDocumentThatBreaksOffSaysSo(text: String) throws {
+        let column = (text.split(separator: "\n").last?.utf8.count ?? 0) + 1
+        for pieces in [1, 7, 1000] {
+            let error = try #require(throws: XMLStreamError.self) {
+                try ElementRecorder.events(Array(text.utf8), pieces: pieces)
+            }
+            #expect(error.code == .truncated, "\(error)")
+            #expect(error.line == 3 && error.column == column, "\(error)")
+            #expect(
+                error.message == "the document ends before its root element <a> does; it was probably cut off",
+                "\(error)")
+        }
+    }
+
+    @Test(arguments: ["<a", "<a b='1' ", "<?xml versi", "<?xml version='1.0'?><!-- x", "<!DOCTYPE a [<!ELEM"])
+    func aDocumentThatBreaksOffBeforeItsRootSaysSo(text: String) {
+        let error = ElementRecorder.error(text)
+        #expect(
+            error?.description
+                == "line 1, column \(text.utf8.count + 1): the document ends before its root element begins; it was "
+                + "probably cut off")
+    }
+
+    /// What is written badly is not cut off.
+    @Test(arguments: ["<a>x & y</a>", "<a>x < y</a>", "<a><b></a>", "<a/><!-- x", "a&b"])
+    func whatIsWrittenBadlyIsNotCutOff(text: String) {
+        #expect(ElementRecorder.error(text).map { $0.code != .truncated } == true)
+    }
+
     @Test func invalidBytes() {
         #expect(throws: XMLStreamError.self) { try ElementRecorder.events([60, 97, 62, 0xC3, 0x28, 60, 47, 97, 62]) }
         let jis = Array("<?xml version='1.0' encoding='Shift_JIS'?><a>".utf8) + [0x81, 0x20, 0xFF] + Array("</a>".utf8)

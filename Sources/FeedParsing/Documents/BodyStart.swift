@@ -31,6 +31,28 @@ enum BodyStart {
         return isWhole || start.count > longestBlank || text.drop(while: isXMLSpace).count > 1
     }
 
+    /// The most bytes before the first tag of an HTML page: spaces, comments and an XML declaration.
+    private static let longestPrologue = 1_000
+
+    /// Refuses an HTML page where another format than XML was expected.
+    ///
+    /// - Returns: false if more bytes are needed.
+    /// - Throws: ``XMLStreamError``, as for XML.
+    static func refuseHTML(_ start: [UInt8], isWhole: Bool) throws -> Bool {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var text = start.dropFirst(start.starts(with: mark) ? mark.count : 0).drop(while: isXMLSpace)
+        guard text.first == UInt8(ascii: "<") else { return true }
+        guard isWhole || start.count >= longestPrologue else { return false }
+        text = text.prefix(longestPrologue)
+        for (opening, end) in [("<?", "?>"), ("<!--", "-->"), ("<!--", "-->")] where text.starts(with: opening.utf8) {
+            let rest = text.firstRange(of: Array(end.utf8)).map { text[$0.upperBound...] }
+            text = (rest ?? []).drop(while: isXMLSpace)
+        }
+        let tag = String(decoding: text.prefix(15), as: UTF8.self).lowercased()
+        guard tag.hasPrefix("<!doctype html") || tag.prefixMatch(of: #/<html[\s>]/#) != nil else { return true }
+        throw XMLStreamError(code: .html, message: XMLStreamError.htmlPage, line: 1)
+    }
+
     /// - Throws: ``DocumentError`` with the first bytes if they cannot begin XML, in any encoding.
     static func refuseOtherThanXML(_ start: [UInt8]) throws {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

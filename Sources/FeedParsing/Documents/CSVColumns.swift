@@ -40,6 +40,7 @@ extension MappingHandler {
         let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil, written: $0) }
         let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
         var missing: [String] = []
+        var isUnknown = false
         for layout in layouts where PathTreeBuilder.match(layout.mapping.element, row[...]) != nil {
             for slot in layout.slots {
                 guard case .path(let path) = slot.source, !path.isAbsolute, path.ups == 0, path.steps.count == 1,
@@ -47,23 +48,26 @@ extension MappingHandler {
                     !names.contains(where: path.steps[0].test.matches)
                 else { continue }
                 let name = path.steps[0].test.writtenName
+                let nearest = nearestName(to: name, among: columns)
+                isUnknown = isUnknown || nearest == nil
                 missing.append(
                     "column '\(slot.column.name)' of table '\(layout.mapping.table)': the header has no '\(name)'"
-                        + hint(name, columns))
+                        + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
             }
         }
         guard !missing.isEmpty else { return }
-        throw MappingError(missing.joined(separator: "; "))
+        throw MappingError(missing.joined(separator: "; ") + (isUnknown ? hint(columns) : ""))
     }
 
-    private func hint(_ name: String, _ columns: [String]) -> String {
-        if let nearest = nearestName(to: name, among: columns) { return "; did you mean '\(nearest)'?" }
+    /// Returns what the header has, as the end of a message.
+    private func hint(_ columns: [String]) -> String {
         let delimiters: [Character] = [";", "\t", "|", ","]
         if columns.count == 1, let other = delimiters.first(where: columns[0].contains) {
             let written = other == "\t" ? "\\t" : String(other)
-            return "; it has one column, '\(columns[0].prefix(100))': set csv = { delimiter = \"\(written)\" }"
+            return "; it has one column, '\(columns[0].shortened(to: 100))': set csv = { delimiter = \"\(written)\" }"
         }
-        return columns.count > 40 ? "" : "; it has \(columns.joined(separator: ", "))"
+        guard columns.count <= 40 else { return "" }
+        return "; it has " + columns.map { $0.shortened(to: 40) }.joined(separator: ", ").shortened(to: 400)
     }
 }
 

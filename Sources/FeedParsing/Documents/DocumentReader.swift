@@ -64,7 +64,7 @@ package struct DocumentFormat: Sendable {
     ///   - parser: the parser of the document.
     ///   - repair: repairs the document if it is XML.
     /// - Returns: nil if more bytes are needed.
-    /// - Throws: ``DocumentError`` if nothing shows the format.
+    /// - Throws: ``DocumentError`` if nothing shows the format; ``XMLStreamError`` if the body is an HTML page.
     package static func reader(
         for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
         parser: any BodyParser, repair: XMLRepair? = nil
@@ -75,6 +75,7 @@ package struct DocumentFormat: Sendable {
         guard format != .json && format != .jsonl || BodyStart.showsEncoding(start, isWhole: isWhole) else {
             return nil
         }
+        if format != .xml, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
         if format == .xml, let repair { return RepairingReader(parser, repair) }
         if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
         return try all.first { $0.format == format }?.makeReader(parser, response, csv)

@@ -45,6 +45,8 @@ package final class MappingHandler: XMLStreamHandler {
     private let expectedRoot: String?
     /// True if unused parts of the document are counted.
     let notesUnused: Bool
+    /// Sees some elements beside the mapping; nil if nothing else does.
+    private let watch: ElementWatch?
     /// True if elements that match nothing count as skipped.
     private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
@@ -76,8 +78,9 @@ package final class MappingHandler: XMLStreamHandler {
 
     package init(
         _ layouts: [RecordLayout], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
-        countsUnused: Bool = false
+        countsUnused: Bool = false, watch: ElementWatch? = nil
     ) {
+        self.watch = watch
         self.countsUnused = countsUnused
         self.layouts = layouts
         self.context = context
@@ -148,6 +151,7 @@ package final class MappingHandler: XMLStreamHandler {
         }
         pathTree.complete(node)
         node.noteUse()
+        if let watch, watch.wants(stream), !node.isOfRecord { node.beginWatch() }
         parent.add(node, name: stream.nameIndex)
         while levels.count <= node.depth { levels.append(nil) }
         return .passUnretained(node)
@@ -155,6 +159,10 @@ package final class MappingHandler: XMLStreamHandler {
 
     private func start(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
+        if node.isWatched {
+            if node.count > ElementWatch.mostSeen { node.endWatch() }
+            if node.isWatched { try watch?.handler.didStartElement(in: stream) }
+        }
         for start in node.records where isMet(start.conditions, stream) {
             let layout = start.layout
             layout.records += 1
@@ -181,6 +189,7 @@ package final class MappingHandler: XMLStreamHandler {
 
     private func end(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
+        if node.isWatched { try watch?.handler.didEndElement(in: stream) }
         for capture in node.atEnd where isMet(capture.conditions, stream) {
             try deliver(trimmed(stream.textBytes), capture)
         }

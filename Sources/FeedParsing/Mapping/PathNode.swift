@@ -30,6 +30,10 @@ final class PathNode {
     /// Set if the only work is to take the element's text for one slot of the innermost record.
     @exclusivity(unchecked) var leaf: Leaf?
     @exclusivity(unchecked) var count = 0
+    /// True while an ``ElementWatch`` sees the elements there. Such a node is neither idle nor a leaf.
+    @exclusivity(unchecked) private(set) var isWatched = false
+    /// What the node was before it was watched.
+    private var unwatched: (isIdle: Bool, leaf: Leaf?) = (true, nil)
     /// The names and counts of attributes that nothing took; only for `plan`.
     var ignoredAttributes: [String: Int] = [:]
 
@@ -71,6 +75,16 @@ final class PathNode {
             /// Every attribute with the name of a column, for records that match by name.
             case attributesByName
         }
+    }
+
+    func beginWatch() {
+        unwatched = (isIdle, leaf)
+        (isWatched, isIdle, leaf) = (true, false, nil)
+    }
+
+    func endWatch() {
+        isWatched = false
+        (isIdle, leaf) = unwatched
     }
 
     init(name: XMLName, depth: Int, parent: PathNode?) {

@@ -39,10 +39,13 @@ extension RecordLayout {
                 isDeleted = expressions.isDeleted
                 if isDeleted { deletedRecords += 1 }
             case .filtered:
+                unreadRecords += 1
                 context.skipped.filtered += 1
                 context.droppedRecords += 1
                 return
-            case .unconverted: return try noteSkipped(instance, isEvaluated: false, context: context)
+            case .unconverted:
+                unreadRecords += 1
+                return try noteSkipped(instance, isEvaluated: false, context: context)
             }
         }
         defer { expressions?.reset() }

@@ -157,11 +157,13 @@ package final class RecordLayout {
     var records = 0
     /// Those of the records that are deleted, of which only the key is read.
     @exclusivity(unchecked) var deletedRecords = 0
+    /// Those of the records that an expression has left out, whose values nothing has looked at.
+    @exclusivity(unchecked) var unreadRecords = 0
     /// What is wrong with the record that is being skipped; nil after the first errors, which alone are shown.
     @exclusivity(unchecked) var error: String?
     @exclusivity(unchecked) var errors = 0
     /// True if all columns of some record were read.
-    var hasReadRecords: Bool { records > deletedRecords }
+    var hasReadRecords: Bool { records > deletedRecords + unreadRecords }
     /// The memory of all open records of the document.
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []

@@ -70,8 +70,11 @@ struct HistoryCommand: ProgramCommand {
         for (line, run) in zip(lines.dropFirst(), runs) {
             try Terminal.print(line)
             let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
+            let notes = run.requests.flatMap { request in
+                request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
+            }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            for line in drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
+            for line in notes + drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
         }
     }
 }

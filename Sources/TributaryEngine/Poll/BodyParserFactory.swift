@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedFetching
+import FeedInferring
 import FeedModel
 import FeedParsing
 import FeedStaging
@@ -13,6 +14,8 @@ struct BodyParserFactory {
     let environment: RunEnvironment
     /// True to note unmapped parts of documents.
     var notesUnused = false
+    /// Looks for a further page that the document names; nil if nothing does.
+    var nextPage: NextPageWatch?
     /// The compiled expressions of the run.
     var expressions = ExpressionPool()
 
@@ -40,18 +43,21 @@ struct BodyParserFactory {
                 rule: MergeRule(
                     sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) },
                     windowMayLack: true, keys: parser.keys, insertOnly: parser.insertOnly))
-            return parser.makeBodyParser(response, context: context)
+            let body = parser.makeBodyParser(response, context: context)
+            guard let nextPage else { return body }
+            return TeeBodyParser(body, StreamBodyParser(nextPage, response))
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context,
                 encryptionKey: environment.configuration.encryptionKey, expressions: expressions)
             let handler = MappingHandler(
-                try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused)
+                try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused,
+                watch: pageWatch)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         case .captures:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
-            return StreamBodyParser(XMLStreamHandler(), response)
+            return StreamBodyParser(nextPage ?? XMLStreamHandler(), response)
         case .mirrored:
             context.beginRequest(
                 index,
@@ -60,10 +66,12 @@ struct BodyParserFactory {
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
                 try compiler.layouts(), context: context, root: nil, notesUnused: notesUnused,
-                countsUnused: true)
+                countsUnused: true, watch: pageWatch)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         }
     }
+
+    private var pageWatch: ElementWatch? { nextPage.map { ElementWatch($0, wants: NextPageWatch.wants) } }
 
     private func parser(_ name: String) throws -> Parser {
         guard let parser = environment.registry[name] else {

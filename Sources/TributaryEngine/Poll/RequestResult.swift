@@ -14,6 +14,14 @@ struct RequestResult: Sendable {
     init(key: String) { report = RequestReport(key: key, outcome: .skipped) }
 }
 
+/// The pages of a request that a run has read.
+struct ReadPages: Sendable {
+    var count: Int
+    /// True if the last page lacks the place of the next one's token or address. An empty one there marks the last page,
+    /// too.
+    var endsWithoutMark: Bool
+}
+
 /// The omitted items of a `for_each` in a run.
 struct LeftOutItems: Sendable {
     /// The most named items; the others are counted.

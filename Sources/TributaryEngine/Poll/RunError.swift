@@ -101,6 +101,8 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         case empty
         /// An expectation is not met, or cannot be evaluated.
         case expectation
+        /// A first page names a further one that the request does not find, and its mirror would delete rows.
+        case pages
         /// The program has no parser of the name that a request gives.
         case parser
     }

@@ -139,6 +139,28 @@ extension RunState {
     mutating func forgetDocuments(_ index: Int) {
         mended[index] = nil
         shapes[index] = nil
+        remarks[index] = nil
+        pages[index] = nil
+    }
+
+    /// Notes a remark on a request's documents, once.
+    mutating func note(_ remark: String, _ index: Int) {
+        guard remarks[index]?.contains(remark) != true else { return }
+        remarks[index, default: []].append(remark)
+    }
+
+    /// The remarks on documents, for the run's note.
+    var remarkNotes: [String] {
+        remarks.sorted { $0.key < $1.key }.flatMap { index, remarks in
+            remarks.map { "request '\(source.requests[index].key)': \($0)" }
+        }
+    }
+
+    /// Adds the remarks on documents to the reports of their requests.
+    mutating func reportRemarks() {
+        for (index, remarks) in remarks {
+            results[index].report.note = environment.shown(remarks.joined(separator: "; "))
+        }
     }
 
     /// Compares the shapes of the documents with the stored ones of the same declaration, and notes the new shapes.
@@ -149,12 +171,38 @@ extension RunState {
             guard former?.fingerprint == results[index].state?.fingerprint,
                 var shape = former?.shape.flatMap(RequestShape.init(text:))
             else {
-                results[index].state?.shape = try RequestShape(first: document).text
+                var shape = RequestShape(first: document)
+                shape.pages = pages[index]?.count
+                results[index].state?.shape = try shape.text
+                noteColumns(without: document.empty, index)
                 continue
             }
+            notePages(after: shape.pages, index)
+            shape.pages = pages[index]?.count
             if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
             results[index].state?.shape = try shape.text
         }
+    }
+
+    /// Notes the columns for which the first documents of a declaration have no value: their paths may be wrong.
+    private mutating func noteColumns(without columns: Set<String>, _ index: Int) {
+        guard !columns.isEmpty else { return }
+        let names = columns.sorted().prefix(Drift.mostNames).joined(separator: ", ")
+        let more = columns.count > Drift.mostNames ? " and \(columns.count - Drift.mostNames) more" : ""
+        note("no record has a value for \(names)\(more); correct the path if the feed has such values", index)
+    }
+
+    /// Notes that there is one page now, and were several: the place that leads to the next one may have been renamed.
+    ///
+    /// - Parameter former: the number of pages of the last commit.
+    private mutating func notePages(after former: Int?, _ index: Int) {
+        guard let former, former > 1, let read = pages[index], read.count == 1, read.endsWithoutMark,
+            let (key, written) = source.requests[index].paging.flatMap(FurtherPage.path)
+        else { return }
+        note(
+            "the only page has no '\(written)', and the last commit had \(former) pages; correct \(key), unless the list is "
+                + "shorter now",
+            index)
     }
 
     var mendedNotes: [String] {

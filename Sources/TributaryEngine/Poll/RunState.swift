@@ -39,12 +39,16 @@ struct RunState: Sendable {
     var captured: [String: String] = [:]
     /// Notes on rows that the commit left out, with reasons.
     var notes: [String] = []
+    /// Remarks on the requests' documents, by the requests' positions; each once.
+    var remarks: [Int: [String]] = [:]
     /// The number of records dropped by `on_error = "skip"`.
     var skipped = 0
     /// The counts of repairs, by the requests' positions.
     var mended: [Int: XMLRepair.Counts] = [:]
     /// The shapes of mapped documents, by the requests' positions.
     var shapes: [Int: DocumentShape] = [:]
+    /// The pages of the requests that name the next one in its body, by the requests' positions.
+    var pages: [Int: ReadPages] = [:]
     /// The differences of these from earlier documents.
     var drift: [Drift] = []
     /// The omitted items of `for_each`, by the requests' positions.

@@ -54,7 +54,7 @@ extension Refresh {
                 try await refuseUnlessAccepted(exchange, request)
                 return try await take(
                     exchange, of: request, index, context.progress, known: known,
-                    isFirst: page == 1 && request.forEach == nil, tries: leavesOut && page == 1)
+                    isFirst: page == 1, tries: leavesOut && page == 1)
             }
             total.tables.formUnion(body.tables)
             total.records += body.records
@@ -62,7 +62,12 @@ extension Refresh {
             guard
                 let next = try pages?.next(
                     after: request, exchange.response, records: body.records, found: body.nextPage)
-            else { return total }
+            else {
+                if request.forEach == nil, let paging = request.paging, FurtherPage.path(of: paging) != nil {
+                    run.pages[index] = ReadPages(count: page, endsWithoutMark: body.nextPage == nil)
+                }
+                return total
+            }
             request = next
             switch request.paging?.next {
             case .path(_, let written):
@@ -133,7 +138,7 @@ extension Refresh {
     }
 
     /// - Parameters:
-    ///   - isFirst: true for the first page of a request that is sent once.
+    ///   - isFirst: true for a first page that a server has sent.
     ///   - tries: true to read the whole body before its first record is staged.
     func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
@@ -161,6 +166,8 @@ extension Refresh {
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         factory.expressions = expressions
+        let nextPage = isFirst && looksForPages(request) ? NextPageWatch() : nil
+        factory.nextPage = nextPage
         let context = try workerContext()
         try factory.prepareStore(additions)
         var response = exchange.response
@@ -177,8 +184,6 @@ extension Refresh {
         if !request.capturedPaths.isEmpty {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
-        let nextPage = notesUnused && isFirst ? NextPageWatch() : nil
-        if let nextPage { parser = TeeBodyParser(parser, StreamBodyParser(nextPage, response)) }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // The file of a kept body may be larger than the body.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
@@ -201,8 +206,9 @@ extension Refresh {
         try keeper?.end()
         run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
         if let mapped { note(mapped.handler, of: request, index) }
-        let token = captures.values[request.captures.count] ?? ""
-        if let nextPage, token.isEmpty { unmatched.notePages(of: request, response, nextPage.hint) }
+        if isFirst, notesUnused || request.content != .captures {
+            try noteFurtherPage(in: response, of: request, index, nextPage, captures.values[request.captures.count])
+        }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
             run.captured[capture.name] = value
@@ -213,6 +219,32 @@ extension Refresh {
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
             records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
             nextPage: captures.values[request.captures.count])
+    }
+
+    /// Returns true if a first page is searched for the place of another one. The document of a parser class would have to
+    /// be parsed twice, and one that only gives captures is no list.
+    private func looksForPages(_ request: RequestDeclaration) -> Bool {
+        switch request.content {
+        case .mapping, .mirrored: true
+        case .parser, .captures: notesUnused || request.paging.flatMap(FurtherPage.path) != nil
+        }
+    }
+
+    /// Notes a further page that a first page names, and that the request does not follow.
+    ///
+    /// - Parameter found: the value at the path of the next page's token or address; nil without that place.
+    /// - Throws: ``StackError`` if the request would delete the rows of the pages that it does not find.
+    private func noteFurtherPage(
+        in response: FeedResponse, of request: RequestDeclaration, _ index: Int, _ watch: NextPageWatch?,
+        _ found: String?
+    ) throws {
+        guard let page = FurtherPage(in: response, of: request, watch?.hint, found: found) else {
+            if found == nil, let note = FurtherPage.noteOnFormat(of: request, response) { run.note(note, index) }
+            return
+        }
+        // No deletion is decided on partial data.
+        if page.isMissed, request.deletesRows { throw page.refusal(of: request) }
+        run.note(page.note, index)
     }
 
     /// Notes the shape of a parsed document.

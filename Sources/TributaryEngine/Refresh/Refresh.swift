@@ -112,8 +112,9 @@ actor Refresh {
         stack.skipped += run.skippedRecords
         stack.unmet = run.shown == nil ? unmet.blocking : []
         try run.noteDrift()
+        run.reportRemarks()
         let skipped = context?.allSkipped ?? SkippedRows()
-        run.notes = [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
+        run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
         run.notes += stack.skipped.compactMap(\.note) + unmet.notes + run.drift.map(\.text)
         run.skipped = skipped.count
         try keepBodies()
@@ -247,7 +248,7 @@ actor Refresh {
         stack.skipped += run.skippedRecords
         stack.unmet = unmet.blocking
         plan.notes =
-            unmatched.pages + run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+            run.remarkNotes + run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         do {
             plan.counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,

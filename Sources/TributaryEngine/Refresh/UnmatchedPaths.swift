@@ -1,6 +1,3 @@
-import FeedDeclarations
-import FeedFetching
-import FeedInferring
 import FeedModel
 import FeedParsing
 
@@ -40,8 +37,6 @@ struct UnmatchedPaths {
         }
     }
 
-    /// The further pages that nothing asks for.
-    private(set) var pages: [String] = []
     private var elementPaths = Paths()
     private var columnPaths = Paths()
 
@@ -50,41 +45,6 @@ struct UnmatchedPaths {
 
     /// The columns without a value in any record of any response.
     var columns: [UnmatchedPath] { columnPaths.unmatched }
-
-    /// Notes a first page that names another one, if the request follows no pages, or does not find the path of the next
-    /// one.
-    mutating func notePages(of request: RequestDeclaration, _ response: FeedResponse, _ hint: NextPageWatch.Hint?) {
-        guard let paging = request.paging else {
-            let place = hint.map { "at \($0.path)" } ?? LinkHeader.next(in: response).map { _ in "in its Link header" }
-            guard let place else { return }
-            let key = hint.map(\.key) ?? "page = { link = true }"
-            pages.append(
-                "request '\(request.key)': the response names a further page, \(place), and only this one is read"
-                    + (key.map { "; \($0) follows the pages" } ?? ""))
-            return
-        }
-        let key: String
-        let written: String
-        var place = hint
-        switch paging.next {
-        case .token(_, let path, _):
-            key = "page.token"
-            written = path
-        case .path(_, let path):
-            key = "page.next"
-            written = path
-            if hint?.kind != .address { place = nil }
-        case .counter, .link: return
-        }
-        if let place {
-            pages.append(
-                "request '\(request.key)': the response has no '\(written)' and names a further page at \(place.path); "
-                    + "correct \(key)")
-        } else if response.mediaType.hasSuffix("json"), !written.hasPrefix("/json") {
-            pages.append(
-                "request '\(request.key)': \(key) '\(written)' found nothing on page 1; paths of JSON begin with /json")
-        }
-    }
 
     /// Notes a parsed response.
     mutating func note(_ handler: MappingHandler, of request: String) {

@@ -30,10 +30,11 @@ enum AnswerSchemas {
                     "hook": .string, "on": .array(.string), "sources": .array(.string), "state": .string,
                     "run": .nullable(.integer), "behind": .integer,
                 ])),
-        "Request": object([
-            "key": .string, "status": .nullable(.integer), "outcome": .choice(RequestOutcome.allCases.map(\.rawValue)),
-            "bytes": .integer, "seconds": .number,
-        ]),
+        "Request": object(
+            [
+                "key": .string, "status": .nullable(.integer),
+                "outcome": .choice(RequestOutcome.allCases.map(\.rawValue)), "bytes": .integer, "seconds": .number,
+            ], optional: ["note": .string]),
         "Run": object(run, optional: runOptional),
         "RecordedRun": object(
             Dictionary(
