@@ -80,6 +80,9 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the permission of a source that is valid at a time.
     func acceptance(of source: String, at now: Date) throws -> Acceptance?
 
+    /// Returns the permissions that are valid at a time, by their sources.
+    func acceptances(at now: Date) throws -> [String: Acceptance]
+
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
     ///

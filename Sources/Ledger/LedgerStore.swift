@@ -68,6 +68,10 @@ extension LedgerStore {
     package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try readLedger { try $0.acceptances.acceptance(of: source, at: now) }
     }
+
+    package func acceptances(at now: Date) throws -> [String: Acceptance] {
+        try readLedger { try $0.acceptances.all(at: now) }
+    }
 }
 
 /// The runs, and their changes.

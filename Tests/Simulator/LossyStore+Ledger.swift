@@ -51,6 +51,9 @@ extension LossyStore {
     func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try reading("acceptance") { try $0.acceptance(of: source, at: now) }
     }
+    func acceptances(at now: Date) throws -> [String: Acceptance] {
+        try reading("acceptances") { try $0.acceptances(at: now) }
+    }
     func cutWaits(of sources: [String]?, to now: Date) throws {
         try writing("cutWaits") { try $0.cutWaits(of: sources, to: now) }
     }

@@ -105,8 +105,7 @@ enum DueTime {
                 state.nextDue = max(due, wait.end ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
-                state.note = join(
-                    state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
+                state.note = join(state.note, AcceptAdvice.note(for: source.name))
             }
         case .cancelled:
             // The source did not cause it, so it stays due, but waits up to a minute in case the process restarts at

@@ -16,6 +16,7 @@ enum AnswerSchemas {
                 "next_due": .nullable(.time), "failures": .integer, "error": .nullable(.string),
                 "note": .nullable(.string), "failing_since": .nullable(.time), "last_good": .nullable(.time),
                 "stale": .boolean,
+                "accepted": .nullable(object(["run": .nullable(.integer), "until": .time])),
                 "wait": .nullable(
                     object([
                         "reason": .choice(SourceWait.Reason.allCases.map(\.rawValue)), "until": .nullable(.time),
