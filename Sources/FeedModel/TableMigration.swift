@@ -48,9 +48,13 @@ package struct TableMigration: Sendable, Equatable {
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
     }
 
-    /// The advice in messages about tables that differ from their declaration.
-    package static let advice =
-        "`tributary migrate SOURCE` shows the SQL that changes the table and keeps its rows, and does it with --yes"
+    /// Returns the advice in messages about tables that differ from their declaration.
+    ///
+    /// - Parameter source: the source that declares the table; nil if it is not known.
+    package static func advice(for source: String?) -> String {
+        "`tributary migrate \(source ?? "SOURCE")` shows the SQL that changes the table and keeps its rows, and does it with "
+            + "--yes"
+    }
 
     /// Creates the error for a value that the new type does not take.
     ///

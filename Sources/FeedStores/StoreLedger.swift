@@ -71,6 +71,10 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]
 
+    /// Makes sources due whose tables have been changed to their declarations, except during a wait that a server
+    /// requested. The error of a discarded run is forgotten.
+    func makeDue(_ sources: [String], now: Date) throws
+
     /// Returns the run of a source that is blocked and waits to be accepted; nil if none does.
     func blockedRun(of source: String) throws -> RunReport?
 

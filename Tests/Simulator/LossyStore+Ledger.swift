@@ -44,6 +44,9 @@ extension LossyStore {
         try writing("pause") { try $0.pause(sources, now: now) }
     }
     func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
+    func makeDue(_ sources: [String], now: Date) throws {
+        try writing("makeDue") { try $0.makeDue(sources, now: now) }
+    }
     func blockedRun(of source: String) throws -> RunReport? {
         try reading("blockedRun") { try $0.blockedRun(of: source) }
     }
