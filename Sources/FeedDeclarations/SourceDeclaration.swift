@@ -39,6 +39,9 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     /// True if bodies of any of its requests are kept.
     package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
+
+    /// The credentials of its requests, with their secrets.
+    package var credentials: [Authentication?] { requests.map(\.authentication) }
 }
 
 /// The sources that are declared and switched on, with the time after which each is stale.

@@ -36,6 +36,28 @@ struct DaemonReloadTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(3))) func aSourceWithARenewedTokenIsRefreshedAtOnce() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.server.route("/news") { request in
+                request.headers["authorization"] == "Bearer new-token"
+                    ? StubServer.response(200, PageFixture.items(1...5)) : StubServer.response(401, "")
+            }
+            try fixture.folder.write("old-token\n", to: "token")
+            try await Self.reload(
+                fixture, "[[sources.\"news\".requests]]\n",
+                "[[sources.\"news\".requests]]\nauth = { bearer = \"${file:token}\" }\n")
+            try await fixture.wait("the old token is refused") {
+                try fixture.store.rows("SELECT failures FROM tributary_source WHERE source = 'news'") == ["1"]
+            }
+            try fixture.folder.write("new-token\n", to: "token")
+            // The file is read at a reload only.
+            try await Self.reload(fixture, "[daemon]", "[daemon]")
+            try await fixture.wait("the new token is sent") {
+                try fixture.store.rows("SELECT count(*) FROM news") == ["5"]
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3))) func moreRequestsToAHostCountAtOnce() async throws {
         try await PageFixture.with(daemon: "per_host = 1") { (fixture) async throws in
             let gate = Gate()
