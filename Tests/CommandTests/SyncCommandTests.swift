@@ -13,8 +13,8 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(first.standardOutput.utf8)) as? [String: Any])
             #expect(
                 Set(report.keys) == [
-                    "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds",
-                    "error", "requests", "drift",
+                    "source", "outcome", "inserted", "updated", "deleted", "unchanged", "replaced", "skipped", "bytes",
+                    "seconds", "error", "requests", "drift",
                 ])
             #expect(report["outcome"] as? String == "committed" && report["inserted"] as? Int == 35)
             #expect(report["error"] is NSNull)

@@ -69,9 +69,14 @@ struct HistoryCommand: ProgramCommand {
         try Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             try Terminal.print(line)
+            let replaced = run.counts.replaced
+            let duplicates: [TerminalLine] =
+                replaced > 0
+                ? terminal.wrapped(
+                    "\(Figures.count(replaced, "record")) replaced by others with the same key", indent: 4) : []
             let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            for line in drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
+            for line in duplicates + drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
         }
     }
 }

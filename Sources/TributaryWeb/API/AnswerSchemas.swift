@@ -116,8 +116,8 @@ enum AnswerSchemas {
     private static let operation = JSONSchema.choice(ChangeReview.Row.Operation.allCases.map(\.rawValue))
     private static let run: [String: JSONSchema] = [
         "source": .string, "outcome": outcome, "inserted": .integer, "updated": .integer, "deleted": .integer,
-        "unchanged": .integer, "skipped": .integer, "bytes": .integer, "seconds": .number, "error": .nullable(.string),
-        "requests": .array(.named("Request")), "drift": .array(.named("Drift")),
+        "unchanged": .integer, "replaced": .integer, "skipped": .integer, "bytes": .integer, "seconds": .number,
+        "error": .nullable(.string), "requests": .array(.named("Request")), "drift": .array(.named("Drift")),
     ]
     private static let runOptional: [String: JSONSchema] = [
         "kind": .choice(RunKind.allCases.map(\.rawValue)), "note": .string,
