@@ -37,7 +37,7 @@ struct HistoryCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.storeConfiguration(options)
         let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
         // A source that is no longer declared may still have a history.
         if let source, runs.isEmpty, !failed, configuration[source: source] == nil {

@@ -1,5 +1,6 @@
 import FeedConfiguration
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 
@@ -55,6 +56,37 @@ struct DaemonReloadTests {
             try await fixture.wait("the new token is sent") {
                 try fixture.store.rows("SELECT count(*) FROM news") == ["5"]
             }
+        }
+    }
+
+    /// The daemon goes on with the old configuration, and so do the commands that need only the store.
+    @Test(
+        .timeLimit(.minutes(3)), .onEachStore,
+        arguments: ["[sources.x]\nchace = 1\n", "[sources.x\n", "[[sources.x.requests]]\nurl = \"${NOWHERE}\"\n"])
+    func commandsOfTheStoreWorkWhileTheFileHasAMistake(mistake: String) async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let file = fixture.folder.file("sources.toml")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try fixture.folder.write(text + mistake, to: "sources.toml")
+            #expect(try await fixture.program.run("check").status == 78)
+            for command in [["status"], ["status", "news", "--json"], ["history", "news"], ["refresh", "news"]] {
+                let output = try await fixture.program.start(command).output()
+                #expect(output.status == 0 && output.standardOutput.contains("news"), "\(command): \(output)")
+                guard command != ["status", "news", "--json"] else { continue }
+                #expect(output.standardError.hasPrefix("tributary: warning: "), "\(command): \(output)")
+                #expect(output.standardError.contains("`tributary check` shows"), "\(command): \(output)")
+            }
+            let status = try await fixture.program.run("status").standardOutput
+            #expect(status.contains(#/news +ok /#) && !status.contains("no longer declared"), "\(status)")
+            if StoreKind.current == .sqlite {
+                let copy = try await fixture.program.run("backup", fixture.folder.file("copy.sqlite"))
+                #expect(copy.status == 0 && copy.standardError.contains(": warning: "), "\(copy)")
+            }
+            // What needs the sources, and whose store cannot be found, prints the mistakes.
+            #expect(try await fixture.program.run("sync").status == 78)
+            try fixture.folder.write("[store]\npaht = \"x\"\n" + mistake, to: "sources.toml")
+            #expect(try await fixture.program.run("status").status == 78)
+            try fixture.folder.write(text, to: "sources.toml")
         }
     }
 
