@@ -124,6 +124,42 @@ package struct ConfigurationReader {
         return finished
     }
 
+    /// Reads where the store is, and which sources there are. Mistakes elsewhere than in `[store]` are passed over.
+    ///
+    /// - Throws: ``ConfigurationError`` with the mistakes in `[store]`, or of an empty file.
+    func readStore() throws -> TributaryConfiguration {
+        guard !document.isEmpty else {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
+        }
+        let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
+        let root = reader(document, FileKeys.table)
+        let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
+        let location = location(store)
+        let workFolder = store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work"
+        // An unknown key may be a misspelt `path`.
+        store.finish()
+        try problems.check(file: file)
+        let defaults = SourceDefaults(
+            root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table), over: SourceDefaults())
+        let sources = root.table(keys.sources)
+        let unread = sources.map { sources in
+            sources.keys.map { name in
+                guard let table = sources.table(name, of: SourceKeys.self) else {
+                    return SourceDeclaration(unread: name)
+                }
+                let options = SourceDefaults(table, over: defaults)
+                return SourceDeclaration(
+                    unread: name, cache: options.cache ?? .seconds(15 * 60), schedule: options.schedule,
+                    freshWithin: options.freshWithin, isEnabled: table[SourceKeys.all.enabled] ?? true)
+            }
+        }
+        return TributaryConfiguration(
+            file: file, store: location, workFolder: workFolder, schemaPath: nil, schemaAfterPath: nil,
+            history: storeKeys.history.standard, concurrency: daemonKeys.concurrency.standard,
+            perHost: daemonKeys.perHost.standard, sources: unread ?? [], encryptionKey: nil,
+            redactor: Redactor(secrets: interpolation.secrets))
+    }
+
     /// - Throws: ``ConfigurationError`` with the mistakes in the addresses, where none is valid.
     func healthAddress() throws -> ListenAddress? {
         let keys = DaemonKeys.all

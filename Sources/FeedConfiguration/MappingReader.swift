@@ -93,6 +93,7 @@ struct MappingReader {
             table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
             within: within,
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+        mapping.source = reader.path.names.first == "sources" ? reader.path.names.dropFirst().first : nil
         mapping.filter = filter
         mapping.minRows = minRows
         mapping.maxDeleted = maxDeleted

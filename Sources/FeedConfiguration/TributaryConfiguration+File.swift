@@ -68,15 +68,42 @@ extension TributaryConfiguration {
 }
 
 extension TributaryConfiguration {
+    /// Returns what a file with mistakes declares of its store, with the names of its sources, for commands that need no
+    /// more: while the file is being edited, the daemon keeps the configuration that it has.
+    ///
+    /// - Parameter stored: returns the names of the sources in the store; nil without a store. They stand for those of a
+    ///   file that is not TOML.
+    /// - Returns: nil without a store.
+    /// - Throws: ``ConfigurationError`` if the file cannot be read, or if `[store]` is not TOML or does not tell where the
+    ///   store is; the errors of `stored`.
+    package init?(
+        storeOf file: String, parsers: any BodyParsing, environment: [String: String],
+        stored: (TributaryConfiguration) throws -> [String]?
+    ) throws {
+        let (reader, isTOML) = try Self.reader(
+            of: "[store]", file: file, parsers: parsers, environment: environment)
+        let known = try reader.readStore()
+        guard let names = try stored(known) else { return nil }
+        self = isTOML ? known : known.with(names.map { SourceDeclaration(unread: $0) })
+    }
+
     /// Returns the address at which the daemon of a file answers health checks: that of `[daemon] health`, or else
-    /// `listen`; nil where neither is declared. Nothing else is read of the file: while it is being edited, the daemon
-    /// keeps the configuration that it has.
+    /// `listen`; nil where neither is declared. Nothing else is read of the file, as for the store.
     ///
     /// - Throws: ``ConfigurationError`` if the file cannot be read, or if `[daemon]` is not TOML or has no valid
     ///   address.
     package static func healthAddress(
         file: String, parsers: any BodyParsing, environment: [String: String]
     ) throws -> ListenAddress? {
+        try reader(of: "[daemon]", file: file, parsers: parsers, environment: environment).reader.healthAddress()
+    }
+
+    /// Returns the reader of one table of a file: of the whole file if it is TOML, or else of the table's lines.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file cannot be read, or if these lines are not TOML.
+    private static func reader(
+        of header: String, file: String, parsers: any BodyParsing, environment: [String: String]
+    ) throws -> (reader: ConfigurationReader, isTOML: Bool) {
         let bytes: [UInt8]
         do {
             bytes = try ConfigurationFile.read(file)
@@ -85,9 +112,9 @@ extension TributaryConfiguration {
         }
         let isTOML = (try? TOMLParser.parse(bytes)) != nil
         let reader = try ConfigurationReader(
-            file: file, bytes: isTOML ? bytes : section(named: "[daemon]", of: bytes), parsers: parsers,
+            file: file, bytes: isTOML ? bytes : section(named: header, of: bytes), parsers: parsers,
             environment: environment)
-        return try reader.healthAddress()
+        return (reader, isTOML)
     }
 
     /// Returns the lines of a table, up to the header of the next one.

@@ -23,7 +23,7 @@ extension Authentication {
         }
     }
 
-    fileprivate var texts: [InterpolatedText] {
+    var texts: [InterpolatedText] {
         switch self {
         case .basic(let user, let password, _): [user, password]
         case .ssh(let key): [key.user] + [key.passphrase].compactMap(\.self)

@@ -293,6 +293,11 @@ public struct RequestDeclaration: Sendable, Equatable {
             ? try RemoteAddress(url.value).url : try WebAddress(url.value).url
     }
 
+    /// True if a header or a credential is the content of a file.
+    package var hasSecretOfFile: Bool {
+        (headers.values + (authentication?.texts ?? [])).contains { $0.template.contains("${file:") }
+    }
+
     /// What is sent for the request, prepared with the configuration; nil where it has references.
     package var prepared: PreparedRequest? { derived?.prepared }
 

@@ -70,6 +70,7 @@ public struct RequestMapping: Sendable, Hashable {
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased())
                     || keepsHistory && table.key.isEmpty,
                 place: "\(file): \(table.place)")
+            schema.source = table.source
             if let gone { schema.mark(gone, mirrorsOf: scope) }
             return schema
         }

@@ -19,6 +19,18 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var requests: [RequestDeclaration]
     /// A text that changes when anything in the declaration does. It is set once the whole declaration has been read.
     package var identity = ""
+    /// False for a source of a file with mistakes that has not been read, and stands for its state in the store.
+    package private(set) var isRead = true
+
+    /// Creates the source of a file with mistakes of which only this is known.
+    package init(
+        unread name: String, cache: Duration = .seconds(15 * 60), schedule: CronSchedule? = nil,
+        freshWithin: Duration? = nil, isEnabled: Bool = true
+    ) {
+        self.init(
+            name: name, cache: cache, schedule: schedule, freshWithin: freshWithin, isEnabled: isEnabled, requests: [])
+        isRead = false
+    }
 
     package init(
         name: String, cache: Duration, hasOwnCache: Bool = true, schedule: CronSchedule? = nil,
@@ -39,6 +51,9 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     /// True if bodies of any of its requests are kept.
     package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
+
+    /// The credentials of its requests, with their secrets.
+    package var credentials: [Authentication?] { requests.map(\.authentication) }
 }
 
 /// The sources that are declared and switched on, with the time after which each is stale.

@@ -40,6 +40,8 @@ public struct TableMapping: Sendable, Hashable {
     package var matchesNames: Bool
     /// The place of the declaration: `sources.shop.requests[1].tables[2]`.
     package var place: String
+    /// The source of the declaration; nil outside a source.
+    package var source: String?
 
     package init(
         table: String, element: XMLPath, writtenElement: String, key: [String], order: [String], sync: SyncMode? = nil,

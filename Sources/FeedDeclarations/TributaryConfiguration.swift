@@ -96,6 +96,14 @@ public struct TributaryConfiguration: Sendable, Equatable {
         bodyFolder = ""
         bodyFolder = localPath + "-bodies"
     }
+
+    /// Returns the configuration of the same store with other sources.
+    package func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
+        TributaryConfiguration(
+            file: file, store: store, workFolder: workFolder, schemaPath: schemaPath, schemaAfterPath: schemaAfterPath,
+            history: history, concurrency: concurrency, perHost: perHost, sources: sources, hooks: hooks, web: web,
+            health: health, encryptionKey: encryptionKey, redactor: redactor)
+    }
 }
 
 /// The key of encrypted columns: 256 bits.

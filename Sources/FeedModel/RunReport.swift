@@ -53,8 +53,8 @@ public struct RunReport: Sendable, Equatable {
 
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, note
-        case requests, drift
+        case source, kind, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes, seconds, error
+        case note, requests, drift
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -66,6 +66,7 @@ extension RunReport: Encodable {
         try container.encode(counts.updated, forKey: .updated)
         try container.encode(counts.deleted, forKey: .deleted)
         try container.encode(counts.unchanged, forKey: .unchanged)
+        try container.encode(counts.replaced, forKey: .replaced)
         try container.encode(skipped, forKey: .skipped)
         try container.encode(bytes, forKey: .bytes)
         try container.encode(seconds, forKey: .seconds)

@@ -50,13 +50,20 @@ package struct TableMigration: Sendable, Equatable {
             + added.map { "\($0): a new column, NULL in the existing rows" }
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
             + (endsHistory
-                ? ["the next commit of its rows ends its history: earlier runs cannot be undone, and `changes` does not show them"]
+                ? [
+                    "the next commit of its rows ends its history: earlier runs cannot be undone, and `changes` does not "
+                        + "show them"
+                ]
                 : [])
     }
 
-    /// The advice in messages about tables that differ from their declaration.
-    package static let advice =
-        "`tributary migrate SOURCE` shows the SQL that changes the table and keeps its rows, and does it with --yes"
+    /// Returns the advice in messages about tables that differ from their declaration.
+    ///
+    /// - Parameter source: the source that declares the table; nil if it is not known.
+    package static func advice(for source: String?) -> String {
+        "`tributary migrate \(source ?? "SOURCE")` shows the SQL that changes the table and keeps its rows, and does it with "
+            + "--yes"
+    }
 
     /// Creates the error for a value that the new type does not take.
     ///

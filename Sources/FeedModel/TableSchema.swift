@@ -43,6 +43,8 @@ package struct TableSchema: Sendable, Hashable {
     package var needsGeneratedKey: Bool
     /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[1].tables[2]`.
     package var place: String
+    /// The source that declares the table; nil if it is not known.
+    package var source: String?
 
     package init(
         name: String, columns: [Column], key: [String], scope: [String] = [], indexes: [[String]] = [],
@@ -109,7 +111,7 @@ extension [TableSchema] {
                     key.isEmpty ? "which has no primary key" : "whose primary key is (\(key.joined(separator: ", ")))"
                 return refers + ", \(found), and holds one value of it. "
                     + (declared.contains(name.lowercased())
-                        ? TableMigration.advice : "Give '\(name)' a primary key of one column")
+                        ? TableMigration.advice(for: definition.source) : "Give '\(name)' a primary key of one column")
             }
         }
     }

@@ -71,6 +71,10 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: the sources that were paused.
     func resume(_ sources: [String]) throws -> [String]
 
+    /// Makes sources due whose tables have been changed to their declarations, except during a wait that a server
+    /// requested. The error of a discarded run is forgotten.
+    func makeDue(_ sources: [String], now: Date) throws
+
     /// Returns the run of a source that is blocked and waits to be accepted; nil if none does.
     func blockedRun(of source: String) throws -> RunReport?
 
@@ -79,6 +83,9 @@ package protocol StoreLedger: AnyObject, Sendable {
 
     /// Returns the permission of a source that is valid at a time.
     func acceptance(of source: String, at now: Date) throws -> Acceptance?
+
+    /// Returns the permissions that are valid at a time, by their sources.
+    func acceptances(at now: Date) throws -> [String: Acceptance]
 
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.

@@ -24,6 +24,19 @@ package struct Acceptances: LedgerPart {
         ) { try read(OwnTables.acceptances.reader, $0) }
     }
 
+    /// Returns the permissions that are valid at a time, by their sources.
+    package func all(at now: Date) throws -> [String: Acceptance] {
+        var acceptances: [String: Acceptance] = [:]
+        try session.forEachRow(
+            of: "SELECT source, run, \(dialect.date("until")) FROM \(dialect.acceptance) WHERE until > \(bind: now)"
+        ) { row in
+            let source = row.string(0) ?? ""
+            acceptances[source] = Acceptance(source: source, run: try row.int64(1), until: try row.date(2) ?? now)
+            return true
+        }
+        return acceptances
+    }
+
     /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.
     ///
     /// - Parameter run: the number of the run that is being recorded.

@@ -48,6 +48,10 @@ extension LedgerStore {
 
     package func resume(_ sources: [String]) throws -> [String] { try writeLedger { try $0.sources.resume(sources) } }
 
+    package func makeDue(_ sources: [String], now: Date) throws {
+        try writeLedger { try $0.sources.makeDue(sources, now: now) }
+    }
+
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }
         try writeLedger { try $0.sources.forgetGone(sources) }
@@ -67,6 +71,10 @@ extension LedgerStore {
 
     package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try readLedger { try $0.acceptances.acceptance(of: source, at: now) }
+    }
+
+    package func acceptances(at now: Date) throws -> [String: Acceptance] {
+        try readLedger { try $0.acceptances.all(at: now) }
     }
 }
 

@@ -142,6 +142,17 @@ package struct SourceStates: LedgerPart {
         return sources.filter(Set(resumed).contains)
     }
 
+    /// Makes sources due whose tables have been changed to their declarations, except during a wait that a server
+    /// requested. The error of a discarded run is forgotten.
+    package func makeDue(_ sources: [String], now: Date) throws {
+        try session.execute(
+            """
+            UPDATE \(dialect.source) SET next_due = CASE WHEN asked_until > \(bind: now) THEN asked_until END,
+                error = CASE WHEN outcome = 'discarded' THEN NULL ELSE error END
+            WHERE \(dialect.isAmong("source", sources)) AND gone IS NULL
+            """)
+    }
+
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         try session.execute(

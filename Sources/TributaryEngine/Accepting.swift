@@ -53,7 +53,7 @@ extension MainStore {
                 )
             case (let blocked?, true):
                 throw Refusal(
-                    "run \(blocked) of source '\(source)' is blocked; `tributary accept \(source)` commits its documents"
+                    "run \(blocked) of source '\(source)' is blocked; `tributary accept \(source)` accepts its documents"
                 )
             default:
                 return Acceptance(source: source, run: blocked, from: now)

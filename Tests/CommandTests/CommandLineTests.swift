@@ -92,6 +92,20 @@ import Testing
         }
     }
 
+    @Test func recordsThatOthersReplacedAreCountedEverywhere() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("<l><item id='1'/><item id='2'/><item id='1'/><item id='1'/></l>", to: "feed.xml")
+            let text = Self.configuration.replacing("http://127.0.0.1:1/", with: "file://\(folder.file("feed.xml"))")
+            try folder.write(text, to: "sources.toml")
+            let json = try await run("sync", "--json", in: folder).standardOutput
+            #expect(json.contains("\"inserted\":2") && json.contains("\"replaced\":2"), "\(json)")
+            let history = try await run("history", in: folder).standardOutput
+            #expect(history.contains("\n    2 records replaced by others with the same key\n"), "\(history)")
+            let runs = try await run("history", "--json", in: folder).standardOutput
+            #expect(runs.contains("\"replaced\":2"), "\(runs)")
+        }
+    }
+
     @Test func helpIsGroupedAndEachCommandHasAnExample() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let help = try await run("--help", in: folder).standardOutput

@@ -13,8 +13,8 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(first.standardOutput.utf8)) as? [String: Any])
             #expect(
                 Set(report.keys) == [
-                    "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds",
-                    "error", "requests", "drift",
+                    "source", "outcome", "inserted", "updated", "deleted", "unchanged", "replaced", "skipped", "bytes",
+                    "seconds", "error", "requests", "drift",
                 ])
             #expect(report["outcome"] as? String == "committed" && report["inserted"] as? Int == 35)
             #expect(report["error"] is NSNull)
@@ -64,15 +64,25 @@ import Testing
             #expect(nothing.standardError.contains("is not blocked, so there is nothing to accept"))
             fixture.serve("b", contacts: 30)
             let blocked = try await fixture.program.run("sync", "--force")
-            #expect(blocked.status == 1 && blocked.standardOutput.contains("`tributary accept directory` commits them"))
+            let advice = "`tributary accept directory` lets the next run commit them"
+            #expect(blocked.status == 1 && blocked.standardOutput.contains(advice))
             let advance = try await fixture.program.run("accept", "directory", "--in-advance", "--yes")
             #expect(advance.status == 1 && advance.standardError.contains("run 2 of source 'directory' is blocked"))
             let accepted = try await fixture.program.run("accept", "directory", "--yes")
             let said = accepted.standardOutput
             #expect(said.contains("the documents of run 2 are accepted"), "\(said)")
+            // No daemon runs: until the next run, the status has the acceptance in place of the advice to accept.
+            let status = try await fixture.program.run("status", "directory").standardOutput
+            #expect(status.contains("the documents of run 2 are accepted, and the next run commits them"), "\(status)")
+            #expect(status.contains("`tributary sync directory` does so now"), "\(status)")
+            #expect(status.contains("would delete") && !status.contains("tributary accept"), "\(status)")
+            let printed = try await fixture.program.run("status", "directory", "--json").standardOutput
+            #expect(printed.contains("\"accepted\":{\"run\":2,\"until\":\""), "\(printed)")
             fixture.serve("c", contacts: 3)
             let committed = try await fixture.program.run("sync")
             #expect(committed.status == 0, "\(committed.standardOutput)")
+            let ended = try await fixture.program.run("status", "directory", "--json").standardOutput
+            #expect(ended.contains("\"accepted\":null") && ended.contains("\"state\":\"ok\""), "\(ended)")
             let rows = try dumpRows(path: fixture.storePath)
             #expect(rows.contains { $0.hasPrefix("contact: '29@example.org','F29','Älb'") })
         }

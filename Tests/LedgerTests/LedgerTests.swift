@@ -182,6 +182,34 @@ import Testing
         }
     }
 
+    @Test func migratedSourcesAreDueExceptDuringAWaitOfAServer() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            func commit(_ source: String, _ outcome: RunOutcome, askedUntil: Date? = nil, gone: String? = nil)
+                async throws
+            {
+                var commit = Commit.of(source)
+                commit.state.outcome = outcome
+                commit.state.error = "why"
+                commit.state.nextDue = now + 900
+                commit.state.askedUntil = askedUntil
+                commit.state.gone = gone
+                _ = try await store.commit(commit) { 0 }
+            }
+            try await commit("failed", .discarded)
+            try await commit("asked", .discarded, askedUntil: now + 60)
+            try await commit("earlier", .discarded, askedUntil: now - 60)
+            try await commit("blocked", .blocked)
+            try await commit("gone", .discarded, gone: "declaration")
+            try await commit("other", .discarded)
+            try store.makeDue(["failed", "asked", "earlier", "blocked", "gone"], now: now)
+            let states = try store.sourceStates()
+            let due = states.compactMapValues(\.nextDue)
+            #expect(due == ["asked": now + 60, "gone": now + 900, "other": now + 900])
+            let errors = states.compactMapValues(\.error).keys.sorted()
+            #expect(errors == ["blocked", "gone", "other"])
+        }
+    }
+
     @Test func waitsAreCutToThoseThatWereDecided() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             let far = now + 1e9

@@ -44,12 +44,18 @@ extension LossyStore {
         try writing("pause") { try $0.pause(sources, now: now) }
     }
     func resume(_ sources: [String]) throws -> [String] { try writing("resume") { try $0.resume(sources) } }
+    func makeDue(_ sources: [String], now: Date) throws {
+        try writing("makeDue") { try $0.makeDue(sources, now: now) }
+    }
     func blockedRun(of source: String) throws -> RunReport? {
         try reading("blockedRun") { try $0.blockedRun(of: source) }
     }
     func accept(_ acceptances: [Acceptance]) throws { try writing("accept") { try $0.accept(acceptances) } }
     func acceptance(of source: String, at now: Date) throws -> Acceptance? {
         try reading("acceptance") { try $0.acceptance(of: source, at: now) }
+    }
+    func acceptances(at now: Date) throws -> [String: Acceptance] {
+        try reading("acceptances") { try $0.acceptances(at: now) }
     }
     func cutWaits(of sources: [String]?, to now: Date) throws {
         try writing("cutWaits") { try $0.cutWaits(of: sources, to: now) }

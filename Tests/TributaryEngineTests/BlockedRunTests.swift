@@ -71,7 +71,7 @@ import TributaryStores
             Self.serve(0..<40, etag: "2", fixture)
             let blocked = try #require(try await fixture.sync(mapping).first)
             #expect(blocked.outcome == .blocked && blocked.error?.contains("delete 360 of the 400 rows") == true)
-            #expect(blocked.error?.contains("`tributary accept s` commits them") == true)
+            #expect(blocked.error?.contains("`tributary accept s` lets the next run commit them") == true)
             // What the server has now is worse.
             Self.serve(0..<10, etag: "3", fixture)
             try Self.accept(fixture, mapping)
@@ -212,6 +212,14 @@ import TributaryStores
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
             #expect(note.contains("an earlier run is blocked, and waits for `tributary accept s`"), "\(note)")
             try Self.accept(fixture)
+            let configuration = try fixture.configuration(mapping)
+            let store = try #require(try configuration.openExistingStore())
+            let shown = try StoreStatus(configuration, in: store, isDaemonRunning: false, now: Date()).sources[0]
+            try store.close()
+            #expect(shown.acceptance?.run == 2 && shown.condition == .blocked)
+            let said = shown.state.note ?? ""
+            #expect(said.hasPrefix("the documents of run 2 are accepted, and the next run commits"), "\(said)")
+            #expect(!said.contains("tributary accept"), "\(said)")
             #expect(try await fixture.sync(mapping).first?.counts.deleted == 150)
             try Self.expectNoFiles(fixture)
             // A newer blocked run takes its place.

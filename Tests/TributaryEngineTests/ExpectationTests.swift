@@ -194,7 +194,7 @@ import TributaryStores
             #expect(
                 error.contains("request 'things': the rows are not as expected: few things (found rows = 2)"),
                 "\(error)")
-            #expect(error.contains("`tributary accept s` commits them"), "\(error)")
+            #expect(error.contains("`tributary accept s` lets the next run commit them"), "\(error)")
             #expect(try fixture.rows("SELECT blocked FROM tributary_source") == ["1"])
             #expect(try fixture.rows("SELECT count(*) FROM thing") == ["3"])
             // What the server has by now is not what was accepted.

@@ -72,6 +72,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "auth = { bearer = \"${file:token}\" }", "headers = { Authorization = \"Bearer ${file:token}\" }",
+    ])
+    func aRefusedTokenFromAFileMayBeANewOne(options: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write("old-token", to: "token")
+            fixture.server.route("/a") { _ in StubServer.response(401, "") }
+            let error = try #require(await fixture.sync(Self.source(options)).first?.error)
+            #expect(error.hasSuffix("'headers'; a token from a file is read at the start and at a reload"), "\(error)")
+        }
+    }
+
     @Test func anErrorNamesTheAddressOfARedirect() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in

@@ -13,8 +13,9 @@ import Testing
 @Suite struct SchedulingTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func configuration(_ sources: [String: String], concurrency: Int = 2) async throws -> TributaryConfiguration
-    {
+    private func configuration(
+        _ sources: [String: String], concurrency: Int = 2, environment: [String: String] = [:]
+    ) async throws -> TributaryConfiguration {
         let text =
             "[daemon]\nconcurrency = \(concurrency)\n"
             + sources.map { name, options in
@@ -22,7 +23,7 @@ import Testing
             }.joined()
         return try await withTemporaryFolder { folder in
             try TributaryConfiguration(
-                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: environment)
         }
     }
 
@@ -214,6 +215,27 @@ import Testing
         plan.reload(try await configuration(["a": "", "b": "cache = \"1h\"", "d": ""], concurrency: 9), now: now)
         #expect(Set(plan.takeStarts(now: now).map(\.source.name)) == ["b", "d"])
         #expect(plan.nextWake == now + 600)
+    }
+
+    /// The identity of a declaration has no secrets, so that a run by the due time would wait for the back-off.
+    @Test func aReloadWithANewSecretRequestsItsSources() async throws {
+        let sources = ["a": "auth = { bearer = \"${TOKEN}\" }", "b": "", "c": "auth = { bearer = \"${TOKEN}\" }"]
+        let old = try await configuration(sources, concurrency: 9, environment: ["TOKEN": "old-token"])
+        let due = ["a": now + 600, "b": now + 600, "c": now]
+        let states = Dictionary(
+            uniqueKeysWithValues: due.map { ($0.key, SourceState(source: $0.key, nextDue: $0.value)) })
+        var plan = Schedule(old, states: states, now: now)
+        #expect(plan.takeStarts(now: now).map(\.source.name) == ["c"])
+        plan.reload(old, now: now)
+        #expect(plan.takeStarts(now: now).isEmpty)
+        let new = try await configuration(sources, concurrency: 9, environment: ["TOKEN": "new-token"])
+        #expect(new[source: "a"]?.identity == old[source: "a"]?.identity)
+        plan.reload(new, now: now)
+        let starts = plan.takeStarts(now: now)
+        #expect(starts.map(\.source.name) == ["a"] && starts.map(\.mode) == [.force])
+        // A run in progress has the old secret, and is followed by another.
+        plan.finished("c", nextDue: now + 600, now: now)
+        #expect(plan.takeStarts(now: now).map(\.mode) == [.force])
     }
 
     @Test func aDaemonAmongOthersRunsOnlyItsOwn() async throws {

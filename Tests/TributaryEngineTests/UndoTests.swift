@@ -219,7 +219,11 @@ import TributaryStores
             }
             try await undo(fixture, mapping)
             #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
-            #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
+            let held = try #require(try await fixture.sync(mapping).first)
+            #expect(held.outcome == .unchanged)
+            #expect(
+                held.note == "the feed is still the undone one, and is held back; `tributary resume s` commits it")
+            #expect(!Figures.summary(held, now: Date()).contains("nothing new"))
             // Not even where the declaration has changed, or everything is to be fetched.
             let other = Self.mapping("timeout = \"7s\"", columns: "id = \"@id\", name = \"name\", more = \"@more\"")
             #expect(try await fixture.sync(other).first?.outcome == .unchanged)

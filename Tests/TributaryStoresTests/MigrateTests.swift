@@ -40,7 +40,7 @@ import TributaryStores
         defer { try? store.close() }
         let source = try #require(configuration[source: "s"])
         let shown = try store.migrations(to: source.schemas(file: "f"))
-        let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry)
+        let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date())
         #expect(shown == done)
         #expect(try store.migrations(to: source.schemas(file: "f")).isEmpty)
         return done
@@ -62,11 +62,12 @@ import TributaryStores
                     "open": StoreKind.by(sqlite: "boolean", postgres: "text"),
                 ])
             let refused = try await fixture.sync(typed).first
-            #expect(refused?.error?.contains("`tributary migrate SOURCE`") == true)
+            #expect(refused?.error?.contains("`tributary migrate s`") == true)
             let done = try Self.migrate(fixture, typed)
             #expect(done.map(\.table) == ["purchase"])
-            // The rows are as the mapping makes them.
-            let report = try await fixture.sync(typed).first
+            // The failure is over: the source is due. The rows are as the mapping makes them.
+            #expect(try fixture.rows("SELECT error FROM tributary_source") == ["NULL"])
+            let report = try await fixture.sync(typed, mode: .whenDue).first
             #expect(report?.error == nil)
             #expect(report?.counts == MergeCounts(unchanged: 5))
             #expect(
@@ -283,7 +284,7 @@ import TributaryStores
                 let source = try #require(configuration[source: "s"])
                 for change in [
                     { _ = try store.migrations(to: source.schemas(file: "f")) },
-                    { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry) },
+                    { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date()) },
                 ] {
                     #expect {
                         try change()

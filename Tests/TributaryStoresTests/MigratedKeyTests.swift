@@ -39,7 +39,7 @@ import TributaryStores
         let store = try #require(try configuration.openExistingStore(isWritten: true))
         defer { try? store.close() }
         let source = try #require(configuration[source: "s"])
-        let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry)
+        let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date())
         #expect(try store.migrations(to: source.schemas(file: "f")).isEmpty)
         #expect(try store.differences(from: source.schemas(file: "f")).isEmpty)
         return done
@@ -103,7 +103,7 @@ import TributaryStores
             #expect(try await sync(fixture, alone).counts.inserted == 2)
             let refused = try await sync(fixture, whole)
             #expect(refused.error?.contains("whose primary key is (a, b), and holds one value") == true, "\(refused)")
-            #expect(refused.error?.contains("`tributary migrate SOURCE`") == true)
+            #expect(refused.error?.contains("`tributary migrate s`") == true)
             // Nothing was made, so that the former declaration still works.
             fixture.server.document("/a", "<f><o a='1' b='1'><l id='7'/></o></f>")
             #expect(try await sync(fixture, alone).counts.deleted == 1)
@@ -129,7 +129,7 @@ import TributaryStores
             let source = try #require(configuration[source: "s"])
             for change in [
                 { _ = try store.migrations(to: source.schemas(file: "f")) },
-                { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry) },
+                { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date()) },
             ] {
                 #expect {
                     try change()

@@ -47,7 +47,8 @@ package struct Undo: Sendable {
         throw StoreError(
             .history,
             "run \(bare.number) of source '\(source)' kept no complete history, or the type of a column has changed since; "
-                + "the source can be undone to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+                + "the source can be undone to run \(bare.number) or a later one; keep_history = true keeps it from now on"
+        )
     }
 
     /// The error for changes that differ from the confirmed ones.

@@ -121,11 +121,11 @@ package enum OwnTables {
             "attempts", \.attempts,
             "consecutive runs during which the process died; at three the source is paused", initially: .zero)
         t.column(
-            "undone", \.undone, "as JSON: the versions of the undone feed, which are not committed again", moves: false,
+            "undone", \.undone, "as JSON: the versions of the undone feed, which are not committed again",
             isCleaned: true)
         t.column(
             "paused_at", \.pausedAt,
-            "when [`pause`](Commands.md#pause) paused the source; nothing is fetched until `resume`", moves: false,
+            "when [`pause`](Commands.md#pause) paused the source; nothing is fetched until `resume`",
             isWritten: false)
         t.other("holder", .text, "the daemon that is running the source", isNullable: true, in: .shared)
         t.other("held_until", .time, "the end of its lease", isNullable: true, in: .shared)

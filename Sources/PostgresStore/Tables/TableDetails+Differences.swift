@@ -20,7 +20,7 @@ extension TableDetails {
         guard hasOtherType(than: column) else { return nil }
         return
             "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type \(type.sql), "
-            + "and the store has it as \(found.type); change the mapping's type, or the column's: \(TableMigration.advice)"
+            + "and the store has it as \(found.type); change the mapping's type, or the column's: \(TableMigration.advice(for: definition.source))"
     }
 
     /// Returns true if a column of the table does not keep the values that a declaration gives it.
@@ -50,7 +50,7 @@ extension TableDetails {
         let columns = definition.key.map { column($0)?.name ?? $0 }
         return [
             "\(definition.place): the mapping's key of table '\(name)' is (\(wanted)), which no unique index covers; "
-                + "the table's primary key is \(known). \(TableMigration.advice); or run CREATE UNIQUE INDEX ON \(shortSQL) (\(columns.sqlList)), "
+                + "the table's primary key is \(known). \(TableMigration.advice(for: definition.source)); or run CREATE UNIQUE INDEX ON \(shortSQL) (\(columns.sqlList)), "
                 + "or name the key that the table has"
         ]
     }

@@ -18,7 +18,7 @@ extension TableInfo {
                 problems.append(
                     "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type "
                         + "\(type.isEmpty ? "decimal" : type), and the store has it as \(found.declaredType); change the mapping's type, or the column's: "
-                        + TableMigration.advice)
+                        + TableMigration.advice(for: definition.source))
             }
         }
         if let gone = definition.gone, let found = column(gone), found.isNotNull {
@@ -35,7 +35,7 @@ extension TableInfo {
             let known = primaryKey.isEmpty ? "none" : primaryKey.joined(separator: ", ")
             problems.append(
                 "\(definition.place): the mapping's key of table '\(name)' is (\(wanted)), which no unique index covers; "
-                    + "the table's primary key is \(known == "none" ? known : "(\(known))"). \(TableMigration.advice); or run CREATE UNIQUE INDEX "
+                    + "the table's primary key is \(known == "none" ? known : "(\(known))"). \(TableMigration.advice(for: definition.source)); or run CREATE UNIQUE INDEX "
                     + "\(name)_key ON \(name.sqlIdentifier) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", "))), "
                     + "or name the key that the table has")
         }

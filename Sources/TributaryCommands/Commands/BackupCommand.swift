@@ -33,7 +33,7 @@ struct BackupCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.storeConfiguration(options)
         guard case .file(let path) = configuration.store else {
             throw Failure.usage(
                 "the store is on a server, whose own tools copy it: pg_dump --format=custom --file='\(file)' \"$URL\", where "

@@ -66,6 +66,13 @@ extension Failure {
         return failure.status.rawValue
     }
 
+    /// Writes a warning to standard error.
+    static func warn(_ message: String) {
+        let terminal = Terminal(descriptor: STDERR_FILENO)
+        let lines = terminal.wrapped((prefix + "warning: " + message).escapedForTerminal(), after: "", indent: 4)
+        FileHandle.standardError.show(lines.map { $0.text + "\n" }.joined())
+    }
+
     /// Returns the message of an error as what follows the program's name: ArgumentParser's begin with a capital.
     private static func sentence(_ message: String) -> String {
         let text = message.trimmingPrefix("Error: ")

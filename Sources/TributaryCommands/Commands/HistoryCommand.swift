@@ -37,7 +37,7 @@ struct HistoryCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.storeConfiguration(options)
         let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
         // A source that is no longer declared may still have a history.
         if let source, runs.isEmpty, !failed, configuration[source: source] == nil {
@@ -69,12 +69,19 @@ struct HistoryCommand: ProgramCommand {
         try Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             try Terminal.print(line)
+            let replaced = run.counts.replaced
+            let duplicates: [TerminalLine] =
+                replaced > 0
+                ? terminal.wrapped(
+                    "\(Figures.count(replaced, "record")) replaced by others with the same key", indent: 4) : []
             let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
             let notes = run.requests.flatMap { request in
                 request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
             }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            for line in notes + drift + error + RunLines.requests(run.requests) { try Terminal.print(line) }
+            for line in duplicates + notes + drift + error + RunLines.requests(run.requests) {
+                try Terminal.print(line)
+            }
         }
     }
 }

@@ -75,7 +75,7 @@ struct MigrateCommand: ProgramCommand {
                     with: Swift.Result {
                         defer { try? store.close() }
                         return isDone
-                            ? try declaration.migrate(store, in: configuration, parsers: program.parsers)
+                            ? try declaration.migrate(store, in: configuration, parsers: program.parsers, at: Date())
                             : try store.migrations(to: declaration.schemas(file: configuration.file))
                     })
             }
@@ -115,7 +115,7 @@ struct MigrateCommand: ProgramCommand {
         }
         lines.append(
             isDone
-                ? "done; all rows are kept, and the next run fetches the source's documents in full"
+                ? "done; all rows are kept, and the source is due: its next run fetches its documents in full"
                 : "-- nothing is changed yet: `tributary migrate \(source) --yes` runs these statements in one transaction"
         )
         return lines

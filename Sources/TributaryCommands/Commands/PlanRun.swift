@@ -66,8 +66,8 @@ struct PlanRun {
         if plan.blocked != nil {
             let blocked = try state.isBlocked ? StoreReader(configuration).blockedRun(of: name) : nil
             return state.isBlocked
-                ? "Next: `tributary accept \(name)` commits \(blocked.map { "run \($0)" } ?? "the blocked run")."
-                : "Next: `tributary sync \(name) --force` keeps this as a blocked run, which `tributary accept \(name)` commits."
+                ? "Next: `tributary accept \(name)` lets the next run commit \(blocked.map { "run \($0)" } ?? "the blocked run")."
+                : "Next: `tributary sync \(name) --force` keeps this as a blocked run, which `tributary accept \(name)` accepts."
         }
         let isDue = state.nextDue.map { $0 <= Date() } ?? true
         return "Next: `tributary sync \(name)\(isDue ? "" : " --force")` commits this."

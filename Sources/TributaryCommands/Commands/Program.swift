@@ -48,6 +48,29 @@ package struct Program: Sendable {
         let configuration = try TributaryConfiguration(
             file: options.configurationFile, parsers: parsers, environment: ProcessInfo.processInfo.environment,
             only: names)
+        return inTemporaryFolder(configuration)
+    }
+
+    /// Returns the configuration of a command that needs only the store. Of a file with mistakes, it has the store and the
+    /// names of the sources, if the store is there and the file tells where; a warning then has the first mistake.
+    func storeConfiguration(_ options: GlobalOptions, only names: [String] = []) throws -> TributaryConfiguration {
+        do {
+            return try configuration(options, only: names)
+        } catch let mistakes as ConfigurationError {
+            let known = try? TributaryConfiguration(
+                storeOf: options.configurationFile, parsers: parsers,
+                environment: ProcessInfo.processInfo.environment
+            ) { try $0.withExistingStore { try $0?.sourceStates().keys.sorted() } }
+            guard let known, let first = mistakes.problems.first else { throw mistakes }
+            let count = mistakes.problems.count
+            Failure.warn(
+                "\(Figures.count(count, "mistake")) in \(known.file), of which this command uses only [store] and the names "
+                    + "of the sources: \(first); `tributary check` shows \(count == 1 ? "it" : "all of them")")
+            return inTemporaryFolder(known)
+        }
+    }
+
+    private func inTemporaryFolder(_ configuration: TributaryConfiguration) -> TributaryConfiguration {
         // What SQLite sorts takes as much space as the scratch files, on the file system that is meant for it.
         tributary_set_temporary_folder(configuration.localPath + "-work")
         return configuration

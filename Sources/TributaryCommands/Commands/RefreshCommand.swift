@@ -29,7 +29,7 @@ struct RefreshCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        let configuration = try program.storeConfiguration(options)
         try SyncCommand.check(sources, in: configuration)
         for source in sources {
             let state = try StoreReader(configuration).state(of: source)

@@ -53,10 +53,10 @@ struct StatusCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        var configuration = try program.configuration(options, only: sources)
+        var configuration = try program.storeConfiguration(options, only: sources)
         // The message about an unknown name has all that there are.
-        if !sources.allSatisfy({ configuration[source: $0] != nil }) {
-            configuration = try program.configuration(options)
+        if !sources.allSatisfy({ configuration[source: $0] != nil }), configuration.sources.allSatisfy(\.isRead) {
+            configuration = try program.storeConfiguration(options)
         }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         let (file, sources) = (options.configurationFile, sources)

@@ -130,6 +130,7 @@ extension RunState {
         if ending.outcome == .committed, !notes.isEmpty {
             report.note = environment.shown(notes.joined(separator: "; "))
         }
+        if ending.outcome == .unchanged, let undone { report.note = undone.noteOnRun(source.name) }
         return report
     }
 

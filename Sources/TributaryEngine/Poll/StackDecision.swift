@@ -64,7 +64,11 @@ enum StackDecision {
             return answer + (forEach.maxSkipped == nil ? advice : "")
         }
         switch status {
-        case 401, 403: return answer + "; check the request's 'auth' and 'headers'"
+        case 401, 403:
+            // A token that was renewed while the program ran is not sent yet.
+            let reading = "; a token from a file is read at the start and at a reload"
+            return answer + "; check the request's 'auth' and 'headers'"
+                + (status == 401 && request.hasSecretOfFile ? reading : "")
         case 404: return "the server answered 404 Not Found; check the request's url"
         case 410: return answer + "; the feed no longer exists, and the source can be removed"
         case 429, 500...599: return answer + "; the request is repeated later"

@@ -65,6 +65,11 @@ struct UndoneFeed: Codable, Sendable {
             + "`tributary resume \(source)`"
     }
 
+    /// Returns the note on a run whose feed is still the undone one.
+    func noteOnRun(_ source: String) -> String {
+        "the feed is still the undone one, and is held back; `tributary resume \(source)` commits it"
+    }
+
     /// Returns the note for a source whose feed can only be compared by committing it.
     func strictNote(_ source: String) -> String {
         "undone to \(point): nothing is sent until `tributary resume \(source)`"

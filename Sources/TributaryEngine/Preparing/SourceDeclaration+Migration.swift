@@ -2,6 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import FeedParsing
 package import FeedStores
+package import Foundation
 
 /// Migration of a source's tables to its current declaration.
 extension SourceDeclaration {
@@ -10,12 +11,13 @@ extension SourceDeclaration {
     /// - Parameter file: the file of the declaration, for messages.
     package func schemas(file: String) -> [TableSchema] { requests.flatMap { $0.schemas(file: file) } }
 
-    /// Changes the source's tables to their declaration, while no source that writes them runs.
+    /// Changes the source's tables to their declaration, while no source that writes them runs. Those sources are then
+    /// due.
     ///
     /// - Returns: the changes.
     /// - Throws: ``StoreError`` if a source runs, or a table cannot be changed; nothing has changed then.
     package func migrate(
-        _ store: any MainStore, in configuration: TributaryConfiguration, parsers: ParserRegistry
+        _ store: any MainStore, in configuration: TributaryConfiguration, parsers: ParserRegistry, at now: Date
     ) throws -> [TableMigration] {
         let schemas = schemas(file: configuration.file)
         let tables = Set(schemas.map { $0.name.lowercased() })
@@ -34,6 +36,8 @@ extension SourceDeclaration {
             }
             claims.append(claim)
         }
-        return try store.migrate(to: schemas)
+        let done = try store.migrate(to: schemas)
+        if !done.isEmpty { try store.makeDue(writers.map(\.name), now: now) }
+        return done
     }
 }

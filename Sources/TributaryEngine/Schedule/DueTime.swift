@@ -105,8 +105,7 @@ enum DueTime {
                 state.nextDue = max(due, wait.end ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
-                state.note = join(
-                    state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
+                state.note = join(state.note, AcceptAdvice.note(for: source.name))
             }
         case .cancelled:
             // The source did not cause it, so it stays due, but waits up to a minute in case the process restarts at
@@ -141,8 +140,8 @@ enum DueTime {
     /// then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
-        if let gone = state.gone { return gone == source.validity ? .distantFuture : now }
-        if let declared = state.declared, declared != source.identity {
+        if let gone = state.gone { return !source.isRead || gone == source.validity ? .distantFuture : now }
+        if source.isRead, let declared = state.declared, declared != source.identity {
             return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
         }
         if let schedule = source.schedule, state.failures == 0, state.attempts == 0, state.outcome?.isGood ?? false {

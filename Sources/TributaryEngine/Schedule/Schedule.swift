@@ -160,7 +160,8 @@ struct Schedule {
             isSuspect: suspects.contains(source.name))
     }
 
-    /// Applies a new configuration. Unchanged sources keep their due times; new and changed ones are due.
+    /// Applies a new configuration. Unchanged sources keep their due times; new and changed ones are due. The identity by
+    /// which a run recognizes a change has no secrets of `auth`, so that a source with new ones is requested.
     mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
         let former = sources
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
@@ -173,7 +174,13 @@ struct Schedule {
         }
         for (name, source) in sources where former[name] != source {
             guard isOwned(name) else { continue }
-            if running.contains(name) { changed.insert(name) } else { queue.schedule(name, at: now) }
+            if let old = former[name], old.credentials != source.credentials {
+                request(name)
+            } else if running.contains(name) {
+                changed.insert(name)
+            } else {
+                queue.schedule(name, at: now)
+            }
         }
     }
 

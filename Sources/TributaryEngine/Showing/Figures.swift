@@ -55,7 +55,10 @@ package enum Figures {
             return kind + "\(changes(report)) (\(bytes(report.bytes)) in \(seconds(report.seconds)))"
                 + (report.note.map { "; \($0)" } ?? "")
         case .unchanged:
-            return "nothing new on the server (\(seconds(report.seconds)))"
+            let seconds = seconds(report.seconds)
+            // What has been fetched may be held back.
+            guard let note = report.note else { return "nothing new on the server (\(seconds))" }
+            return note + (report.bytes > 0 ? " (\(bytes(report.bytes)) in \(seconds))" : " (\(seconds))")
         case .notDue:
             if let note = report.error ?? report.note { return note }
             return report.nextDue.map { "due \(RelativeTime.text(max($0, now), now: now))" } ?? "not due"

@@ -1,5 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
+package import FeedStores
 import Foundation
 
 /// The state of a source: an element of `sources` of `status --json`.
@@ -14,18 +15,23 @@ package struct SourceStatus: Sendable, Encodable {
     package let wait: SourceWait?
     /// True if no run has succeeded within `fresh_within`.
     package let isStale: Bool
+    /// The permission to exceed its limits that no run has used yet.
+    package let acceptance: Acceptance?
     private let isShared: Bool
 
     /// - Parameters:
+    ///   - acceptance: the valid permission. It becomes part of the state's note, in place of the advice to accept.
     ///   - wait: the wait that decides when it is due. It becomes part of the state's note and due time.
     ///   - now: the time for which staleness is decided.
     init(
-        _ declaration: SourceDeclaration?, _ state: SourceState, _ wait: SourceWait?, among daemons: SharedDaemons?,
-        now: Date
+        _ declaration: SourceDeclaration?, _ state: SourceState, _ wait: SourceWait?, _ acceptance: Acceptance?,
+        among daemons: SharedDaemons?, now: Date
     ) {
         self.declaration = declaration
         self.wait = wait
-        var state = state
+        // A permission for a blocked run means nothing once the run is over.
+        self.acceptance = acceptance.flatMap { $0.run == nil || state.isBlocked ? $0 : nil }
+        var state = self.acceptance.map(state.noted) ?? state
         if let wait {
             state.note = [state.note, wait.text].compactMap(\.self).joined(separator: "; ")
             state.nextDue = wait.until ?? state.nextDue
@@ -40,8 +46,10 @@ package struct SourceStatus: Sendable, Encodable {
 
     private enum Key: String, CodingKey {
         case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, state,
-            failing_since, last_good, stale, wait
+            failing_since, last_good, stale, wait, accepted
     }
+
+    private enum AcceptedKey: String, CodingKey { case run, until }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
@@ -59,13 +67,44 @@ package struct SourceStatus: Sendable, Encodable {
         try container.encode(state.failingSince, forKey: .failing_since)
         try container.encode(state.lastGood, forKey: .last_good)
         try container.encode(isStale, forKey: .stale)
+        if let acceptance {
+            var accepted = container.nestedContainer(keyedBy: AcceptedKey.self, forKey: .accepted)
+            try accepted.encode(acceptance.run, forKey: .run)
+            try accepted.encode(acceptance.until, forKey: .until)
+        } else {
+            try container.encodeNil(forKey: .accepted)
+        }
         guard isShared else { return }
         try container.encode(daemon, forKey: .daemon)
         try container.encode(runner, forKey: .runner)
     }
 }
 
+extension Acceptance {
+    /// What it permits, in words.
+    package var text: String {
+        guard let run else {
+            return "accepted in advance: its next commit until \(DueTime.text(until)) may delete and change any number "
+                + "of rows"
+        }
+        return "the documents of run \(run) are accepted, and the next run commits them; "
+            + "`tributary sync \(source)` does so now"
+    }
+}
+
 extension SourceState {
+    /// Returns the state with a note on a permission. What advises to give it is left out.
+    fileprivate func noted(_ acceptance: Acceptance) -> SourceState {
+        var state = self
+        var notes = (note ?? "").components(separatedBy: "; ").filter { !$0.isEmpty }
+        if acceptance.run != nil {
+            notes.removeAll { $0 == AcceptAdvice.note(for: source) }
+            state.error = error.map(AcceptAdvice.removed)
+        }
+        state.note = ([acceptance.text] + notes).joined(separator: "; ")
+        return state
+    }
+
     fileprivate var notedAsStale: SourceState {
         var state = self
         let last = lastGood.map { "its last good run ended \(DueTime.text($0))" } ?? "it has had no good run"

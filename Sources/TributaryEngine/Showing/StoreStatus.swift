@@ -28,12 +28,14 @@ package struct StoreStatus: Sendable {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
+        let acceptances = try store?.acceptances(at: now) ?? [:]
         let waits = try SourceWaits(
             configuration, in: store, stored, among: daemons, pauses: pauses, isDaemonRunning: isDaemonRunning, now: now
         )
         sources = try configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
             let state = stored[source.name] ?? SourceState(source: source.name)
-            return SourceStatus(source, state, try waits.wait(of: source, state), among: daemons, now: now)
+            return SourceStatus(
+                source, state, try waits.wait(of: source, state), acceptances[source.name], among: daemons, now: now)
         }
         guard names.isEmpty else {
             undeclared = []
@@ -41,7 +43,7 @@ package struct StoreStatus: Sendable {
             return
         }
         undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
-            SourceStatus(nil, $0, nil, among: daemons, now: now)
+            SourceStatus(nil, $0, nil, nil, among: daemons, now: now)
         }
         let states = try configuration.hooks.isEmpty ? [:] : store?.hookStates() ?? [:]
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
@@ -62,7 +64,8 @@ package struct StoreStatus: Sendable {
         let waits = try SourceWaits(
             configuration, in: store, among: daemons, pauses: pauses, isDaemonRunning: true, now: now)
         let wait = try declaration.flatMap { try waits.wait(of: $0, state) }
-        return SourceStatus(declaration, state, wait, among: daemons, now: now)
+        let acceptance = try declaration.flatMap { try store.acceptance(of: $0.name, at: now) }
+        return SourceStatus(declaration, state, wait, acceptance, among: daemons, now: now)
     }
 
     /// The object that `status --json` prints.

@@ -17,6 +17,7 @@ enum AnswerSchemas {
                 and: [
                     "state": .choice(SourceCondition.allCases.map(\.rawValue)), "outcome": .nullable(outcome),
                     "failures": .integer, "stale": .boolean,
+                    "accepted": .nullable(object(["run": .nullable(.integer), "until": .time])),
                     "wait": .nullable(
                         object([
                             "reason": .choice(SourceWait.Reason.allCases.map(\.rawValue)), "until": .nullable(.time),
@@ -120,7 +121,8 @@ enum AnswerSchemas {
     private static let outcome = JSONSchema.choice(RunOutcome.allCases.map(\.rawValue))
     private static let operation = JSONSchema.choice(ChangeReview.Row.Operation.allCases.map(\.rawValue))
     private static let run = Dictionary(
-        columns: "source", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds", "error",
+        columns: "source", "inserted", "updated", "deleted", "unchanged", "replaced", "skipped", "bytes", "seconds",
+        "error",
         of: OwnTables.runs.table,
         and: ["outcome": outcome, "requests": .array(.named("Request")), "drift": .array(.named("Drift"))])
     private static let runOptional: [String: JSONSchema] = [

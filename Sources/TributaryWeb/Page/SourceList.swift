@@ -168,7 +168,8 @@ extension SourceList {
             (nextDue, dueWord) = source.due
             error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
             // The next attempt is in a column of its own, and the error is above it.
-            let words = error == nil ? source.state.note : source.wait?.reason == .host ? source.wait?.text : nil
+            let wait = source.wait?.reason == .host ? source.wait?.text : nil
+            let words = error == nil ? source.state.note : source.acceptance?.text ?? wait
             note = words.map { Sentence($0, due: source.state.nextDue) }
         }
     }

@@ -1,5 +1,6 @@
 import FeedConfiguration
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 
@@ -33,6 +34,59 @@ struct DaemonReloadTests {
             #expect(try await fixture.page.get("/healthz").status == 200)
             #expect(try await fixture.page.get("/tables/news").status == 200)
             #expect(try await fixture.page.get("/metrics").body.contains("source=\"news\""))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aSourceWithARenewedTokenIsRefreshedAtOnce() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.server.route("/news") { request in
+                request.headers["authorization"] == "Bearer new-token"
+                    ? StubServer.response(200, PageFixture.items(1...5)) : StubServer.response(401, "")
+            }
+            try fixture.folder.write("old-token\n", to: "token")
+            try await Self.reload(
+                fixture, "[[sources.\"news\".requests]]\n",
+                "[[sources.\"news\".requests]]\nauth = { bearer = \"${file:token}\" }\n")
+            try await fixture.wait("the old token is refused") {
+                try fixture.store.rows("SELECT failures FROM tributary_source WHERE source = 'news'") == ["1"]
+            }
+            try fixture.folder.write("new-token\n", to: "token")
+            // The file is read at a reload only.
+            try await Self.reload(fixture, "[daemon]", "[daemon]")
+            try await fixture.wait("the new token is sent") {
+                try fixture.store.rows("SELECT count(*) FROM news") == ["5"]
+            }
+        }
+    }
+
+    /// The daemon goes on with the old configuration, and so do the commands that need only the store.
+    @Test(
+        .timeLimit(.minutes(3)), .onEachStore,
+        arguments: ["[sources.x]\nchace = 1\n", "[sources.x\n", "[[sources.x.requests]]\nurl = \"${NOWHERE}\"\n"])
+    func commandsOfTheStoreWorkWhileTheFileHasAMistake(mistake: String) async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let file = fixture.folder.file("sources.toml")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try fixture.folder.write(text + mistake, to: "sources.toml")
+            #expect(try await fixture.program.run("check").status == 78)
+            for command in [["status"], ["status", "news", "--json"], ["history", "news"], ["refresh", "news"]] {
+                let output = try await fixture.program.start(command).output()
+                #expect(output.status == 0 && output.standardOutput.contains("news"), "\(command): \(output)")
+                guard command != ["status", "news", "--json"] else { continue }
+                #expect(output.standardError.hasPrefix("tributary: warning: "), "\(command): \(output)")
+                #expect(output.standardError.contains("`tributary check` shows"), "\(command): \(output)")
+            }
+            let status = try await fixture.program.run("status").standardOutput
+            #expect(status.contains(#/news +ok /#) && !status.contains("no longer declared"), "\(status)")
+            if StoreKind.current == .sqlite {
+                let copy = try await fixture.program.run("backup", fixture.folder.file("copy.sqlite"))
+                #expect(copy.status == 0 && copy.standardError.contains(": warning: "), "\(copy)")
+            }
+            // What needs the sources, and whose store cannot be found, prints the mistakes.
+            #expect(try await fixture.program.run("sync").status == 78)
+            try fixture.folder.write("[store]\npaht = \"x\"\n" + mistake, to: "sources.toml")
+            #expect(try await fixture.program.run("status").status == 78)
+            try fixture.folder.write(text, to: "sources.toml")
         }
     }
 
