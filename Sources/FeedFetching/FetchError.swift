@@ -14,6 +14,8 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
 
     var code: Code
     var message: String
+    /// What to declare for such a response; nil where the message says it, or nothing helps.
+    package var advice: String?
     /// The wait that a server requests; nil for another error.
     package var wait: RequestedWait?
 
@@ -23,7 +25,7 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
     /// True if a body is larger than its limit.
     package var isTooLarge: Bool { code == .tooLarge }
 
-    package var description: String { message }
+    package var description: String { message + (advice.map { "; \($0)" } ?? "") }
 
     /// Returns the error with a place before its message.
     package func on(_ place: String) -> FetchError {
@@ -32,9 +34,10 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
         return error
     }
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, advice: String? = nil) {
         self.code = code
         self.message = message
+        self.advice = advice
     }
 }
 

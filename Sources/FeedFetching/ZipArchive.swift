@@ -153,8 +153,8 @@ final class ZipArchive {
         guard isFolder || !hasFile else {
             throw FetchError(
                 .decoding,
-                "the ZIP archive holds more than one file; '\(name)' is the second; "
-                    + "select files with documents = \"*.xml\"")
+                "the ZIP archive holds more than one file; '\(name)' is the second",
+                advice: "select files with documents = \"*.xml\"")
         }
         if !isFolder { hasFile = true }
         switch (header.isEncrypted, header.method) {

@@ -4,7 +4,7 @@ public struct RequestReport: Sendable, Codable, Equatable {
     /// The HTTP status, or nil if no response came.
     public var status: Int?
     public var outcome: RequestOutcome
-    /// Bytes of the body, after decompression.
+    /// Bytes of the body, after decompression; of an archive of documents, its own.
     public var bytes: Int
     public var seconds: Double
     /// A remark on its documents, such as a further page that it does not follow.

@@ -14,7 +14,7 @@ public struct RunReport: Sendable, Equatable {
     public var counts: MergeCounts
     /// Records that were dropped, as the request's declaration demands.
     public var skipped: Int
-    /// Bytes of all bodies, after decompression.
+    /// Bytes of all bodies, after decompression; of an archive of documents, its own.
     public var bytes: Int
     /// The reason why the run was discarded or blocked, and what to do about it.
     public var error: String?

@@ -43,4 +43,23 @@ import Testing
                 result.standardError.contains("infer reads no archives: unpack one of its documents, and give it that"))
         }
     }
+
+    /// What a run advises needs a declaration, of which `infer` has none.
+    @Test func inferGivesOneAdviceOnAZIPArchive() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            // The headers of two empty files (section 4.3.7).
+            let archive = ["a.xml", "b.xml"].flatMap { name in
+                [0x50, 0x4B, 3, 4, 20, 0] + Array(repeating: UInt8(0), count: 20) + [5, 0, 0, 0] + Array(name.utf8)
+            }
+            for name in ["feed.zip", "download"] {
+                try Data(archive).write(to: URL(fileURLWithPath: folder.file(name)))
+                let result = try await BuiltProgram("tributary", config: folder.file("sources.toml")).run(
+                    "infer", folder.file(name))
+                let expected =
+                    "the ZIP archive holds more than one file; 'b.xml' is the second; infer reads no archives: unpack one "
+                    + "of its documents, and give it that\n"
+                #expect(result.status == 1 && result.standardError.hasSuffix(expected), "\(result)")
+            }
+        }
+    }
 }

@@ -22,15 +22,21 @@ import Testing
     private func notes(_ document: String, _ headers: [String: String] = [:], _ options: String = "") async throws
         -> [String]
     {
-        var notes: [String] = []
+        try await plan(document, headers, options)?.notes ?? []
+    }
+
+    private func plan(_ document: String, _ headers: [String: String] = [:], _ options: String) async throws
+        -> StackPlan?
+    {
+        var plan: StackPlan?
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(200, document, headers) }
             let service = try fixture.service(Self.source(options), clock: SystemClock())
             let source = try #require(try fixture.configuration(Self.source(options))[source: "s"])
-            notes = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }.notes
+            plan = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }
             try service.store.close()
         }
-        return notes
+        return plan
     }
 
     @Test func aFurtherPageIsNoted() async throws {
@@ -55,6 +61,18 @@ import Testing
             try await notes("<r><i id='1'/><next>/b</next></r>", [:], "page = { next = \"/r/nxt\" }") == [
                 "request '1': the response has no '/r/nxt' and names a further page at /r/next; correct page.next"
             ])
+    }
+
+    /// What `page` and `capture` read is used. What stands beside it is not mapped.
+    @Test(arguments: [
+        ("page = { token = \"/r/meta/cursor\", parameter = \"c\" }", ["/r/meta/@page", "/r/meta/total", "/r/rest"]),
+        ("page = { next = \"/r/meta/@page\" }", ["/r/meta/cursor", "/r/meta/total", "/r/rest"]),
+        ("capture = { total = \"string(/r/meta)\" }", ["/r/meta/@page", "/r/rest"]),
+        ("", ["/r/meta", "/r/rest"]),
+    ])
+    func whatPagesAndCapturesReadIsNotUnmapped(options: String, expected: [String]) async throws {
+        let document = "<r><i id='1'/><meta page=''><cursor/><total>9</total></meta><rest/></r>"
+        #expect(try await plan(document, options)?.elements.map(\.path) == expected)
     }
 
     @Test(arguments: [

@@ -1,6 +1,6 @@
 import FeedDeclarations
 package import FeedModel
-import XMLStream
+package import XMLStream
 
 /// The parts of a document that no record or column takes.
 extension MappingHandler {
@@ -42,15 +42,23 @@ extension MappingHandler {
     }
 
     /// Returns the elements that are no records, and the elements and attributes that no column takes.
-    package func unmatchedElements(request: String) -> [UnmatchedPath] {
+    ///
+    /// - Parameter captured: the paths from the root that the request reads besides, for captures and pages.
+    package func unmatchedElements(request: String, besides captured: [XMLPath]) -> [UnmatchedPath] {
         var found: [UnmatchedPath] = []
         forEachPath(upTo: Self.longestNoted) { node, path in
             guard !node.isCollected, found.count < Self.mostNoted else { return false }
-            if !node.isUsed { found.append(.init(request: request, path: path, count: node.count)) }
-            for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
-                found.append(.init(request: request, path: path + "/@" + name, count: count))
+            let leading = captured.filter(node.leads(to:))
+            let ending = leading.filter { $0.steps.count == node.depth }
+            let isUsed = node.isUsed || !leading.isEmpty
+            if !isUsed { found.append(.init(request: request, path: path, count: node.count)) }
+            for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where isUsed {
+                let isCaptured = ending.contains {
+                    if case .attribute(let test) = $0.target { test.description == name } else { false }
+                }
+                if !isCaptured { found.append(.init(request: request, path: path + "/@" + name, count: count)) }
             }
-            return node.isUsed
+            return isUsed && !ending.contains { $0.target == .deepText }
         }
         return found
     }

@@ -138,6 +138,11 @@ final class PathNode {
     /// True if an element there or below is a record or gives a value.
     private(set) var isUsed = false
 
+    /// Returns true if the elements here are those of a path from the root, or enclose them.
+    func leads(to path: XMLPath) -> Bool {
+        depth <= path.steps.count && zip(path.steps, names).allSatisfy { step, name in step.test.matches(name) }
+    }
+
     /// Sets ``isUsed`` on this node and those above it, if an element there is a record or gives a value.
     func noteUse() {
         guard !isIdle else { return }

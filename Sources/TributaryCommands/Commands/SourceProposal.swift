@@ -51,7 +51,12 @@ struct SourceProposal {
         } catch {
             let name = document ?? schema ?? ""
             let shown = name == StandardInput.name ? "standard input" : name
-            let isArchive = Self.archives.contains { name.lowercased().hasSuffix($0) }
+            var (error, isArchive) = (error, Self.archives.contains { name.lowercased().hasSuffix($0) })
+            if var archive = error as? FetchError, archive.advice != nil {
+                // It is for a declaration, and there is none yet.
+                archive.advice = nil
+                (error, isArchive) = (archive, true)
+            }
             // An error of a response names its address.
             let words = ErrorText.words(error)
             let place = words.hasPrefix("GET \(name)") ? "" : "\(shown): "

@@ -249,7 +249,7 @@ extension Refresh {
 
     /// Notes the shape of a parsed document.
     func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
-        if notesUnused { unmatched.note(handler, of: request.key) }
+        if notesUnused { unmatched.note(handler, of: request) }
         run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
     }
 

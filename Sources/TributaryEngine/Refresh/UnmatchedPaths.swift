@@ -47,8 +47,10 @@ struct UnmatchedPaths {
     var columns: [UnmatchedPath] { columnPaths.unmatched }
 
     /// Notes a parsed response.
-    mutating func note(_ handler: MappingHandler, of request: String) {
-        elementPaths.add(handler.unmatchedElements(request: request), used: handler.usedElements, of: request)
-        columnPaths.add(handler.unmatchedColumns(request: request), used: handler.filledColumns, of: request)
+    mutating func note(_ handler: MappingHandler, of request: RequestDeclaration) {
+        let key = request.key
+        let elements = handler.unmatchedElements(request: key, besides: request.capturedPaths)
+        elementPaths.add(elements, used: handler.usedElements, of: key)
+        columnPaths.add(handler.unmatchedColumns(request: key), used: handler.filledColumns, of: key)
     }
 }
