@@ -149,7 +149,7 @@ import TributaryStores
         try await StoreMoveFixture.with(direction) { (fixture) async throws in
             serve(fixture.server)
             try await fixture.sync(Self.everything, of: fixture.old)
-            try fixture.old.execute("UPDATE tributary_source SET paused_at = last_run, undone = '[]'")
+            try fixture.old.store.execute("UPDATE tributary_source SET paused_at = last_run, undone = '[]'")
             let question = "SELECT source, paused_at, undone FROM tributary_source ORDER BY source"
             let rows = try fixture.old.rows(question)
             _ = try await fixture.move(Self.everything)
