@@ -164,8 +164,8 @@ import TributaryStores
             #expect(try await fixture.sync(things("integer")).first?.counts == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT size + 1 FROM tributary_history_thing") == ["6"])
             #expect(
-                try fixture.rows("SELECT CASE WHEN history THEN 'kept' ELSE 'ended' END FROM tributary_run WHERE id = 1")
-                    == ["ended"])
+                try fixture.rows("SELECT CASE WHEN history THEN 1 ELSE 0 END FROM tributary_run WHERE id = 1")
+                    == ["0"])
         }
     }
 
