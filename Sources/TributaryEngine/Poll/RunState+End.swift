@@ -178,7 +178,8 @@ extension RunState {
                 continue
             }
             notePages(after: shape.pages, index)
-            shape.pages = pages[index]?.count
+            // Kept bodies are read without the requests for their pages.
+            shape.pages = pages[index]?.count ?? shape.pages
             if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
             results[index].state?.shape = try shape.text
         }
