@@ -28,6 +28,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     package var exceeded: [ExceededLimit] = []
     /// The counts of a commit that is blocked; nil for other errors.
     package var counts: MergeCounts?
+    /// The positions of the requests whose records the store refuses, where they are known.
+    package var requests: [Int] = []
 
     public init(_ code: Code, _ message: String) {
         self.code = code

@@ -145,8 +145,16 @@ extension Database {
         let count = try cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")
         guard try Int.fetchOne(count) ?? 0 < counts.rows else { return }
         if table.keeps == .discard {
-            let several = "SELECT \(key) FROM \(name) GROUP BY \(key) HAVING count(*) > 1 LIMIT 1"
-            if let row = try Row.fetchOne(self, sql: several) { throw StoreError.duplicates(in: table, describe(row)) }
+            let several = """
+                SELECT \(key), count(*), min(\(StagingTable.row)), max(\(StagingTable.row)) FROM \(name) GROUP BY \(key)
+                HAVING count(*) > 1 LIMIT 1
+                """
+            if let row = try Row.fetchOne(self, sql: several) {
+                let figures = identity.count
+                throw StoreError.duplicates(
+                    in: table, describe(row.prefix(figures)), count: row[figures],
+                    rows: row[figures + 1]...row[figures + 2])
+            }
         }
         try onReplaced()
         if table.numbersRecords {

@@ -30,11 +30,18 @@ extension StoreError {
 
     /// Creates the error for several records with one key, where none may be.
     ///
-    /// - Parameter row: the key, as errors show it.
-    package static func duplicates(in table: StagingTable, _ row: String) -> StoreError {
-        StoreError(
+    /// - Parameters:
+    ///   - key: the key, as errors show it.
+    ///   - count: the number of the records.
+    ///   - rows: the first and the last of their row ids.
+    package static func duplicates(
+        in table: StagingTable, _ key: String, count: Int, rows: ClosedRange<Int64>
+    ) -> StoreError {
+        var error = StoreError(
             .constraint,
-            "table '\(table.table.name)': several records of the feed have the key \(row), and duplicates = \"discard\" "
-                + "allows none")
+            "table '\(table.table.name)': several records of the feed have the key \(key), \(count) in all, and "
+                + "duplicates = \"discard\" allows one; correct 'key', or keep the \"first\" or \"last\" of them")
+        error.requests = Set([rows.lowerBound, rows.upperBound].map { Int($0 >> Staging.requestBits) }).sorted()
+        return error
     }
 }

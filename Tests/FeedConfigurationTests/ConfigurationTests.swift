@@ -74,6 +74,39 @@ import Testing
         #expect(configuration.enabledSources.map(\.name) == ["one"])
     }
 
+    /// A key that is one level off is told where it belongs.
+    @Test func aKeyInAnotherTableIsToldItsOwn() async throws {
+        let found = try await problems(
+            """
+            [defaults]
+            url = "https://example.org/"
+            [sources.a]
+            duplicates = "discard"
+            [[sources.a.requests]]
+            url = "https://example.org/"
+            keep_history = true
+            delimiter = ";"
+            [[sources.a.requests.tables]]
+            table = "t"
+            element = "i"
+            keep_history = true
+            decimal_separator = ","
+            nonsense = 1
+            columns = { id = "@id" }
+            """)
+        #expect(
+            found.map { $0.prefix(160).description }.prefix(6) == [
+                "2: defaults.url: unknown key; it belongs in [[sources.NAME.requests]]",
+                "4: sources.a.duplicates: unknown key; it belongs in [[sources.a.requests.tables]]",
+                "7: sources.a.requests[1].keep_history: unknown key; it belongs in [sources.a]",
+                "8: sources.a.requests[1].delimiter: unknown key; it belongs in [sources.a.requests.csv]",
+                "12: sources.a.requests[1].tables[1].keep_history: unknown key; it belongs in [sources.a]",
+                "13: sources.a.requests[1].tables[1].decimal_separator: unknown key; it belongs in "
+                    + "[sources.a.requests.tables.columns.COLUMN]",
+            ], "\(found)")
+        #expect(found.last?.contains("nonsense: unknown key; known here: ") == true, "\(found)")
+    }
+
     @Test func everyMistakeAtOnceWithLineAndNearestName() async throws {
         let found = try await problems(
             """

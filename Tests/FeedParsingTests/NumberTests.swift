@@ -97,6 +97,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("decimal", "4,60", "; set decimal_separator = \",\""),
+        ("real", "4,6", "; set decimal_separator = \",\""),
+        ("decimal", "1,234", "; set decimal_separator = \",\" or group_separator = \",\""),
+        ("decimal", "1,234.50", "; set group_separator = \",\""),
+        ("decimal", "1.234,50", "; set decimal_separator = \",\" and group_separator = \".\""),
+        ("decimal", "1 234,50", "; set decimal_separator = \",\" and group_separator = \" \""),
+        ("integer", "1,234", "; set group_separator = \",\""),
+        ("integer", "4.50", "; set type = \"decimal\" for such numbers"),
+        ("integer", "99999999999999999999", "; set type = \"decimal\" for such numbers"),
+        ("integer", "4,50", "; set type = \"decimal\" and decimal_separator = \",\" for such numbers"),
+        ("decimal", "4 EUR", " is not a decimal number"), ("decimal", "x", " is not a decimal number"),
+        ("integer", "x", " to 9223372036854775807"), ("date", "4,60", " write it"),
+    ])
+    func theKeysThatWouldReadANumberAreNamed(type: String, written: String, advice: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.offers([written]))
+            let report = try await fixture.sync(Self.mapping("{ path = \".\", type = \"\(type)\" }")).first
+            #expect(report?.error?.hasSuffix(advice) == true, "\(String(describing: report?.error))")
+        }
+    }
+
     @Test(arguments: ["1,234.5", "12.34", "1.2345", ".123", "1.234.", "1,2,3", "1..234", "1.23,4", "0.5"])
     func numbersWhoseGroupsAreNoneAreRefused(written: String) async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -135,9 +135,11 @@ import Testing
 
     @Test(.onEachStore) func aListOfOnePageThatHadSeveralIsNotedOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let source = Self.source("sync = \"mirror\"\n" + Self.token)
+            let source = Self.source("sync = \"mirror\"\nkeep_bodies = 1\n" + Self.token)
             serve(fixture, pages: 3, cursor: "next_cursor")
             #expect(try await fixture.sync(source).first?.note == nil)
+            // A replay reads the pages without the requests for them.
+            #expect(try await fixture.replay(source).outcome == .committed)
             // A name that nothing knows.
             serve(fixture, pages: 3, cursor: "weiter")
             let report = try #require(try await fixture.sync(source, mode: .full).first)

@@ -54,12 +54,15 @@ final class DeclarationReader {
 
     /// Reports every key that the table cannot have.
     func finish() {
-        guard let names = known?.names else { return }
+        guard let known else { return }
+        let names = known.names
         for entry in nodes.entries where !names.contains(entry.key) {
             // Further mistakes are counted alone.
-            let nearest = problems.isFull ? nil : nearestName(to: entry.key, among: names)
+            let places = problems.isFull ? nil : known.places(of: entry.key, from: path)
+            let nearest = problems.isFull || places != nil ? nil : nearestName(to: entry.key, among: names)
             let hint =
-                nearest.map { "did you mean '\($0)'?" } ?? "known here: \(names.sorted().joined(separator: ", "))"
+                places.map { "it belongs in \($0)" } ?? nearest.map { "did you mean '\($0)'?" }
+                ?? "known here: \(names.sorted().joined(separator: ", "))"
             problems.reportUnknown(path.appending(entry.key), meant: nearest, "unknown key; " + hint)
         }
     }

@@ -72,6 +72,26 @@ package struct KeyTable: Sendable {
         return found.values.sorted { $0.header < $1.header }
     }
 
+    /// Returns the tables around this one, and those within it, that can have a key: `[sources.shop]`; nil if none can.
+    ///
+    /// - Parameter place: this table in the file.
+    func places(of key: String, from place: TOMLKeyPath) -> String? {
+        // The keys of `[defaults]` are those of sources.
+        let own = path == DefaultKeys.table.path ? SourceKeys.table.path : path
+        func isWithin(_ inner: String, _ outer: String) -> Bool { inner == outer || inner.hasPrefix(outer + ".") }
+        let found = Self.all.filter {
+            $0.names.contains(key) && $0.header != header && (isWithin(own, $0.path) || isWithin($0.path, own))
+        }
+        guard !found.isEmpty else { return nil }
+        // The nearest tables come first.
+        let depth = own.split(separator: ".").count
+        let nearest = found.map { (abs($0.path.split(separator: ".").count - depth), $0.header) }.sorted { $0 < $1 }
+        let name = path.hasPrefix("sources.NAME") ? place.names.dropFirst().first : nil
+        return nearest.prefix(3).map { _, header in
+            name.map { header.replacing("sources.NAME", with: "sources.\($0)") } ?? header
+        }.joined(separator: " or ")
+    }
+
     /// The keys that the tables around may give, too.
     var inheritable: [KeyEntry] { entries.filter { $0.inheritance != .never } }
 }

@@ -186,7 +186,7 @@ extension RecordLayout {
                 table: mapping.table, column: column.name, element: mapping.writtenElement, line: instance.line,
                 found: found,
                 expected: found != nil
-                    ? converter.expectation
+                    ? converter.expectation + (found.map(converter.advice) ?? "")
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
                         + (column.isDerived ? ", its expression gives NULL" : "")
                         + (path.isEmpty ? "" : ": the record has no '\(path)'\(advice)"))

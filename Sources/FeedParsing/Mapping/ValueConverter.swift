@@ -109,6 +109,41 @@ struct ValueConverter: Sendable {
         }
     }
 
+    /// Returns the keys with which a text that does not convert would be a number, as the end of a message; empty without
+    /// any.
+    func advice(on text: String) -> String {
+        switch kind {
+        case .integer, .real, .decimal: break
+        default: return ""
+        }
+        guard separators == nil, cipher == nil else { return "" }
+        if let keys = Self.separators(in: text, as: self) { return "; set \(keys)" }
+        guard case .integer = kind else { return "" }
+        var decimal = self
+        decimal.kind = .decimal(asNumber: false)
+        if decimal.converts(text) { return "; set type = \"decimal\" for such numbers" }
+        return Self.separators(in: text, as: decimal).map { "; set type = \"decimal\" and \($0) for such numbers" }
+            ?? ""
+    }
+
+    /// Returns the separators with which a text is a number, as keys of a column; nil without any.
+    private static func separators(in text: String, as converter: ValueConverter) -> String? {
+        let candidates: [(decimal: String?, group: String?)] = [
+            (",", nil), (nil, ","), (",", "."), (nil, " "), (",", " "), (nil, "'"), (",", "'"),
+        ]
+        func isNumber(_ decimal: String?, _ group: String?) -> Bool {
+            var separated = converter
+            separated.separators = NumberSeparators(decimal: decimal, group: group)
+            return separated.separators != nil && separated.converts(text)
+        }
+        guard let (decimal, group) = candidates.first(where: isNumber) else { return nil }
+        let keys = [decimal.map { "decimal_separator = \"\($0)\"" }, group.map { "group_separator = \"\($0)\"" }]
+        // 1,234 may be 1.234 or 1234.
+        let isAmbiguous = group == nil && isNumber(nil, decimal)
+        return keys.compactMap(\.self).joined(separator: " and ")
+            + (isAmbiguous ? " or group_separator = \"\(decimal ?? "")\"" : "")
+    }
+
     /// Returns true if a text converts.
     func converts(_ text: String) -> Bool {
         var text = text

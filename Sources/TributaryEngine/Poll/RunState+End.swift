@@ -36,11 +36,19 @@ extension RunState {
     /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
     /// Captured addresses are not secret.
     func shown(_ error: any Error) -> String {
-        let text = ErrorText.words(error)
+        let text = requests(of: error) + ErrorText.words(error)
         guard !captured.isEmpty else { return environment.shown(text) }
         let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
         let secrets = captured.filter { !addresses.contains(.capture($0.key)) }.values
         return environment.shown(Redactor(secrets: secrets).redact(text))
+    }
+
+    /// Returns the requests whose records the store refuses, as the beginning of a message; empty if they are unknown.
+    private func requests(of error: any Error) -> String {
+        let positions = (error as? StoreError)?.requests.filter(source.requests.indices.contains) ?? []
+        guard !positions.isEmpty else { return "" }
+        let keys = positions.map { "'\(source.requests[$0].key)'" }
+        return (keys.count == 1 ? "request " : "requests ") + keys.joined(separator: " and ") + ": "
     }
 
     /// Records a run that has no rows to merge.
@@ -179,7 +187,8 @@ extension RunState {
                 continue
             }
             notePages(after: shape.pages, index)
-            shape.pages = pages[index]?.count
+            // Kept bodies are read without the requests for their pages.
+            shape.pages = pages[index]?.count ?? shape.pages
             if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
             results[index].state?.shape = try shape.text
         }
