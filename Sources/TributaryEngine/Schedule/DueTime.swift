@@ -186,3 +186,22 @@ public enum RefreshMode: Sendable, Equatable {
     var ignoresDueTime: Bool { self != .whenDue }
     var ignoresValidators: Bool { self == .full }
 }
+
+/// The advice at the end of a blocked run's error.
+package enum AcceptAdvice {
+    private static let beginning = "; if the documents are right, "
+
+    static func text(for source: String) -> String {
+        beginning + "`tributary accept \(source)` lets the next run commit them"
+    }
+
+    /// Returns the note on a source whose later runs have failed.
+    static func note(for source: String) -> String {
+        "an earlier run is blocked, and waits for `tributary accept \(source)`"
+    }
+
+    /// Returns the error without the advice.
+    package static func removed(from error: String) -> String {
+        error.range(of: beginning, options: .backwards).map { String(error[..<$0.lowerBound]) } ?? error
+    }
+}
