@@ -54,11 +54,18 @@ import Testing
     /// Each response of a `for_each` has its own first page.
     @Test func aMirrorForEachRowDeletesNothing() async throws {
         try await EngineFixture.with { (fixture) async throws in
+            let numbers = """
+                [[sources.s.requests]]
+                url = "URL/numbers"
+                tables = [{ table = "number", element = "/json/item", key = ["n"], columns = { n = "." } }]
+
+                """
             let source = Self.source(
-                "sync = \"mirror\"\nfor_each = \"SELECT 1 AS n UNION SELECT 2\"\nparameters = { n = \"${row:n}\" }\n"
+                "sync = \"mirror\"\nfor_each = \"SELECT n FROM staged.number\"\nparameters = { n = \"${row:n}\" }\n"
                     + Self.token)
+            fixture.server.document("/numbers", "[1, 2]")
             fixture.server.document("/a", "{\"data\": [{\"id\": \"1\"}], \"meta\": {\"nextCursor\": \"c\"}}")
-            let report = try #require(try await fixture.sync(source).first)
+            let report = try #require(try await fixture.sync(numbers + source).first)
             #expect(report.outcome == .discarded, "\(report)")
             #expect(report.error?.contains("item 1 of 2") == true, "\(report)")
         }

@@ -50,7 +50,8 @@ package enum OwnTables {
         t.column("error", \.report.error, "the reason for a discarded or blocked run, or NULL", isCleaned: true)
         t.column(
             "requests", \.report.requests,
-            "its requests as JSON: `key`, `status`, `outcome`, `bytes`, `seconds` (excluding the wait for the host)")
+            "its requests as JSON: `key`, `status`, `outcome`, `bytes`, `seconds` (excluding the wait for the host), and `note`, "
+                + "if there is a remark on its documents")
         t.column(
             "failing_since", \.report.failingSince,
             "when the first of the consecutive failed runs began, up to this one")
@@ -103,7 +104,8 @@ package enum OwnTables {
             "when its last good run ended; a good run sent requests and was committed or unchanged")
         t.column("error", \.error, "the reason for the last failure", isCleaned: true)
         t.column(
-            "note", \.note, "a moved address, a feed that is gone, or the end of an answer's freshness, in words",
+            "note", \.note,
+            "the note of the last run, a moved address, a feed that is gone, or the end of an answer's freshness, in words",
             isCleaned: true)
         t.column(
             "blocked", \.isBlocked,
@@ -167,7 +169,7 @@ package enum OwnTables {
         t.column("bodies", \.state.bodyNames, "the names of kept bodies, the latest first")
         t.column(
             "shape", \.state.shape,
-            "as JSON: the paths and columns that its documents have had, for the event "
+            "as JSON: the paths and columns that its documents have had, and the number of pages of the last ones, for the event "
                 + "[`drifted`](Reference/hooks.md#drift)")
         t.column(
             "claim", \.claim, "the version of `tributary_claims` when its tables or its scope last changed",

@@ -48,14 +48,19 @@ import Testing
         try await session.run("resume", "shop")
         try await session.run("accept", "shop", "--dry-run", exits: 2)
         try await session.run("accept", "shop", "--yes")
-        try await session.run("accept", "rates", "--in-advance", "--yes")
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
+        try await session.run("accept", "rates", "--in-advance", "--yes")
+        try await session.run("status")
         try fixture.declare(price: "integer")
         try fixture.store.execute("UPDATE product SET price = 3")
         // A column of PostgreSQL's for decimals takes integers, too.
         try await session.run("migrate", "shop", "--dry-run", exits: StoreKind.current == .sqlite ? 2 : 0)
         try await session.run("migrate", "shop", "--yes")
+        // No product has a 'note', and the first run of a declaration says so.
+        try fixture.serve(
+            "<shop><product id='17' price='1'/><product id='18' price='2'/><product id='99' price='1'/></shop>")
+        try await session.run("sync", "shop", "--force")
         if StoreKind.current == .sqlite {
             try await session.run("backup", fixture.folder.file("copy.sqlite"))
             try await session.run("restore", fixture.folder.file("copy.sqlite"), "--yes")
