@@ -48,8 +48,12 @@ import Testing
     @Test func inferGivesOneAdviceOnAZIPArchive() async throws {
         try await withTemporaryFolder { (folder) async throws in
             // The headers of two empty files (section 4.3.7).
-            let archive = ["a.xml", "b.xml"].flatMap { name in
-                [0x50, 0x4B, 3, 4, 20, 0] + Array(repeating: UInt8(0), count: 20) + [5, 0, 0, 0] + Array(name.utf8)
+            var archive: [UInt8] = []
+            for name in ["a.xml", "b.xml"] {
+                archive += [0x50, 0x4B, 3, 4, 20, 0]
+                archive += [UInt8](repeating: 0, count: 20)
+                archive += [UInt8(name.utf8.count), 0, 0, 0]
+                archive += Array(name.utf8)
             }
             for name in ["feed.zip", "download"] {
                 try Data(archive).write(to: URL(fileURLWithPath: folder.file(name)))

@@ -12,7 +12,8 @@ import Testing
         let program = folder.appendingPathComponent("tributary").path
         var kills = 0
         for seed in 1...UInt64(Self.rounds) {
-            let scenario = ScenarioGenerator.killings(seed: seed, features: .suite, rounds: 8)
+            let scenario = ScenarioGenerator.killings(
+                seed: seed, features: .suite.subtracting(.movesBetweenScopes), rounds: 8)
             do {
                 kills += try await ScenarioRunner.play(scenario, program: program)
             } catch let failure as ScenarioRunner.Failure {

@@ -10,7 +10,8 @@ struct ModelFeatures: OptionSet, Sendable {
     static let feedsFillScope = ModelFeatures(rawValue: 4)
     /// Foreign keys with an action.
     static let cascades = ModelFeatures(rawValue: 8)
-    /// Sources that write rows of the same keys into tables that some of them mirror, each in its own scope.
+    /// Sources that write rows of the same keys into tables that some of them mirror, each in its own scope. The program
+    /// refuses such declarations; the library does not.
     static let movesBetweenScopes = ModelFeatures(rawValue: 64)
     /// A request that appends to a table without a key that another of its stack mirrors.
     static let appendsBesideMirrors = ModelFeatures(rawValue: 16)

@@ -102,6 +102,7 @@ struct ScenarioGenerator {
             if let owner = wholeMirrors[request.table], owner != source { request.sync = "upsert" }
             request.region = wholeMirrors[request.table] == source && random.oneIn(2) ? nil : own
         }
+        if !features.contains(.movesBetweenScopes) { request.region = nil }
         request.fillsRegion =
             request.region == nil
             ? request.table == .log || random.oneIn(2)

@@ -105,7 +105,7 @@ enum DueTime {
                 state.nextDue = max(due, wait.end ?? now + firstRetry.seconds)
             }
             if outcome != .blocked, last.isBlocked {
-                state.note = join(state.note, AcceptAdvice.note(for: source.name))
+                state.note = join(state.note, blockedNote(on: source.name))
             }
         case .cancelled:
             // The source did not cause it, so it stays due, but waits up to a minute in case the process restarts at
@@ -156,6 +156,11 @@ enum DueTime {
         return min(due, now + wait)
     }
 
+    /// Returns the note on a source whose run is blocked, and whose later runs have failed.
+    static func blockedNote(on source: String) -> String {
+        "an earlier run is blocked, and waits for `tributary accept \(source)`"
+    }
+
     private static func movedNote(_ hints: PollHints) -> String? {
         guard !hints.moved.isEmpty else { return nil }
         return hints.moved.sorted { $0.key < $1.key }.map {
@@ -193,11 +198,6 @@ package enum AcceptAdvice {
 
     static func text(for source: String) -> String {
         beginning + "`tributary accept \(source)` lets the next run commit them"
-    }
-
-    /// Returns the note on a source whose later runs have failed.
-    static func note(for source: String) -> String {
-        "an earlier run is blocked, and waits for `tributary accept \(source)`"
     }
 
     /// Returns the error without the advice.

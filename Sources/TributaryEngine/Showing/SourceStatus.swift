@@ -98,7 +98,7 @@ extension SourceState {
         var state = self
         var notes = (note ?? "").components(separatedBy: "; ").filter { !$0.isEmpty }
         if acceptance.run != nil {
-            notes.removeAll { $0 == AcceptAdvice.note(for: source) }
+            notes.removeAll { $0 == DueTime.blockedNote(on: source) }
             state.error = error.map(AcceptAdvice.removed)
         }
         state.note = ([acceptance.text] + notes).joined(separator: "; ")

@@ -195,6 +195,10 @@ import Testing
                     try JSONDecoder().decode(Line.self, from: Data($0.utf8))
                 }
             }
+            // A transaction of another test's database may hold the changelog up.
+            try await fixture.wait("the changelog") {
+                try await !lines("after=0").contains { $0.line == "held_up" }
+            }
             let all = try await lines("after=0")
             let tail = try await fixture.program.run("tail", "--json")
             #expect(try await fixture.page.get("/api/changes?after=0").body == tail.standardOutput)
