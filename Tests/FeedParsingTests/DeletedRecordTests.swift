@@ -139,6 +139,30 @@ import Testing
         }
     }
 
+    /// The rows within a deleted record count towards the limit of their own table, whether or not that is mirrored.
+    @Test(.onEachStore, arguments: ["mirror", "upsert"])
+    func whatIsWithinCountsForTheLimit(sync mode: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(
+                request: "sync = \"\(mode)\"\nmax_deleted = 2",
+                lines: """
+                    [[sources.s.requests.tables]]
+                    table = "line"
+                    element = "a/l"
+                    key = ["article", "n"]
+                    columns = { article = { parent = "article" }, n = { ordinal = true } }
+                    """)
+            let others = "<a sku='2' name='B'><l/></a><a sku='3' name='C'/>"
+            let first = try await sync(fixture, "<a sku='1' name='A'><l/><l/><l/><l/></a>" + others, sources)
+            #expect(first.counts.inserted == 8, "\(first)")
+            let report = try await sync(fixture, "<a sku='1' status='deleted'/>" + others, sources)
+            #expect(report.outcome == .blocked, "\(report)")
+            #expect(report.error?.contains("would delete 4 of the 5 rows of table 'line'") == true, "\(report)")
+            #expect(report.error?.contains("of table 'article'") == false, "\(report)")
+            #expect(try fixture.rows("SELECT count(*) FROM line") == ["5"])
+        }
+    }
+
     @Test(arguments: [
         (
             "deleted_when = \"statu = 'deleted'\"",
