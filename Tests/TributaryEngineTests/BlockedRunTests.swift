@@ -219,6 +219,40 @@ import TributaryStores
         }
     }
 
+    /// To accept such a run would not help. The limit is exceeded, too.
+    @Test(.onEachStore) func aBrokenForeignKeyDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                max_deleted = 0
+                [[sources.s.requests.tables]]
+                table = "firm"
+                element = "firm"
+                key = ["id"]
+                columns = { id = "@id", name = "@name" }
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "thing"
+                key = ["id"]
+                sync = "upsert"
+                columns = { id = "@id", firm = { path = "@firm", references = "firm(name)", missing = "null" } }
+
+                """
+            let other = "<firm id='2' name='G'/>"
+            fixture.server.document("/a", "<all><firm id='1' name='F'/>\(other)<thing id='1' firm='F'/></all>")
+            #expect(try await fixture.sync(mapping).first?.counts.inserted == 3)
+            fixture.server.document("/a", "<all>\(other)<thing id='2' firm='G'/></all>")
+            let report = try #require(try await fixture.sync(mapping).first)
+            #expect(report.outcome == .discarded, "\(report)")
+            #expect(report.error?.contains("table 'thing': ") == true, "\(report)")
+            #expect(report.error?.contains("foreign key") == true, "\(report)")
+            #expect(report.error?.contains("would delete") == false, "\(report)")
+            #expect(try fixture.rows("SELECT id FROM firm ORDER BY id") == ["1", "2"])
+        }
+    }
+
     @Test(.onEachStore) func moreThanWasShownIsBlockedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
