@@ -2,7 +2,7 @@ import FeedModel
 
 extension StagedRecordStore {
     /// Keeps the last of several rows with one key, and of the records within such rows those that are within it. The records
-    /// within left out ones are removed first.
+    /// within left out ones, and within deleted ones, are removed first.
     ///
     /// - Parameter skipped: the numbers of left out records, by the names of their tables.
     package func keepLast(
@@ -14,11 +14,16 @@ extension StagedRecordStore {
             for part in removal.outermostFirst() { try removal.removeWithin(part.table, part.counts) }
         }
         var removal = RecordRemoval(store: self, parts: parts)
-        for part in removal.outermostFirst() { try removal.keepLast(of: part.table, part.counts) }
+        var deletion = RecordRemoval(store: self, parts: parts, isReplacement: false, name: "deleted")
+        for part in removal.outermostFirst() {
+            try deletion.removeWithin(part.table, part.counts)
+            try removal.keepLast(of: part.table, part.counts)
+            try deletion.removeWithinDeleted(part.table, part.counts)
+        }
     }
 }
 
-/// The removal of the records within replaced ones.
+/// The removal of the records within replaced, left out or deleted ones.
 private struct RecordRemoval<Store: StagedRecordStore> {
     typealias Part = (table: StagingTable, counts: StagedCounts)
 
@@ -26,12 +31,15 @@ private struct RecordRemoval<Store: StagedRecordStore> {
     let parts: [Part]
     /// True if the removed records count as replaced.
     let isReplacement: Bool
+    /// The prefix of the names of the tables in ``gone``.
+    private let name: String
     /// The tables of the numbers of records that are removed or replaced, by the names of the store's tables.
     private var gone: [String: String] = [:]
 
-    init(store: Store, parts: [Part], isReplacement: Bool = true) {
+    init(store: Store, parts: [Part], isReplacement: Bool = true, name: String = "gone") {
         self.store = store
         self.isReplacement = isReplacement
+        self.name = name
         self.parts = parts.filter { $0.counts.rows > 0 }
     }
 
@@ -56,6 +64,16 @@ private struct RecordRemoval<Store: StagedRecordStore> {
     /// Removes the records within the noted ones.
     mutating func removeWithin(_ table: StagingTable, _ counts: StagedCounts) throws {
         try removeFromOthers(table, counts)
+        try removeNested(in: table, counts)
+    }
+
+    /// Removes the records of a table within those of its records that say that they are deleted. Those within in other
+    /// tables are removed with ``removeWithin(_:_:)``.
+    mutating func removeWithinDeleted(_ table: StagingTable, _ counts: StagedCounts) throws {
+        guard table.marksDeleted, table.numbersRecords else { return }
+        let deleted = "FROM \(store.rows(of: table)) WHERE \(StagingTable.deleted) = 1"
+        guard try store.isTrue("SELECT EXISTS (SELECT 1 \(deleted))") else { return }
+        try note("SELECT \(StagingTable.record) \(deleted)", of: table)
         try removeNested(in: table, counts)
     }
 
@@ -100,10 +118,6 @@ private struct RecordRemoval<Store: StagedRecordStore> {
                 try removal.removeNested(in: table, counts)
             }
         }
-        if store.hidesDeleted, table.marksDeleted {
-            try removal.note("SELECT \(StagingTable.record) FROM \(rows) WHERE \(StagingTable.deleted) = 1", of: table)
-            try removal.removeNested(in: table, counts)
-        }
         self = removal
     }
 
@@ -125,9 +139,9 @@ private struct RecordRemoval<Store: StagedRecordStore> {
 
     /// Notes records that are removed or replaced.
     private mutating func note(_ records: String, of table: StagingTable) throws {
-        let name = table.table.name
-        if gone[name] == nil { gone[name] = try store.makeTable("gone_\(table.name)", columns: ["record"]) }
-        guard let numbers = gone[name] else { return }
+        let outer = table.table.name
+        if gone[outer] == nil { gone[outer] = try store.makeTable("\(name)_\(table.name)", columns: ["record"]) }
+        guard let numbers = gone[outer] else { return }
         try store.run(
             "INSERT INTO \(numbers) SELECT n.\(StagingTable.record) FROM (\(records)) n WHERE n.\(StagingTable.record) NOT IN (SELECT record FROM \(numbers))"
         )

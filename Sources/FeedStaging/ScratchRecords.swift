@@ -35,8 +35,6 @@ final class ScratchRecords: StagedRecordStore {
         self.check = check
     }
 
-    var hidesDeleted: Bool { keepsGone }
-
     func rows(of table: StagingTable) -> String { table.qualifiedName }
 
     func makeTable(_ name: String, columns: [String]) throws -> String {

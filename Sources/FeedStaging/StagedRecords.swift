@@ -45,12 +45,9 @@ extension StagingTable {
 /// A database in which staged rows wait to be merged, and which can remove some of them.
 ///
 /// Of records of one document that have one key, the last counts, with the records within it. Where the first counts,
-/// it is the first of the request's documents. Records within the others are removed before rows are compared with each
-/// other: they replace nothing.
+/// it is the first of the request's documents. Records within the others, and within deleted ones, are removed before rows
+/// are compared with each other: they replace nothing.
 package protocol StagedRecordStore {
-    /// True if the records within deleted ones are removed, too. False for a merge, which removes them itself.
-    var hidesDeleted: Bool { get }
-
     /// The staged rows of a table, as SQL names them.
     func rows(of table: StagingTable) -> String
 
@@ -73,8 +70,4 @@ package protocol StagedRecordStore {
     ///
     /// - Parameter onReplaced: called before the first such row is removed.
     func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws
-}
-
-extension StagedRecordStore {
-    package var hidesDeleted: Bool { false }
 }

@@ -111,6 +111,17 @@ package final class StagedCounts: @unchecked Sendable {
 
     package init() {}
 
+    /// Returns the same counts, to be changed by one merge. Another may merge the same rows.
+    package func copy() -> StagedCounts {
+        let copy = StagedCounts()
+        copy.rows = rows
+        copy.hasDuplicates = hasDuplicates
+        copy.replaced = replaced
+        copy.nulls = nulls
+        copy.referring = referring
+        return copy
+    }
+
     package func reset() {
         rows = 0
         replaced = 0

@@ -56,15 +56,20 @@ struct ExpiredRows {
             if let mark { conditions.append("m.\(mark) IS NULL") }
             let rows = "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(conditions.joined(separator: " AND "))"
             guard let deleted = try list(table, from: rows) else { return }
-            merge.state.changes.add(
-                deleted: try merge.count(deleted.name),
-                of: ScopedRows(table: part.table.table.name, scope: part.table.scope), readsAll: false)
             if let mark {
+                try addToLimits(deleted, part.table.scope)
                 counts += try SoftDeletion(merge: merge).mark(deleted, mark)
             } else {
-                counts += try delete(deleted, with: inner)
+                counts += try delete(deleted, with: inner) { try addToLimits($0, part.table.scope) }
             }
         }
+    }
+
+    /// Counts rows that are about to be deleted towards the limit of their table.
+    private func addToLimits(_ rows: RowList, _ scope: [String: String]) throws {
+        merge.state.changes.add(
+            deleted: try merge.count(rows.stored(merge.dialect)),
+            of: ScopedRows(table: rows.table.name, scope: scope), readsAll: false)
     }
 
     /// Moves staged rows to a work table.
@@ -141,7 +146,10 @@ struct ExpiredRows {
         try list(table, from: rows).map { try delete($0, with: descendants) } ?? MergeCounts()
     }
 
-    private func delete(_ old: RowList, with descendants: [Retention.Expiry.Descendant]) throws -> MergeCounts {
+    /// - Parameter willDelete: called with each list of rows before its deletion.
+    private func delete(
+        _ old: RowList, with descendants: [Retention.Expiry.Descendant], willDelete: (RowList) throws -> Void = { _ in }
+    ) throws -> MergeCounts {
         var all = [old]
         for descendant in descendants {
             guard let parent = all.last(where: { $0.table.name.lowercased() == descendant.parent.lowercased() }),
@@ -159,6 +167,7 @@ struct ExpiredRows {
         }
         // Those within go first.
         return try all.reversed().reduce(into: MergeCounts()) { counts, rows in
+            try willDelete(rows)
             counts += try merge.driver.refusing(in: rows.table.name) { try Deletions(merge: merge).delete(rows) }
         }
     }

@@ -102,6 +102,40 @@ import Testing
         }
     }
 
+    /// A record within a deleted one is skipped, and replaces none that has its key elsewhere.
+    @Test(.onEachStore, arguments: ["mirror", "upsert"])
+    func whatIsWithinReplacesNothing(sync mode: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(
+                request: "sync = \"\(mode)\"",
+                lines: """
+                    [[sources.s.requests.tables]]
+                    table = "line"
+                    element = "a/l"
+                    key = ["n"]
+                    columns = { n = "@n", article = { parent = "article" }, x = "@x" }
+                    [[sources.s.requests.tables]]
+                    table = "part"
+                    element = "a/l/p"
+                    key = ["n"]
+                    columns = { n = "@n", line = { parent = "line" } }
+                    """)
+            _ = try await sync(fixture, "<a sku='1' name='A'><l n='8' x='0'/></a>", sources)
+            let lines = { (x: String) in "<l n='8' x='\(x)'><p n='7'/></l><l n='9' x='\(x)'/>" }
+            let living = "<a sku='1' name='A'>\(lines("there"))</a>"
+            let deleted = "<a sku='2' status='deleted'>\(lines("gone"))</a>"
+            for (number, document) in [living + deleted, deleted + living].enumerated() {
+                let report = try await sync(fixture, document, sources)
+                #expect(report.error == nil && report.counts.replaced == 0, "\(report)")
+                #expect(report.counts.inserted == (number == 0 ? 2 : 0), "\(report)")
+                #expect(report.counts.deleted == 0, "\(report)")
+                let found = try fixture.rows("SELECT n, article, x FROM line ORDER BY n")
+                #expect(found == ["8|1|there", "9|1|there"], "\(found)")
+                #expect(try fixture.rows("SELECT n, line FROM part") == ["7|8"])
+            }
+        }
+    }
+
     /// The limit is a part of the table's rows, not of those that the delta names.
     @Test(.onEachStore) func aSmallDeltaOfALargeTableIsWithinTheLimit() async throws {
         try await EngineFixture.with { (fixture) async throws in
@@ -136,6 +170,30 @@ import Testing
                 fixture, "<a sku='1' status='deleted'/><a sku='2' status='deleted'/>", sources)
             #expect(report.outcome != .committed, "\(report)")
             #expect(try fixture.rows(Self.rows) == ["1|A", "2|B", "3|C"])
+        }
+    }
+
+    /// The rows within a deleted record count towards the limit of their own table, whether or not that is mirrored.
+    @Test(.onEachStore, arguments: ["mirror", "upsert"])
+    func whatIsWithinCountsForTheLimit(sync mode: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(
+                request: "sync = \"\(mode)\"\nmax_deleted = 2",
+                lines: """
+                    [[sources.s.requests.tables]]
+                    table = "line"
+                    element = "a/l"
+                    key = ["article", "n"]
+                    columns = { article = { parent = "article" }, n = { ordinal = true } }
+                    """)
+            let others = "<a sku='2' name='B'><l/></a><a sku='3' name='C'/>"
+            let first = try await sync(fixture, "<a sku='1' name='A'><l/><l/><l/><l/></a>" + others, sources)
+            #expect(first.counts.inserted == 8, "\(first)")
+            let report = try await sync(fixture, "<a sku='1' status='deleted'/>" + others, sources)
+            #expect(report.outcome == .blocked, "\(report)")
+            #expect(report.error?.contains("would delete 4 of the 5 rows of table 'line'") == true, "\(report)")
+            #expect(report.error?.contains("of table 'article'") == false, "\(report)")
+            #expect(try fixture.rows("SELECT count(*) FROM line") == ["5"])
         }
     }
 

@@ -179,6 +179,80 @@ import TributaryStores
         }
     }
 
+    /// The commit takes deleted records out of the staged rows, which are in a scratch file because of the reference. The
+    /// review then merges the same rows.
+    @Test(.onEachStore) func theReviewOfDeletedRecordsIsWhatIsCommitted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                max_deleted = 0
+                [[sources.s.requests.tables]]
+                table = "firm"
+                element = "firm"
+                key = ["id"]
+                columns = { id = "@id", name = "@name" }
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "thing"
+                key = ["id"]
+                deleted_when = "gone = '1'"
+                [sources.s.requests.tables.columns]
+                id = "@id"
+                gone = { path = "@gone", stored = false }
+                firm = { path = "@firm", references = "firm(name)", missing = "null" }
+
+                """
+            let others = "<firm id='1' name='F'/><thing id='2' firm='F'/>"
+            fixture.server.document("/a", "<all><thing id='1' firm='F'/>\(others)</all>")
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", "<all><thing id='1' gone='1'/>\(others)</all>")
+            #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
+            let run = try Self.blockedRun(fixture, mapping)
+            let review = try #require(try fixture.configuration(mapping).review(of: run))
+            #expect(review.total == MergeCounts(deleted: 1), "\(review)")
+            try Self.accept(fixture, mapping)
+            let accepted = try #require(try await fixture.sync(mapping).first)
+            #expect(accepted.error == nil && accepted.counts.deleted == 1, "\(accepted)")
+            #expect(try fixture.rows("SELECT id FROM thing") == ["2"])
+        }
+    }
+
+    /// To accept such a run would not help. The limit is exceeded, too.
+    @Test(.onEachStore) func aBrokenForeignKeyDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                max_deleted = 0
+                [[sources.s.requests.tables]]
+                table = "firm"
+                element = "firm"
+                key = ["id"]
+                columns = { id = "@id", name = "@name" }
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "thing"
+                key = ["id"]
+                sync = "upsert"
+                columns = { id = "@id", firm = { path = "@firm", references = "firm(name)", missing = "null" } }
+
+                """
+            let other = "<firm id='2' name='G'/>"
+            fixture.server.document("/a", "<all><firm id='1' name='F'/>\(other)<thing id='1' firm='F'/></all>")
+            #expect(try await fixture.sync(mapping).first?.counts.inserted == 3)
+            fixture.server.document("/a", "<all>\(other)<thing id='2' firm='G'/></all>")
+            let report = try #require(try await fixture.sync(mapping).first)
+            #expect(report.outcome == .discarded, "\(report)")
+            #expect(report.error?.contains("table 'thing': ") == true, "\(report)")
+            #expect(report.error?.contains("foreign key") == true, "\(report)")
+            #expect(report.error?.contains("would delete") == false, "\(report)")
+            #expect(try fixture.rows("SELECT id FROM firm ORDER BY id") == ["1", "2"])
+        }
+    }
+
     @Test(.onEachStore) func moreThanWasShownIsBlockedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]

@@ -41,6 +41,9 @@ package struct CommitTransaction {
         var losing = try claims.writersOfEmptiedTables(filledBy: stack)
         commit.report.counts = try merge.execute()
         commit.report.skipped += commit.report.counts.skipped
+        let outOfScope = try ScopeTracker(merge: merge.context).outOfScopeRows()
+        // A broken foreign key discards the run, rather than that it waits for an acceptance which would not help.
+        try store.finish()
         let isAsShown = commit.shown.map { $0 == changes } ?? true
         try merge.check(commit.limits, accepted: isAsShown ? commit.accepted : []) {
             try isAcceptedInAdvance(source, at: commit.report.startedAt)
@@ -48,8 +51,7 @@ package struct CommitTransaction {
         guard isAsShown else {
             throw StoreError(.blocked, "the commit would make other changes than those that were shown")
         }
-        let widened = try watch.widen(&commit, outOfScope: ScopeTracker(merge: merge.context).outOfScopeRows())
-        try store.finish()
+        let widened = try watch.widen(&commit, outOfScope: outOfScope)
         commit.report.seconds = seconds()
         // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
         // them again.

@@ -171,12 +171,7 @@ extension StagedStack {
         for index in parts.indices {
             stack.parts[index].table.schema = StagingTable.temporarySchema
             stack.parts[index].table.name = StagingTable.temporaryPrefix + parts[index].table.name
-            let counts = StagedCounts()
-            counts.rows = parts[index].counts.rows
-            counts.replaced = parts[index].counts.replaced
-            counts.hasDuplicates = parts[index].counts.hasDuplicates
-            counts.nulls = parts[index].counts.nulls
-            stack.parts[index].counts = counts
+            stack.parts[index].counts = parts[index].counts.copy()
         }
         return stack
     }

@@ -160,8 +160,12 @@ struct SQLiteCommitDriver: CommitDriver {
 
 extension SQLiteStore {
     /// Makes the staged rows of a stack readable on the writing connection, before the transaction that merges it.
+    ///
+    /// - Returns: the stack with counts of its own: after a blocked commit, the same stack is merged again to show its
+    ///   changes.
     func attach(_ stack: StagedStack, mirrors: [MirroredRows], to db: Database) throws -> StagedStack {
         var stack = stack
+        for index in stack.parts.indices { stack.parts[index].counts = stack.parts[index].counts.copy() }
         if let path = stack.path {
             try db.attachWorker(path)
             for index in stack.parts.indices { stack.parts[index].table.schema = stack.schema }
