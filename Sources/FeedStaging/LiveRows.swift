@@ -23,24 +23,42 @@ extension WorkerContext {
         let tables = try store.tables()
         let rows = try inScratch { db in
             try dropStagedViews(db)
-            let parts = try stagings.map { staging in
-                let counts = StagedCounts()
-                (counts.rows, counts.nulls) = (staging.counts.rows, staging.counts.nulls)
-                return (table: try db.makeLiveView(of: staging.table), counts: counts)
-            }
-            try numberKeys(of: parts.map(\.table), db)
-            let records = ScratchRecords(db: db, schema: "main", keepsGone: true, check: scratch.checkInterruption)
-            try records.keepLast(of: parts, without: allSkippedNumbers)
-            return parts.map(\.table)
+            return try makeLiveViews(of: stagings, db)
         }
         let found = LiveRows(stagings: rows, tables: tables)
         live = found
         return found
     }
 
+    /// Returns the rows of a request that would count if it were the only one of its stack.
+    func liveRows(ofRequest index: Int) throws -> [StagingTable] {
+        let own = stagings.filter { $0.isUsed(by: index) }
+        let names = Set(own.map(\.table.table.name))
+        guard stagings.contains(where: { names.contains($0.table.table.name) && $0.isUsed(besides: index) }) else {
+            // The other requests have no rows of its tables.
+            return zip(stagings, try liveRows().stagings).filter { $0.0.isUsed(by: index) }.map(\.1)
+        }
+        try flush()
+        return try inScratch { try makeLiveViews(of: own, ofRequest: index, $0) }
+    }
+
+    private func makeLiveViews(
+        of stagings: [Staging], ofRequest index: Int? = nil, _ db: Database
+    ) throws -> [StagingTable] {
+        let parts = try stagings.map { staging in
+            let counts = StagedCounts()
+            (counts.rows, counts.nulls) = (staging.counts.rows, staging.counts.nulls)
+            return (table: try db.makeLiveView(of: staging.table, ofRequest: index), counts: counts)
+        }
+        try numberKeys(of: Array(zip(stagings.map(\.table), parts.map(\.table))), db)
+        let records = ScratchRecords(db: db, schema: "main", keepsGone: true, check: scratch.checkInterruption)
+        try records.keepLast(of: parts, without: allSkippedNumbers)
+        return parts.map(\.table)
+    }
+
     /// Asks the store which keys are equal, where the bytes of their values do not decide.
-    private func numberKeys(of live: [StagingTable], _ db: Database) throws {
-        var open = zip(stagings.map(\.table), live).filter { $0.1.keyColumns == [StagingTable.keyNumber] }
+    private func numberKeys(of parts: [(StagingTable, live: StagingTable)], _ db: Database) throws {
+        var open = parts.filter { $0.live.keyColumns == [StagingTable.keyNumber] }
         var last: Int64 = 0
         while let first = open.first {
             let group = open.filter { $0.0.name == first.0.name || $0.0.mayShareKeys(with: first.0) }
@@ -74,7 +92,7 @@ extension StagingTable {
         return key.contains { table.column($0)?.bytesDecide == false }
     }
 
-    fileprivate var liveName: String { name + "_live" }
+    fileprivate func liveName(ofRequest index: Int?) -> String { name + (index == nil ? "_live" : "_own") }
     /// The table of the rows that the view named like this table leaves out.
     var goneName: String { name + "_gone" }
     fileprivate var keyNumbersName: String { name + "_keys" }
@@ -84,10 +102,17 @@ extension StagingTable {
 extension Database {
     /// Makes the view of a staging table's rows that count, with all rows until some are noted as gone.
     ///
+    /// - Parameter index: the request whose rows the view has; nil for those of all requests.
     /// - Returns: the staging table under the view's name.
-    fileprivate func makeLiveView(of table: StagingTable) throws -> StagingTable {
+    fileprivate func makeLiveView(of table: StagingTable, ofRequest index: Int?) throws -> StagingTable {
         var live = table
-        live.name = table.liveName
+        live.name = table.liveName(ofRequest: index)
+        var isOwn = ""
+        if let index {
+            let rows = Staging.rows(ofRequest: index)
+            isOwn = " AND s.\(StagingTable.row) BETWEEN \(rows.lowerBound) AND \(rows.upperBound)"
+            try execute(sql: "DROP VIEW IF EXISTS \(live.name)")
+        }
         if table.isComparedByStore, !table.isIdentifiedByReference {
             live.identity = .key([StagingTable.keyNumber], collations: ["BINARY"])
         } else {
@@ -100,7 +125,7 @@ extension Database {
                 CREATE INDEX IF NOT EXISTS \(live.keyNumbersName)_key ON \(live.keyNumbersName) (key);
                 CREATE VIEW IF NOT EXISTS \(live.name) AS SELECT s.*, k.key AS \(StagingTable.keyNumber)
                 FROM \(table.name) s LEFT JOIN \(live.keyNumbersName) k ON k.row = s.\(StagingTable.row)
-                WHERE s.\(StagingTable.row) NOT IN (SELECT row FROM \(live.goneName));
+                WHERE s.\(StagingTable.row) NOT IN (SELECT row FROM \(live.goneName))\(isOwn);
                 DELETE FROM \(live.goneName); DELETE FROM \(live.keyNumbersName)
                 """)
         return live

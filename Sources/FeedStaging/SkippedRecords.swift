@@ -10,8 +10,8 @@ package struct SkippedRecords: Sendable {
     package let key: [String]
     /// The keys of the records, each with a value for each column.
     package private(set) var keys: [[StoredValue]] = []
-    /// The number of records whose rows are not known: their keys did not convert, or are too many to remember, or records
-    /// within them have rows, too. Where there is one, any row may be that record's, and the mirror deletes none.
+    /// The number of records whose rows are not known: their keys did not convert, or are too many to remember, or the
+    /// records around them were left out. Where there is one, any row may be that record's, and the mirror deletes none.
     package private(set) var unknown = 0
 
     /// The most keys that are remembered, and the most bytes of them.
@@ -72,6 +72,11 @@ extension StagedStack {
     /// Returns true if rows that a request mirrors are kept, although the feed lacks them.
     package func keepsAll(_ rows: MirroredRows) -> Bool {
         skipped.contains { $0.unknown > 0 && $0.concerns(rows) }
+    }
+
+    /// Returns true if the mirrors of a table keep rows that their feeds lack.
+    package func keepsAll(of table: String) -> Bool {
+        skipped.contains { $0.unknown > 0 && $0.table.lowercased() == table.lowercased() }
     }
 
     /// Returns the records with known keys that may be among the rows that a request mirrors.

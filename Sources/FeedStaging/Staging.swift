@@ -80,6 +80,9 @@ final class Staging {
     /// True if rows of a request are staged here.
     func isUsed(by index: Int) -> Bool { users.contains(index) }
 
+    /// True if rows of other requests are staged here.
+    func isUsed(besides index: Int) -> Bool { users.contains { $0 != index } }
+
     /// Removes a request's waiting rows. The next rows of the request begin with its first number again.
     func forget(request index: Int) {
         let rows = Self.rows(ofRequest: index)

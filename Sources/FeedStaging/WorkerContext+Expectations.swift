@@ -31,15 +31,16 @@ extension WorkerContext {
         try StagedRowsReader(path: openScratch().path) { false }.check(condition)
     }
 
-    /// Returns the number of rows that a request has staged and that a commit would merge now.
+    /// Returns the number of rows that a request has staged, without those that its own later rows replace. A row that a
+    /// later request also fills counts for each.
     ///
     /// - Parameter table: the rows of this table alone; nil for those of all tables.
     package func countRows(ofRequest index: Int, in table: String? = nil) throws -> Int {
-        let live = try liveRows().stagings
+        let live = try liveRows(ofRequest: index)
         let rows = Staging.rows(ofRequest: index)
         return try inScratch { db in
             var sum = 0
-            for (staging, staged) in zip(stagings, live) where staging.isUsed(by: index) && !staged.isLookUp {
+            for staged in live where !staged.isLookUp {
                 guard table.map({ $0.lowercased() == staged.table.name.lowercased() }) ?? true else { continue }
                 let isCounted =
                     ["s.\(StagingTable.row) BETWEEN ? AND ?"]

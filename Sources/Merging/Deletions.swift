@@ -87,7 +87,11 @@ struct Deletions {
             "m.\(try table.needed(entry.key).sql) = \(bind: entry.value)"
         }
         var others: [String] = []
-        if let mark = try merge.deletionMark(of: table) { others.append("m.\(mark) IS NULL") }
+        if let mark = try merge.deletionMark(of: table) {
+            others.append("m.\(mark) IS NULL")
+        } else {
+            others += try missing.hasNoKeptChildren()
+        }
         if let window = mirrored.window { others.append(try missing.isInWindow(window, mirrored)) }
         others += try missing.isNotExpired(mirrored.scope) + missing.isNotStaged() + missing.isNotSkipped(mirrored)
         if let within { others.append(try References(merge: merge).isChildOfStagedParent(within, table)) }

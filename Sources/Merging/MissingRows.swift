@@ -52,6 +52,21 @@ struct MissingRows {
         }
     }
 
+    /// Returns conditions that no row refers to a row of which the mirrors of its table keep all: the deletion would take it
+    /// along, or be refused.
+    func hasNoKeptChildren() throws -> [String] {
+        try table.children.compactMap { key in
+            guard key.onDelete != .setNull, key.onDelete != .setDefault, key.child != table.id,
+                let child = try merge.driver.table(id: key.child), merge.stack.keepsAll(of: child.name)
+            else { return nil }
+            let isChild = try zip(key.columns, key.targets).map { column, target in
+                let target = try table.needed(target)
+                return "\(try child.needed(column).value("c", comparedWith: target)) = m.\(target.sql)"
+            }
+            return "NOT EXISTS (SELECT 1 FROM \(child.sql) c WHERE \(isChild.joinedConditions("AND")))"
+        }
+    }
+
     private func isNone(of keys: String, _ key: [String]) -> String {
         let isSame = key.enumerated().map { "k.k\($0) = m.\($1.sqlIdentifier)" }.joinedConditions("AND")
         return "NOT EXISTS (SELECT 1 FROM \(keys) k WHERE \(isSame))"

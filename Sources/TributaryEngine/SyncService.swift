@@ -74,7 +74,7 @@ public final class SyncService: Service {
     ) throws {
         self.store = store
         current = Mutex(configuration)
-        try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
+        let startAdditions = try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
         try store.cutWaits(of: nil, to: clock.now())
         try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
@@ -96,6 +96,7 @@ public final class SyncService: Service {
                 activeRuns.note(progress)
                 onProgress(progress)
             }, activeRuns: activeRuns)
+        environment.startAdditions = StartAdditions(startAdditions)
         environment.metrics = metrics
         environment.random = random
         environment.threads = threads

@@ -57,6 +57,25 @@ import Testing
             "[sources.s]\nfresh_within = \"0s\"\n" + request, "sources.s.fresh_within: must be above 0")
     }
 
+    @Test(arguments: ["discard", "null", "skip"])
+    func aRequiredColumnHoldsNoNull(onError: String) throws {
+        func text(_ column: String) -> String {
+            """
+            [[sources.s.requests]]
+            url = "URL/a"
+            tables = [{ table = "t", element = "o", key = ["id"], columns = { id = "@id", v = { path = "@v", \(column) } } }]
+            """
+        }
+        _ = try Self.read(text("on_error = \"\(onError)\""))
+        let required = text("required = true, on_error = \"\(onError)\"")
+        guard onError == "null" else {
+            _ = try Self.read(required)
+            return
+        }
+        let place = "sources.s.requests[1].tables[1].columns.v.on_error: "
+        Self.expectMistake(required, place + "a required column cannot hold NULL; remove required = true to store NULL")
+    }
+
     @Test(arguments: ["timeout", "connect_timeout"])
     func aTimeLimitIsAboveZero(key: String) {
         Self.expectMistake(

@@ -239,6 +239,28 @@ import Testing
         }
     }
 
+    /// Only the tables of the records within keep all rows, and with them the rows to which they refer.
+    @Test(.onEachStore, arguments: [false, true]) func aParentThatLeftIsDeleted(isMarked: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = mapping(isMarked ? "deleted = \"gone_at\"" : "", table: Self.lines)
+            let present = isMarked ? " WHERE gone_at IS NULL" : ""
+            fixture.server.document("/a", "<a>\(item("1", "10"))\(item("2", "20", lines: 1))\(item("3", "30"))</a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            fixture.server.document("/a", "<a>\(item("1", "x"))</a>")
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil && report.skipped == 1, "\(report.error ?? "")")
+            #expect(report.counts.deleted == (isMarked ? 2 : 1))
+            #expect(try fixture.rows("SELECT id FROM thing\(present) ORDER BY id") == (isMarked ? ["1"] : ["1", "2"]))
+            #expect(try fixture.rows("SELECT thing, n FROM line\(present)") == ["2|1"])
+            #expect(report.note?.contains("no row of table 'line' was deleted") == true, "\(report.note ?? "")")
+            #expect(report.note?.contains("no row of table 'thing'") == false, "\(report.note ?? "")")
+            fixture.server.document("/a", "<a>\(item("1", "11"))</a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            #expect(try fixture.rows("SELECT id, size FROM thing\(present)") == ["1|11"])
+            #expect(try fixture.rows("SELECT thing, n FROM line\(present)").isEmpty)
+        }
+    }
+
     @Test(.onEachStore) func theRecordsWithinOneWithoutAKeyAreLeftOut() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = mapping(table: Self.lines)

@@ -83,6 +83,48 @@ import TributaryStores
         }
     }
 
+    /// Requests that fill different columns of a row, or the same, each have it. What a request has twice is one row.
+    @Test(
+        .onEachStore, arguments: ["price = \"@price\"", "name = \"@name\""],
+        ["\"@id\"", "{ path = \"@id\", type = \"decimal\" }"])
+    func aRowOfSeveralRequestsCountsForEach(column: String, id: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func request(_ key: String, _ column: String, _ least: Int, ofTable: Bool) -> String {
+                """
+                [[sources.s.requests]]
+                key = "\(key)"
+                url = "URL/\(key)"
+                \(ofTable ? "" : "min_rows = \(least)")
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "o"
+                key = ["id"]
+                columns = { id = \(id), \(column) }
+                \(ofTable ? "min_rows = \(least)" : "")
+
+                """
+            }
+            func sync(_ names: Int, _ prices: Int, ofTable: Bool = false) async throws -> RunReport {
+                let sources =
+                    request("names", "name = \"@name\"", names, ofTable: ofTable)
+                    + request("prices", column, prices, ofTable: ofTable)
+                return try #require(try await fixture.sync(sources, mode: .full).first)
+            }
+            fixture.server.document("/names", "<x><o id='1' name='n'/><o id='2' name='m'/></x>")
+            fixture.server.document(
+                "/prices", "<x><o id='1' price='0' name='x'/><o id='1' price='1' name='y'/><o id='3' price='1'/></x>")
+            for ofTable in [false, true] {
+                let report = try await sync(2, 2, ofTable: ofTable)
+                #expect(report.outcome == .committed, "\(report.error ?? "")")
+                let few = try await sync(3, 2, ofTable: ofTable)
+                #expect(few.error?.contains("gives 2 rows") == true, "\(few.error ?? "")")
+                let twice = try await sync(2, 3, ofTable: ofTable)
+                #expect(twice.error?.contains("request 'prices': ") == true, "\(twice.error ?? "")")
+                #expect(twice.error?.contains("gives 2 rows") == true, "\(twice.error ?? "")")
+            }
+        }
+    }
+
     /// Numbers compare as numbers in either store, whatever they are staged as.
     @Test(
         .onEachStore,

@@ -86,6 +86,56 @@ import TributaryStores
         }
     }
 
+    /// The start has made the tables and columns of every mapping for the SQL. They go with a first run that commits
+    /// nothing, except those that the SQL uses, and those to which these refer.
+    @Test func aDiscardedRunLeavesOnlyWhatItUses() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func sources(_ columns: String = "") -> String {
+                Self.sources.replacing("id = \"@id\"", with: "id = \"@id\"" + columns) + """
+                    [[sources.s.requests.tables]]
+                    table = "part"
+                    element = "p/q"
+                    key = ["place", "n"]
+                    columns = { place = { parent = "place" }, n = { ordinal = true } }
+
+                    """
+            }
+            func columns() throws -> [String] {
+                try fixture.rows(
+                    StoreKind.by(
+                        sqlite: """
+                            SELECT lower(m.name || '.' || c.name) FROM sqlite_schema m, pragma_table_info(m.name) c
+                            WHERE m.name IN ('place', 'part') ORDER BY 1
+                            """,
+                        postgres: """
+                            SELECT table_name || '.' || column_name FROM information_schema.columns
+                            WHERE table_schema = current_schema() AND table_name IN ('place', 'part') ORDER BY 1
+                            """))
+            }
+            try fixture.folder.write("CREATE TABLE IF NOT EXISTS places (a int)", to: "after.sql")
+            // Neither a record without its key nor a server without an answer leaves anything.
+            fixture.server.document("/a", "<r><p/></r>")
+            #expect(try await fixture.sync(sources()).first?.outcome == .discarded)
+            #expect(try columns().isEmpty)
+            fixture.server.route("/a") { _ in [StubServer.head(404, ["Content-Length": "0"]), .close] }
+            #expect(try await fixture.sync(sources()).first?.outcome == .discarded)
+            #expect(try columns().isEmpty)
+            fixture.server.document("/a", "<r><p id='1'><q/></p></r>")
+            #expect(try await fixture.sync(sources()).first?.error == nil)
+            let all = ["part.n", "part.place", "place.id"]
+            #expect(try columns() == all)
+            let wider = sources(", x = \"@x\", z = { path = \"@z\", type = \"integer\" }")
+            fixture.server.document("/a", "<r><p id='1' z='bad'/></r>")
+            #expect(try await fixture.sync(wider).first?.outcome == .discarded)
+            #expect(try columns() == all)
+            // A table that the SQL uses stays, and so does the one to which it refers.
+            try fixture.store.execute("DROP TABLE part; DROP TABLE place")
+            try fixture.folder.write("CREATE INDEX IF NOT EXISTS mine ON Part (n)", to: "after.sql")
+            #expect(try await fixture.sync(sources(", z = { path = \"@z\", type = \"integer\" }")).first?.error != nil)
+            #expect(try columns() == ["part.n", "part.place", "place.id", "place.z"])
+        }
+    }
+
     /// What is left open is nobody's, and none of it stays. PostgreSQL runs a schema as one transaction, in which BEGIN does
     /// nothing.
     @Test(arguments: ["schema", "schema_after"])

@@ -12,9 +12,7 @@ extension RecordLayout {
         context.droppedRecords += 1
         guard let row = rows.first else { return }
         context.noteSkipped(row.writer) { key, columns in
-            // The rows within are kept, whosever they are, and refer to rows of this table.
-            guard children.isEmpty else { return nil }
-            return self.key(key, of: instance, row, columns, isEvaluated: isEvaluated)
+            self.key(key, of: instance, row, columns, isEvaluated: isEvaluated)
         }
         guard numbersRecords else { return }
         try context.noteSkipped(instance.record, row.writer, inner: inner.compactMap { $0.rows.first?.writer })

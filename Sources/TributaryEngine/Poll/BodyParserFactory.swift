@@ -5,7 +5,6 @@ import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
-import Locking
 import XMLStream
 
 /// Creates the parser of a response's body: of a registered class, of a mapping, or of the mirrored schema.
@@ -79,13 +78,4 @@ struct BodyParserFactory {
         }
         return parser
     }
-}
-
-/// The tables and columns that a run has made before its commit.
-final class AdditionLog: Sendable {
-    private let additions = Mutex<[SchemaAddition]>([])
-
-    var all: [SchemaAddition] { additions.withLock { $0 } }
-
-    func note(_ made: [SchemaAddition]) { additions.withLock { $0 += made } }
 }

@@ -38,6 +38,8 @@ struct RunEnvironment: Sendable {
     var activeRuns = ActiveRuns()
     /// The metrics of runs.
     var metrics = EngineMetrics.none
+    /// What the start has made for first runs.
+    var startAdditions = StartAdditions()
     /// The attempts of this process.
     var attempts = RunAttempts()
     /// The sources that this daemon may run; nil if no other daemon shares the store.

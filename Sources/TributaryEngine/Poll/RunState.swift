@@ -31,6 +31,8 @@ struct RunState: Sendable {
     var shown: ShownReplay?
     /// The reason why accepted documents cannot be committed any more.
     var unusable: String?
+    /// The tables and columns that were made for the run.
+    let additions = AdditionLog()
     var results: [RequestResult]
     var archives: SharedArchives
     /// The responses' hints about the time of the next run.

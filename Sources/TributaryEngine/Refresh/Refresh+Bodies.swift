@@ -169,7 +169,7 @@ extension Refresh {
         let nextPage = isFirst && looksForPages(request) ? NextPageWatch() : nil
         factory.nextPage = nextPage
         let context = try workerContext()
-        try factory.prepareStore(additions)
+        try factory.prepareStore(run.additions)
         var response = exchange.response
         response.maxBody = request.maxBody
         response.source = run.source.name

@@ -79,7 +79,7 @@ extension Refresh {
     private func begin(_ request: RequestDeclaration, _ response: FeedResponse, _ index: Int) throws -> ParsedBody {
         let factory = BodyParserFactory(request: request, environment: environment)
         let context = try workerContext()
-        try factory.prepareStore(additions)
+        try factory.prepareStore(run.additions)
         _ = try factory.makeParser(response, context: context, index: index)
         return ParsedBody(tables: Set(environment.registry.tables(of: request.content)))
     }

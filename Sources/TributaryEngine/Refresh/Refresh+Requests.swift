@@ -141,7 +141,7 @@ extension Refresh {
     func resolver() -> RequestResolver {
         RequestResolver(
             environment: environment, captured: run.captured, stack: run.source.requests, startedAt: run.startedAt,
-            provenances: provenances, rowProvenance: rowProvenance, additions: additions)
+            provenances: provenances, rowProvenance: rowProvenance, additions: run.additions)
     }
 
     // MARK: - One request

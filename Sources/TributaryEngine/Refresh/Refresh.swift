@@ -20,8 +20,6 @@ actor Refresh {
     var found: Poll.Found?
 
     var context: WorkerContext?
-    /// The tables and columns that the run has made.
-    let additions = AdditionLog()
     /// The provenances of captured values. They decide whether an address may be private.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; nil until a server has answered.
@@ -77,7 +75,7 @@ actor Refresh {
             }
             context?.remove()
             context = nil
-            removeAdditions()
+            run.removeAdditions()
             return await record(ending)
         } onCancel: {
             interruption.request()
@@ -279,30 +277,5 @@ actor Refresh {
             (skipped.invalid, "invalid: " + skipped.errors.joined(separator: "; ")),
         ]
         return reasons.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
-    }
-}
-
-extension Refresh {
-    /// Removes the tables and columns that the run has made, because it commits nothing. Those that a run of
-    /// another source may use by now stay.
-    func removeAdditions() {
-        let made = additions.all
-        guard !made.isEmpty else { return }
-        let tables = Set(made.map { $0.table.lowercased() })
-        var claims: [any SourceClaim] = []
-        defer { for claim in claims { claim.unlock() } }
-        do {
-            for source in environment.configuration.sources where source.name != run.source.name {
-                let written = source.requests.flatMap { environment.registry.tables(of: $0.content) }
-                guard written.contains(where: { tables.contains($0.lowercased()) }) else { continue }
-                guard let claim = try environment.store.claim(source.name) else { return }
-                claims.append(claim)
-            }
-            try environment.store.remove(made)
-        } catch {
-            environment.logger.warning(
-                "The tables that a run has made cannot be removed again",
-                metadata: ["source": "\(run.source.name)", "error": "\(run.shown(error))"])
-        }
     }
 }

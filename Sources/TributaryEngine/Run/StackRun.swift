@@ -157,6 +157,7 @@ struct StackRun: Sendable {
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
                 if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
             }
+            run.additions.note(environment.startAdditions.take(of: source.name))
             var found: Poll.Found?
             if Poll.mayEnd(run) {
                 found = try await Poll(environment: environment, permits: permits).send(&run)
@@ -171,6 +172,7 @@ struct StackRun: Sendable {
             return await Refresh(run, permits: permits, found: found).run(after: deaths)
         } catch {
             let ending = run.ending(with: error)
+            if !run.additions.all.isEmpty { try? await environment.threads.run { [run] in run.removeAdditions() } }
             // A replay without bodies is reported to its caller, and not recorded.
             return isReplay ? run.report(ending) : await run.record(ending)
         }
