@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedParsing
 
