@@ -63,6 +63,9 @@ package protocol StoredColumn: Sendable {
 
     /// Returns a value of the column in a row of a query's result.
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue
+
+    /// Returns a value as a statement binds it that compares it with the column's values, or writes it.
+    func bound(_ value: StoredValue) -> SQLText.Value
 }
 
 /// A part of the identity of a row: an SQL name within the row, and the definition of a work table's column for it.
@@ -133,6 +136,8 @@ extension StoredTable {
 
 extension StoredColumn {
     package var sql: String { name.sqlIdentifier }
+
+    package func bound(_ value: StoredValue) -> SQLText.Value { SQLText.Value(value) }
 }
 
 extension [any StoredColumn] {
