@@ -211,6 +211,33 @@ import Testing
         }
     }
 
+    /// A new row of a table may refer to a new row of one that gets a column.
+    @Test(.onEachStore) func aPlanOfANewColumnOfAParent() async throws {
+        try await with { (fixture) async throws in
+            let lines = """
+                [[sources.s.requests.tables]]
+                table = "line"
+                element = "item/line"
+                key = ["item", "n"]
+                columns = { item = { parent = "item" }, n = { ordinal = true } }
+
+                """
+            fixture.server.document("/a", "<r><item id='1' name='A'><line/></item></r>")
+            try fixture.declare(Self.item + lines)
+            #expect(try await fixture.program.run("sync").status == 0)
+            try fixture.declare(Self.item.replacing("@name\"", with: "@name\", size = \"@size\"") + lines)
+            fixture.server.document(
+                "/a", "<r><item id='1' name='A'/><item id='2' size='5'><line/></item></r>")
+            let plan = try await fixture.program.run("plan", "s", "--json")
+            #expect(plan.status == 2, "\(plan)")
+            #expect(plan.standardOutput.contains("\"inserted\":2"), "\(plan)")
+            #expect(plan.standardOutput.contains("\"deleted\":1"), "\(plan)")
+            #expect(try fixture.store.rows("SELECT * FROM line") == ["1|1"])
+            #expect(try await fixture.program.run("sync", "--force").status == 0)
+            #expect(try fixture.store.rows("SELECT item, n FROM line") == ["2|1"])
+        }
+    }
+
     /// The document that standard input brings is in a folder of its own.
     @Test(arguments: [SIGINT, SIGTERM])
     func aSignalLeavesNothingOfADocumentFromStandardInput(_ signal: Int32) async throws {
