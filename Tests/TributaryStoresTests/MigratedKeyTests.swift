@@ -62,13 +62,12 @@ import TributaryStores
             let refused = try await sync(fixture, new)
             #expect(refused.error?.contains("which no unique index covers") == true, "\(refused.error ?? "")")
             #expect(try fixture.dump() == before)
-            #expect(try migrate(fixture, new).map(\.added) == [["n"]])
+            let done = try migrate(fixture, new)
+            #expect(done.map(\.added) == [["n"]])
+            // The new column is NULL in rows from before, and a history on PostgreSQL needs a key that is NOT NULL.
+            let number = StoreKind.current == .postgres && !options.isEmpty ? "l_id" : nil
+            #expect(done.map(\.number) == [number])
             let report = try await sync(fixture, new)
-            if StoreKind.current == .postgres, !options.isEmpty {
-                // The new column is NULL in rows from before, and a history there needs a key that is NOT NULL.
-                #expect(report.error?.contains("give it a primary key, or a unique index") == true)
-                return
-            }
             #expect(report.outcome == .committed, "\(report.error ?? "")")
             #expect(try fixture.rows("SELECT o, n FROM l ORDER BY o, n") == ["1|1", "1|2", "2|1"])
             #expect(try await sync(fixture, new).counts.unchanged == 5)
