@@ -21,6 +21,8 @@ package struct TableMigration: Sendable, Equatable {
     package var key: [String]
     /// The new key's columns that the table lacks. Existing rows have no value in them.
     package var added: [String]
+    /// Those of them that are columns of a scope.
+    package var scope: [String] = []
     /// The column that numbers the rows, by which those of other tables refer to them, or the table's history knows them;
     /// nil if there is none to add.
     package var number: String?
@@ -48,7 +50,11 @@ package struct TableMigration: Sendable, Equatable {
             "\($0.name): \($0.from.isEmpty ? "no type" : $0.from) becomes \($0.to.isEmpty ? "no type" : $0.to)"
         }
             + (number.map { ["\($0): a new number for each row, as the primary key"] } ?? [])
-            + added.map { "\($0): a new column, NULL in the existing rows" }
+            + added.map { name in
+                "\(name): a new column, NULL in the existing rows"
+                    + (scope.contains(name)
+                        ? ", so that no mirror of a scope deletes them: set it in these rows, or delete them" : "")
+            }
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
             + (endsHistory
                 ? [
@@ -134,6 +140,9 @@ extension TableSchema {
         }
         return name
     }
+
+    /// Returns true if a column distinguishes the declaration's rows from those of others.
+    package func isScope(_ column: String) -> Bool { scope.contains { $0.lowercased() == column.lowercased() } }
 
     /// Returns true if the table is to have a column: one that is mapped, or one of the scope.
     package func has(_ column: String) -> Bool {

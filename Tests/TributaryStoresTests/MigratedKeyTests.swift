@@ -74,6 +74,20 @@ import TributaryStores
         }
     }
 
+    /// No mirror of the scope finds rows without its value.
+    @Test func aKeyWithTheColumnOfAScope() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.document)
+            let lines = "key = [\"id\"]\ncolumns = { id = \"@id\", o = { parent = \"o\" } }"
+            #expect(try await sync(fixture, Self.source(lines)).counts.inserted == 5)
+            let new = Self.source(lines.replacing("[\"id\"]", with: "[\"shop\", \"id\"]"))
+                .replacing("sync = \"mirror\"", with: "sync = \"mirror\"\nscope = { shop = \"n\" }")
+            let done = try migrate(fixture, new)
+            try #require(done.map(\.scope) == [["shop"]])
+            #expect(done[0].changes[0].contains("no mirror of a scope deletes them"), "\(done)")
+        }
+    }
+
     /// The columns of the former key have no value any more.
     @Test func aKeyWhoseColumnsAreNoLongerMapped() async throws {
         try await EngineFixture.with { (fixture) async throws in
