@@ -71,6 +71,7 @@ public struct RequestMapping: Sendable, Hashable {
                     || keepsHistory && table.key.isEmpty,
                 place: "\(file): \(table.place)")
             schema.source = table.source
+            schema.keepsHistory = keepsHistory
             if let gone { schema.mark(gone, mirrorsOf: scope) }
             return schema
         }

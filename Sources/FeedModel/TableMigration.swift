@@ -21,7 +21,10 @@ package struct TableMigration: Sendable, Equatable {
     package var key: [String]
     /// The new key's columns that the table lacks. Existing rows have no value in them.
     package var added: [String]
-    /// The column that numbers the rows, by which those of other tables refer to them; nil if there is none to add.
+    /// Those of them that are columns of a scope.
+    package var scope: [String] = []
+    /// The column that numbers the rows, by which those of other tables refer to them, or the table's history knows them;
+    /// nil if there is none to add.
     package var number: String?
     /// True if the table has a history, which ends with the next commit because its values do not fit the new types.
     package var endsHistory: Bool
@@ -46,8 +49,12 @@ package struct TableMigration: Sendable, Equatable {
         columns.map {
             "\($0.name): \($0.from.isEmpty ? "no type" : $0.from) becomes \($0.to.isEmpty ? "no type" : $0.to)"
         }
-            + (number.map { ["\($0): a new number for each row, to which other tables refer"] } ?? [])
-            + added.map { "\($0): a new column, NULL in the existing rows" }
+            + (number.map { ["\($0): a new number for each row, as the primary key"] } ?? [])
+            + added.map { name in
+                "\(name): a new column, NULL in the existing rows"
+                    + (scope.contains(name)
+                        ? ", so that no mirror of a scope deletes them: set it in these rows, or delete them" : "")
+            }
             + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
             + (endsHistory
                 ? [
@@ -111,6 +118,7 @@ extension [TableSchema] {
             merged[index].columns += definition.columns.filter { !known.contains($0.name.lowercased()) }
             if merged[index].key.isEmpty { merged[index].key = definition.key }
             merged[index].needsGeneratedKey = merged[index].needsGeneratedKey || definition.needsGeneratedKey
+            merged[index].keepsHistory = merged[index].keepsHistory || definition.keepsHistory
         }
     }
 
@@ -132,6 +140,9 @@ extension TableSchema {
         }
         return name
     }
+
+    /// Returns true if a column distinguishes the declaration's rows from those of others.
+    package func isScope(_ column: String) -> Bool { scope.contains { $0.lowercased() == column.lowercased() } }
 
     /// Returns true if the table is to have a column: one that is mapped, or one of the scope.
     package func has(_ column: String) -> Bool {

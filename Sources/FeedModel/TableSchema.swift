@@ -41,6 +41,8 @@ package struct TableSchema: Sendable, Hashable {
     /// True if rows of other tables refer to this one although its key is not one column. The table is then created
     /// with a key that SQLite generates.
     package var needsGeneratedKey: Bool
+    /// True if each row needs a key by which it is known in the table's history.
+    package var keepsHistory = false
     /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[1].tables[2]`.
     package var place: String
     /// The source that declares the table; nil if it is not known.

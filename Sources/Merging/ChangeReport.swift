@@ -104,6 +104,7 @@ package struct ChangeReport {
     ) throws {
         guard let onChange = merge.onChange else { return }
         var old: PlannedChange.Values?
+        var spellings: [String?] = []
         // A row whose key was updated along is not found again.
         func reportOld() throws {
             guard let values = old else { return }
@@ -111,12 +112,20 @@ package struct ChangeReport {
             try onChange(PlannedChange(table: table, operation: .update(old: values), row: values, key: key))
         }
         try merge.driver.forEachRow(of: SQLText("\(before) UNION ALL \(after) ORDER BY 1, 2 DESC").once) { row in
-            let values = try Self.values(of: columns, row, from: 2)
+            var values = try Self.values(of: columns, row, from: 2)
+            // A merge that restores rows also restores how their values were spelt.
+            let spelt = merge.driver.isExact ? columns.enumerated().map { $1.spelling(row, 2 + $0) } : []
             if try row.int64(1) == 1 {
                 try reportOld()
                 old = values
-            } else if let former = old {
+                spellings = spelt
+            } else if var former = old {
                 old = nil
+                for (index, (before, after)) in zip(spellings, spelt).enumerated() where before != after {
+                    guard let before, let after, former[index].value == values[index].value else { continue }
+                    former[index].value = .text(before)
+                    values[index].value = .text(after)
+                }
                 try onChange(PlannedChange(table: table, operation: .update(old: former), row: values, key: key))
             }
             return true

@@ -43,7 +43,7 @@ struct MissingRows {
             let rows = 30_000 / columns.count
             for start in stride(from: 0, to: records.keys.count, by: rows) {
                 let values = records.keys[start..<min(start + rows, records.keys.count)].map { key in
-                    SQLText("(") + key.map { SQLText("\(bind: SQLText.Value($0))") }.joined(separator: ", ") + ")"
+                    "(\(SQLText(binding: zip(columns, key).map { $0.bound($1) })))" as SQLText
                 }
                 try merge.driver.execute(
                     merge.dialect.insertNew(into: keys, names, "VALUES \(values.joined(separator: ", "))").once)

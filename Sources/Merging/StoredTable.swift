@@ -63,6 +63,13 @@ package protocol StoredColumn: Sendable {
 
     /// Returns a value of the column in a row of a query's result.
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue
+
+    /// Returns the text of a value whose spelling ``value(_:_:)`` does not show: `1.0` and `1.00` are one number; nil if it
+    /// shows all values as they are.
+    func spelling(_ row: any SQLRow, _ index: Int) -> String?
+
+    /// Returns a value as a statement binds it that compares it with the column's values, or writes it.
+    func bound(_ value: StoredValue) -> SQLText.Value
 }
 
 /// A part of the identity of a row: an SQL name within the row, and the definition of a work table's column for it.
@@ -133,6 +140,10 @@ extension StoredTable {
 
 extension StoredColumn {
     package var sql: String { name.sqlIdentifier }
+
+    package func spelling(_ row: any SQLRow, _ index: Int) -> String? { nil }
+
+    package func bound(_ value: StoredValue) -> SQLText.Value { SQLText.Value(value) }
 }
 
 extension [any StoredColumn] {

@@ -139,6 +139,24 @@ import Testing
         }
     }
 
+    /// PostgreSQL has a type of its own for booleans.
+    @Test(.onEachStore, arguments: ["\"flag\"", "\"flag\", \"name\""])
+    func aKeyMayHaveABoolean(key: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = mapping(
+                key: key, columns: "columns.flag = { path = \"@flag\", type = \"boolean\" }\ncolumns.name = \"@name\"")
+            func document(_ size: String, _ rest: String = "") -> String {
+                "<items><item id='1' flag='true' name='a' size='\(size)'/>\(rest)</items>"
+            }
+            fixture.server.document("/a", document("1", "<item id='2' flag='false' name='b' size='2'/>"))
+            try await fixture.sync(sources)
+            fixture.server.document("/a", document("?"))
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil && report.counts.deleted == 1 && report.skipped == 1, "\(report)")
+            #expect(try fixture.rows("SELECT id, name, size FROM thing") == ["1|a|1"])
+        }
+    }
+
     /// So it is for documents of more rows than stay in memory, and for more keys than are remembered.
     @Test(.onEachStore) func manyRecordsAreSkipped() async throws {
         try await EngineFixture.with { (fixture) async throws in

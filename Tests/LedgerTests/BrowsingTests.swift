@@ -62,6 +62,18 @@ import Testing
         }
     }
 
+    /// PostgreSQL compares a boolean with no number.
+    @Test func aKeyMayHaveABoolean() async throws {
+        let schema = "CREATE TABLE item (id text NOT NULL, sold boolean NOT NULL, PRIMARY KEY (sold, id))"
+        try await Self.with(schema) { tables, store in
+            try tables.execute("INSERT INTO item VALUES ('a', true), ('b', false), ('c', true)")
+            var query = RowQuery(table: "item", limit: 1)
+            #expect(try Self.all(query, in: store) == ["b", "a", "c"])
+            query.order = RowQuery.Order("sold", isDescending: true)
+            #expect(try Self.all(query, in: store) == ["a", "c", "b"])
+        }
+    }
+
     @Test func rowsWithoutAKeyAreInTheOrderOfTheirPlaces() async throws {
         try await Self.with("CREATE TABLE item (id text, rank bigint)") { tables, store in
             try tables.execute("INSERT INTO item VALUES ('a', 1), ('a', 1), (NULL, 2), ('b', NULL)")

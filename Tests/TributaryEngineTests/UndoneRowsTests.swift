@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Locking
 import TestEngine
 import TestStores
 import TestSupport
@@ -60,6 +61,20 @@ import TributaryStores
         }
     }
 
+    /// Returns the differences of the rows that an undo would update.
+    private func plan(_ fixture: EngineFixture, _ sources: String, to run: Int64) async throws -> [String] {
+        try await withStore(fixture, sources) { store, configuration in
+            let lines = Mutex<[String]>([])
+            _ = try await UndoRun(
+                "s", to: .run(run), in: store, declaration: configuration[source: "s"], parsers: EngineFixture.registry
+            ).plan { change in
+                guard case .update(let old) = change.operation else { return }
+                lines.withLock { $0.append(PlanReport.changes(old, change.row)) }
+            }
+            return lines.withLock { $0 }
+        }
+    }
+
     private func changes(_ fixture: EngineFixture, run: Int64) throws -> [String] {
         try fixture.rows("SELECT key, operation FROM tributary_change WHERE run = \(run) ORDER BY key, operation")
     }
@@ -82,6 +97,8 @@ import TributaryStores
             try await sync(fixture, Self.keyed, [(second, "1")])
             #expect(try keys() == ["\(second)=1"])
             try fixture.store.execute("INSERT INTO note VALUES ('\(second)')")
+            // The change is the spelling's.
+            #expect(try await plan(fixture, Self.keyed, to: 1) == ["id \"\(second)\" → \"\(first)\""])
             for _ in 0..<2 {
                 try await undo(fixture, Self.keyed, to: 1)
                 #expect(try keys() == ["\(first)=1"])

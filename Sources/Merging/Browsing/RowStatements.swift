@@ -11,6 +11,8 @@ struct RowStatements {
     let table: any StoredTable
     /// The identity of a row: SQL names within the row.
     let key: [String]
+    /// The columns of the identity; nil for a part that is none.
+    private let keyColumns: [(any StoredColumn)?]
     let columns: [any StoredColumn]
     private let dialect: any SQLDialect
 
@@ -18,6 +20,7 @@ struct RowStatements {
         self.table = table
         self.dialect = dialect
         key = table.browsedKey.map(\.sql)
+        keyColumns = table.browsedKey.map { $0.column.flatMap(table.storedColumn) }
         columns = table.storedColumns
     }
 
@@ -46,7 +49,7 @@ struct RowStatements {
             ]
         }
         if value == .null { return [without([isAfter(after.key)])] }
-        let last = SQLText.Value(value)
+        let last = try column(order.column, shape).bound(value)
         let isBehind: SQLText =
             order.isDescending
             ? "\(sorted) <= \(bind: last) AND (\(sorted) < \(bind: last) OR \(isAfter(after.key)))"
@@ -80,8 +83,14 @@ struct RowStatements {
         guard values.count == key.count else {
             throw RowQuery.Problem("a key of table '\(table.name)' has \(key.count) values, not \(values.count)")
         }
-        return zip(key, values).map { "\(alias).\($0) = \(bind: SQLText.Value($1))" as SQLText }
-            .joined(separator: " AND ")
+        return zip(key, bound(values)).map { "\(alias).\($0) = \(bind: $1)" as SQLText }.joined(separator: " AND ")
+    }
+
+    private func bound(_ values: [StoredValue]) -> [SQLText.Value] {
+        values.enumerated().map { index, value in
+            let column = index < keyColumns.count ? keyColumns[index] : nil
+            return column?.bound(value) ?? SQLText.Value(value)
+        }
     }
 
     private func aliased(_ names: [String]) -> [String] { names.map { "m." + $0 } }
@@ -95,7 +104,7 @@ struct RowStatements {
     /// Returns a condition that a row comes after another in the order of the keys.
     private func isAfter(_ values: [StoredValue]) -> SQLText {
         let names = aliased(key).joined(separator: ", ")
-        return "(\(names)) > (\(SQLText(binding: values.map { SQLText.Value($0) })))"
+        return "(\(names)) > (\(SQLText(binding: bound(values))))"
     }
 
     private func column(_ name: String, _ shape: BrowsedTable) throws -> any StoredColumn {

@@ -151,8 +151,9 @@ package struct TableReader {
             guard columns.count == key.count else {
                 throw RowQuery.Problem("a key of table '\(name)' has \(columns.count) values, not \(key.count)")
             }
-            isEntry = zip(columns, key).map { "h.\($0.sqlIdentifier) = \(bind: SQLText.Value($1))" as SQLText }
-                .joined(separator: " AND ")
+            isEntry = try zip(columns, key).map { column, value in
+                "h.\(column.sqlIdentifier) = \(bind: try stored.needed(column).bound(value))" as SQLText
+            }.joined(separator: " AND ")
         }
         return try RowChanges(catalog, ledger).last(of: shape, where: isEntry, most: most)
     }

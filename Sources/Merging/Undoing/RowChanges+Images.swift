@@ -143,8 +143,10 @@ private struct ChangedRows {
                 values = parts
             }
             guard !names.isEmpty, values.count == names.count, !values.contains(.null) else { return nil }
-            return zip(names, values).map { "\(alias).\($0) = \(bind: SQLText.Value($1))" as SQLText }
-                .joined(separator: " AND ")
+            return zip(names, values).enumerated().map { index, part in
+                let column = self.key.isEmpty ? nil : stored.storedColumn(self.key[index])
+                return "\(alias).\(part.0) = \(bind: column?.bound(part.1) ?? SQLText.Value(part.1))" as SQLText
+            }.joined(separator: " AND ")
         }
         return conditions.isEmpty ? nil : conditions.joined(separator: " OR ").once
     }

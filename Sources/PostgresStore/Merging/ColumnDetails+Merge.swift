@@ -48,6 +48,14 @@ extension ColumnDetails: StoredColumn {
 
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue { try StoredValue(row, index, of: self) }
 
+    func spelling(_ row: any SQLRow, _ index: Int) -> String? { typeName == "numeric" ? row.string(index) : nil }
+
+    /// PostgreSQL takes no number for a boolean, but it reads 0 and 1 from a text.
+    func bound(_ value: StoredValue) -> SQLText.Value {
+        guard category == "B", case .integer(let number) = value else { return SQLText.Value(value) }
+        return .text(String(number))
+    }
+
     /// Returns an expression for the value in the changelog's text.
     func changelogText(_ alias: String) -> String {
         let value = "\(alias).\(sql)"

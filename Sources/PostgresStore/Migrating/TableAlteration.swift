@@ -40,8 +40,18 @@ struct TableAlteration {
         let replacesKey = try isOtherKey && Self.replacesKey(of: table, definition, connection)
         let keyCount = replacesKey ? (added.isEmpty ? key.count : 0) : table.primaryKey.count
         let isReferred = all.referred.contains(definition.name.lowercased())
+        let hasHistory =
+            try (isOtherKey || !conversions.isEmpty)
+            && HistoryShape(PostgresHistories(connection: connection), of: table) != nil
+        // Rows without a value in the new key need another one for their history.
+        let needsIdentity =
+            replacesKey && !added.isEmpty && (definition.keepsHistory || hasHistory)
+            && !table.uniquenesses.contains { key in
+                !key.isPrimary && key.isPlain
+                    && key.columns.allSatisfy { table.column($0)?.isNotNull == true && definition.has($0) }
+            }
         let number =
-            isReferred && keyCount != 1
+            isReferred && keyCount != 1 || needsIdentity
             ? definition.generatedKeyName(existingColumns: table.columns.map(\.name)) : nil
         guard !conversions.isEmpty || isOtherKey || number != nil else { return nil }
         if replacesKey || number != nil, let holder = try Self.holder(of: table, connection) {
@@ -59,11 +69,12 @@ struct TableAlteration {
         adding = try added.flatMap { try Self.adding($0, to: table, definition, creation) }
         keys = try Self.keys(
             key, of: table, definition, replaces: replacesKey, isNew: !added.isEmpty, number: number, connection)
-        migration = TableMigration(
+        var migration = TableMigration(
             table: table.name, columns: changed, key: key, added: added, number: number,
-            endsHistory: try !changed.isEmpty
-                && HistoryShape(PostgresHistories(connection: connection), of: table) != nil,
+            endsHistory: !changed.isEmpty && hasHistory,
             statements: ["BEGIN"] + detaching + conversions.map(\.statement) + adding + keys + attaching + ["COMMIT"])
+        migration.scope = added.filter(definition.isScope)
+        self.migration = migration
     }
 
     /// Changes the table.

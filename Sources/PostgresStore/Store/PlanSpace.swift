@@ -7,8 +7,9 @@ import PostgresClient
 /// within transactions that are rolled back. No other session sees it, and nothing of it remains, however the process
 /// ends.
 ///
-/// New tables are created there. A table that gets columns has a double there, with its rows. All other tables are
-/// the store's own; the plan takes no lock on them that a reader would wait for.
+/// New tables are created there. A table that gets columns has a double there, with its rows, and so have the source's
+/// tables that refer to it. All other tables are the store's own; the plan takes no lock on them that a reader would wait
+/// for.
 ///
 /// `@unchecked Sendable`: all is used under the lock.
 package final class PlanSpace: @unchecked Sendable {
@@ -164,6 +165,30 @@ package final class PlanSpace: @unchecked Sendable {
         try connection.execute("SET LOCAL lock_timeout = '120s'")
     }
 
+    /// Makes doubles of the source's tables that refer to one with a double: their new rows may refer to rows that only the
+    /// double has.
+    private func doubleChildren(_ connection: PostgresConnection) throws {
+        guard let name else { return }
+        var index = 0
+        while index < doubles.count {
+            let parent = doubles[index]
+            index += 1
+            guard parent.isKept else { continue }
+            let children = parent.original.referringKeys.map(\.child).filter { $0 != parent.original.oid }
+            for child in try Catalog(connection).tables(children)
+            where child.schema != name && tables.contains(child.name.lowercased()) {
+                if let known = doubles.firstIndex(where: { $0.original.oid == child.oid }) {
+                    guard !doubles[known].isKept else { continue }
+                    doubles[known].isKept = true
+                    // Its own children have not been looked for.
+                    index = min(index, known)
+                } else {
+                    doubles.append(try TableDouble(of: child, in: name, isKept: true, connection))
+                }
+            }
+        }
+    }
+
     /// Drops unused doubles, fills the others, and points foreign keys to existing tables.
     private func finish(_ connection: PostgresConnection) throws {
         guard let name, !doubles.isEmpty else { return }
@@ -172,6 +197,7 @@ package final class PlanSpace: @unchecked Sendable {
                 try tables.contains(doubles[index].original.name.lowercased())
                 && doubles[index].addsColumns(connection)
         }
+        try doubleChildren(connection)
         let needless = doubles.filter { !$0.isKept }
         doubles.removeAll { !$0.isKept }
         let views = try SpaceViews(of: name, connection)

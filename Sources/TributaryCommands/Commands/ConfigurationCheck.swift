@@ -106,12 +106,15 @@ struct ConfigurationCheck {
     ) throws -> (problems: [String], notes: [String]) {
         var problems: [String] = []
         var notes: Set<String> = []
+        let made = try MadeTables(program, configuration)
         for source in configuration.sources {
             let before = problems.count
             for request in source.requests {
                 var found: [String]
                 do {
                     found = try request.differences(from: store, file: configuration.file)
+                    found += try request.referenceProblems(
+                        in: store, file: configuration.file, isMade: made.contains)
                     found += try request.missingRights(in: store, file: configuration.file)
                     found += try request.scopeProblems(
                         in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
@@ -158,6 +161,30 @@ struct ConfigurationCheck {
         in store: (any MainStore)?, _ configuration: TributaryConfiguration
     ) throws -> [String] {
         try configuration.undeclaredSources(among: store?.sourceStates() ?? [:]).map(TributaryConfiguration.undeclared)
+    }
+}
+
+/// The tables that a run may make or change before it looks rows up in them.
+private struct MadeTables {
+    /// In lower case.
+    private let written: Set<String>
+    /// The SQL of the store and the parsers, in lower case.
+    private let scripts: [String]
+
+    init(_ program: Program, _ configuration: TributaryConfiguration) throws {
+        let contents = configuration.sources.flatMap(\.requests).map(\.content)
+        written = Set(contents.flatMap { program.parsers.tables(of: $0) }.map { $0.lowercased() })
+        let parsers = contents.compactMap { content -> String? in
+            if case .parser(let name) = content { program.parsers[name]?.schema } else { nil }
+        }
+        scripts = try (parsers + [configuration.schema(), configuration.schemaAfter()].compactMap(\.self))
+            .map { $0.lowercased() }
+    }
+
+    func contains(_ name: String) -> Bool {
+        let name = name.lowercased()
+        let relation = name.split(separator: ".").last ?? ""
+        return written.contains(name) || scripts.contains { $0.contains(relation) }
     }
 }
 

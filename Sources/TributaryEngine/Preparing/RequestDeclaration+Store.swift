@@ -150,6 +150,21 @@ extension RequestDeclaration {
         return try store.differences(from: definitions(mapping, file: file))
     }
 
+    /// Returns messages about references to tables of an existing store that do not exist, or cannot be referred to.
+    ///
+    /// - Parameter isMade: returns true for the name of a table that a run may make or change first.
+    package func referenceProblems(
+        in store: any MainStore, file: String, isMade: (String) -> Bool
+    ) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        do {
+            try store.checkReferences(mapping.references(file: file).filter { !isMade($0.table) })
+            return []
+        } catch let error as StoreError where error.code == .schema {
+            return error.message.split(separator: "\n").map(String.init)
+        }
+    }
+
     /// Returns a message for each existing table that the store's role may not write as the mapping does.
     package func missingRights(in store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
