@@ -127,7 +127,7 @@ let package = Package(
         // What every main store promises.
         .target(
             name: "FeedStores", dependencies: ["Locking", "FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
-        // Tributary's own tables, in either database.
+        // The main store as the engine knows it, with Tributary's own tables in either database.
         .target(
             name: "Ledger", dependencies: ["Locking", "FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
             swiftSettings: swiftSettings),
@@ -181,8 +181,8 @@ let package = Package(
         .target(
             name: "FeedExporting",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "FeedParsing", "CSQLite",
-                grdb,
+                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "Ledger", "FeedParsing",
+                "CSQLite", grdb,
             ],
             swiftSettings: swiftSettings),
         // Runs and their order; due times; events.
@@ -190,10 +190,8 @@ let package = Package(
             name: "TributaryEngine",
             dependencies: [
                 "Locking", "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration",
-                "FeedStaging",
-                "FeedStores",
-                "FeedFetching",
-                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, "Cryptography",
+                "FeedStaging", "FeedStores", "Ledger", "FeedFetching", "FeedParsing", "FeedInferring", grdb, logging,
+                metrics, serviceLifecycle, "Cryptography",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -231,7 +229,7 @@ let package = Package(
             name: "TributaryCommands",
             dependencies: [
                 "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores",
-                "TributaryStores",
+                "Ledger", "TributaryStores",
                 "FeedParsing", "FeedInferring",
                 "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging,
                 serviceLifecycle,
@@ -320,8 +318,8 @@ let package = Package(
         .testTarget(
             name: "MergingTests",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Merging", "SQLiteStore", "PostgresStore", "TestStores",
-                "TestSupport", grdb,
+                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "Merging", "SQLiteStore", "PostgresStore",
+                "TestStores", "TestSupport", grdb,
             ],
             swiftSettings: testSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: testSettings),

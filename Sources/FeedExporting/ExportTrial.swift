@@ -5,6 +5,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 import GRDB
+import Ledger
 
 /// Imports an export while it is written, into its own store in the temporary folder, to check that the same rows come
 /// back.

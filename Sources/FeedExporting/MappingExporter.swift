@@ -1,9 +1,10 @@
 package import FeedDeclarations
 import FeedStaging
 import FeedParsing
-package import FeedStores
+import FeedStores
 package import Foundation
 import GRDB
+package import Ledger
 import XMLStream
 
 /// Writes the rows of a request's mapping back as XML in the mapping's shape, as a stream for any number of rows.

@@ -4,8 +4,8 @@ import FeedModel
 ///
 /// Blocks its thread. Nothing is fetched, and nothing of the old store is changed.
 package struct StoreMove {
-    let old: any MainStore
-    let new: any MainStore
+    let old: any StoreMoves
+    let new: any StoreMoves
     /// The tables that sources are declared to write. The tables that they have written are added.
     let tables: Set<String>
     /// The columns that move of Tributary's own tables, by table. The states of requests move by themselves, as they
@@ -14,7 +14,7 @@ package struct StoreMove {
     let interruption: Interruption
 
     package init(
-        from old: any MainStore, to new: any MainStore, tables: Set<String>, own: [String: [String]],
+        from old: any StoreMoves, to new: any StoreMoves, tables: Set<String>, own: [String: [String]],
         interruption: Interruption
     ) {
         self.old = old
@@ -30,7 +30,7 @@ package struct StoreMove {
     /// - Throws: ``StoreError`` saying what prevents the move, `CancellationError`; the new store is then unchanged.
     package func run(holding claims: [any SourceClaim]) throws -> StoreMoveReport {
         var report = StoreMoveReport()
-        try old.read { reader in
+        try old.snapshot { reader in
             try new.receive { writer in
                 report = try move(reader, writer)
                 for claim in claims { try claim.check() }

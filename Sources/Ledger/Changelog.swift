@@ -10,6 +10,9 @@ package import StoreSQL
 package struct Changelog: LedgerPart {
     let ledger: Ledger
 
+    /// The bytes of keys, about, after which no further change is read at once.
+    package static let mostBytesAtOnce = 1 << 20
+
     /// The condition that a run can be read.
     private var isReadable: String { dialect.isSettled ?? "TRUE" }
 
@@ -21,13 +24,31 @@ package struct Changelog: LedgerPart {
     /// Returns the first runs after a position.
     ///
     /// - Parameter changing: true for only those that have changed rows, which have an index of their own.
-    package func runs(after position: RunPosition, limit: Int, changing: Bool) throws -> [ChangelogRun] {
+    package func runs(after position: RunPosition, limit: Int, changing: Bool = false) throws -> [ChangelogRun] {
         let hasChanged: SQLText = changing ? " AND first_change IS NOT NULL" : ""
         return try runs(
             """
             WHERE \(dialect.isAfter(position)) AND \(isReadable)\(hasChanged)
             ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)
             """)
+    }
+
+    /// Returns the first runs after a position, and whether others between the two have been deleted.
+    ///
+    /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
+    /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,
+    /// numbers are lost without anything being forgotten.
+    ///
+    /// - Parameter changing: true for only the runs that have changed rows.
+    package func page(
+        after position: RunPosition, limit: Int, changing: Bool = false
+    ) throws -> (runs: [ChangelogRun], hasForgotten: Bool) {
+        let runs = try runs(after: position, limit: limit, changing: changing)
+        // A run whose number follows at once needs no look.
+        guard changing || !runs.isEmpty, position.run > 0, runs.first?.position.run != position.run + 1,
+            let oldest = try self.runs(after: .start, limit: 1).first
+        else { return (runs, false) }
+        return (runs, oldest.position > position)
     }
 
     /// Returns a run; nil where it is forgotten.
@@ -51,8 +72,9 @@ package struct Changelog: LedgerPart {
     /// - Parameters:
     ///   - limit: the most changes.
     ///   - bytes: the bytes of keys, about, after which no further change is read.
-    package func changes(of run: ChangelogRun, after id: Int64, limit: Int, bytes most: Int) throws -> [ChangelogEntry]
-    {
+    package func changes(
+        of run: ChangelogRun, after id: Int64, limit: Int, bytes most: Int = Self.mostBytesAtOnce
+    ) throws -> [ChangelogEntry] {
         guard let range = run.changes, range.upperBound > id else { return [] }
         var found: [ChangelogEntry] = []
         var bytes = 0

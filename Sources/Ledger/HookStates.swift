@@ -141,6 +141,21 @@ package struct HookStates: LedgerPart {
     }
 }
 
+extension MainStore {
+    /// Registers new hooks, which begin with the next run, and deletes all others. While another daemon runs on the
+    /// store, none is deleted: its file may declare the hook. Where nothing changes, the store is only read.
+    ///
+    /// - Returns: the names of the deleted hooks.
+    package func declareHooks(_ names: Set<String>) throws -> [String] {
+        let known = Set(try read { try $0.hooks.all() }.keys)
+        guard known != names else { return [] }
+        return try write { ledger in
+            try ledger.hooks.add(names.subtracting(known))
+            return try ledger.hooks.forget(known.subtracting(names))
+        }
+    }
+}
+
 extension Ledger {
     package var hooks: HookStates { HookStates(ledger: self) }
 }

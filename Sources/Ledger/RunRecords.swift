@@ -61,7 +61,7 @@ package struct RunRecords: LedgerPart {
     }
 
     /// Returns the last runs of one source or of all, the latest first.
-    package func last(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
+    package func last(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
         var conditions: [SQLText] = []
         if let source { conditions.append("source = \(bind: source)") }
         if failed { conditions.append("outcome IN ('discarded', 'blocked')") }

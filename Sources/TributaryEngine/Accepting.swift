@@ -1,6 +1,7 @@
 import FeedModel
 package import FeedStores
 package import Foundation
+import Ledger
 
 /// The reason why an acceptance, a plan or a correction is not possible, and what to do instead. Nothing has changed.
 package struct Refusal: Error, CustomStringConvertible {
@@ -30,7 +31,7 @@ extension MainStore {
         _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {
         let acceptances = try acceptances(of: sources, inAdvance: inAdvance, run: run, at: now)
-        try accept(acceptances)
+        try write { try $0.acceptances.add(acceptances) }
         return acceptances
     }
 
@@ -39,7 +40,7 @@ extension MainStore {
         of sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {
         try sources.map { source in
-            let blocked = try blockedRun(of: source)?.number
+            let blocked = try read { try $0.runs.blocked(of: source) }?.number
             if let run, run != blocked {
                 throw Refusal(
                     "run \(run) of source '\(source)' is not blocked" + (blocked.map { "; run \($0) is" } ?? ""),

@@ -3,6 +3,7 @@ package import FeedFetching
 import FeedModel
 package import FeedStores
 package import Foundation
+import Ledger
 
 /// What operators ask of a running service, and what they see of it.
 extension SyncService {
@@ -39,7 +40,7 @@ extension SyncService {
     /// - Returns: the sources that were not paused so before.
     /// - Throws: `StoreError`.
     package func pause(_ sources: [String]) throws -> [String] {
-        try store.pause(sources, now: environment.clock.now())
+        try store.write { try $0.sources.pause(sources, now: environment.clock.now()) }
     }
 
     /// Resumes paused sources, and refreshes them. Blocks its thread.
@@ -47,7 +48,7 @@ extension SyncService {
     /// - Returns: the sources that were paused.
     /// - Throws: `StoreError`.
     package func resume(_ sources: [String]) throws -> [String] {
-        let resumed = try store.resume(sources)
+        let resumed = try store.write { try $0.sources.resume(sources) }
         if !resumed.isEmpty { try refreshEverywhere(resumed) }
         return resumed
     }
@@ -69,7 +70,7 @@ extension SyncService {
     /// - Returns: false if no event has failed.
     /// - Throws: `StoreError`.
     package func retryHook(_ name: String) throws -> Bool {
-        guard try environment.store.retryHook(name) else { return false }
+        guard try environment.store.write({ try $0.hooks.retry(name) }) else { return false }
         if let shared = store as? any SharedStore {
             try shared.notifyRetry(ofHook: name)
         } else {

@@ -3,8 +3,9 @@ public import FeedDeclarations
 package import FeedFetching
 public import FeedModel
 package import FeedParsing
-package import FeedStores
+import FeedStores
 import Foundation
+package import Ledger
 package import Logging
 public import ServiceLifecycle
 import Locking
@@ -76,8 +77,11 @@ public final class SyncService: Service {
         current = Mutex(configuration)
         let startAdditions = try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
-        try store.cutWaits(of: nil, to: clock.now())
-        try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
+        let (start, disabled) = (clock.now(), configuration.sources.filter { !$0.isEnabled }.map(\.name))
+        try store.write { ledger in
+            try ledger.waits.cut(to: start, from: start)
+            try ledger.sources.forgetGone(disabled)
+        }
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes
         outcomeContinuation = continuation
@@ -86,7 +90,7 @@ public final class SyncService: Service {
             perSource: configuration.metricsPerSource, declared: configuration.watched)
         let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
-        hosts.close(try store.busyHosts(), now: clock.now())
+        hosts.close(try store.read { try $0.waits.busyHosts() }, now: clock.now())
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(

@@ -1,8 +1,9 @@
 import FeedConfiguration
 package import FeedDeclarations
-package import FeedStores
+import FeedStores
 import Foundation
 package import GRDB
+package import Ledger
 import PostgresStore
 import SQLiteStore
 

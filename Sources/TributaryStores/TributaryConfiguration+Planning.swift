@@ -2,9 +2,10 @@ import FeedConfiguration
 package import FeedDeclarations
 import FeedModel
 package import FeedParsing
-package import FeedStores
+import FeedStores
 import Foundation
 package import GRDB
+package import Ledger
 import PostgresStore
 import SQLiteStore
 import TributaryEngine

@@ -1,7 +1,8 @@
 package import FeedDeclarations
-package import FeedStores
+import FeedStores
 import Hummingbird
 import HummingbirdCore
+package import Ledger
 package import Logging
 import NIOCore
 import ServiceLifecycle

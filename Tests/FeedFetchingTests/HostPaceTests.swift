@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Synchronization
 import TestEngine
 import TestStores
@@ -236,9 +237,11 @@ extension HostGate {
             try await fixture.sync(source, clock: fixture.clock)
             fixture.clock.advance(by: 100)
             let service = try fixture.service(source, clock: fixture.clock)
-            try await service.store.noteAttempt(
-                "s", number: 1, wait: 20, declared: try #require(service.configuration[source: "s"]).identity,
-                now: fixture.clock.now())
+            try await service.store.writeInGroup {
+                try $0.sources.recordAttempt(
+                    of: "s", number: 1, wait: 20, declared: try #require(service.configuration[source: "s"]).identity,
+                    now: fixture.clock.now())
+            }
             fixture.clock.advance(by: 30)
             let syncing = Task { try await service.sync(mode: .force) }
             try await wait { fixture.clock.wakes.contains(arrivals.start + 160) }

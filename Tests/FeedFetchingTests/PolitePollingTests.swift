@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Ledger
 import SQLiteStore
 import Foundation
 import TestEngine
@@ -361,7 +362,7 @@ import TributaryStores
             #expect(try await sync(fixture, source("/a")).outcome == .notDue)
             let configuration = try fixture.configuration(source("/a"))
             let store = try #require(try configuration.openExistingStore())
-            let state = try #require(try store.sourceStates()["s"])
+            let state = try #require(try store.read { try $0.sources.all() }["s"])
             try store.close()
             let configured = try #require(configuration[source: "s"])
             #expect(DueTime.start(configured, state: state, now: fixture.clock.now()) == fixture.clock.now() + 600)

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -32,14 +33,14 @@ import TributaryStores
         let store = try #require(try fixture.configuration(Self.sources).openExistingStore())
         defer { try? store.close() }
         let numbers = try fixture.rows("SELECT max(id) FROM tributary_run").compactMap(Int64.init)
-        try body(store, try #require(try store.run(numbers.first ?? 0)))
+        try body(store, try #require(try store.read { try $0.changelog.run(numbers.first ?? 0) }))
     }
 
     /// JSON has no such number, and an event that cannot be written would stop a hook for ever.
     @Test func infiniteKeys() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withRun(fixture, "<item id='INF' name='a'/><item id='-INF' name='b'/>") { store, run in
-                let changes = try store.changes(of: run, after: 0, limit: 9)
+                let changes = try store.read { try $0.changelog.changes(of: run, after: 0, limit: 9) }
                 #expect(changes.count == 2)
                 let lines = try changes.map { try JSONOutput.line($0) }.joined()
                 #expect(lines.contains("\"key\":\"Infinity\"") && lines.contains("\"key\":\"-Infinity\""), "\(lines)")

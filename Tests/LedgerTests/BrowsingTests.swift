@@ -16,7 +16,7 @@ import Testing
         try await LedgerFixture.with { (stored, store) async throws in
             try stored.execute("DROP TABLE item")
             try stored.execute(schema)
-            try store.writeLedger { try $0.requests.write([request(tables: tables)], of: "shop") }
+            try store.write { try $0.requests.write([request(tables: tables)], of: "shop") }
             try body(stored, store)
         }
     }

@@ -34,11 +34,11 @@ import Testing
             _ = try one.declareHooks(["chat"])
             _ = try members[0].leases.beat(members[0].record("one"))
             #expect(try two.declareHooks(["index"]).isEmpty)
-            #expect(try two.hookStates().keys.sorted() == ["chat", "index"])
+            #expect(try two.read { try $0.hooks.all() }.keys.sorted() == ["chat", "index"])
             _ = try members[1].leases.beat(members[1].record("two"))
             try members[0].leases.leave()
             #expect(try two.declareHooks(["index"]) == ["chat"])
-            #expect(try two.hookStates().keys.sorted() == ["index"])
+            #expect(try two.read { try $0.hooks.all() }.keys.sorted() == ["index"])
         }
     }
 
@@ -46,15 +46,16 @@ import Testing
         try await LeaseFixture.with { (fixture, members) async throws in
             let (one, two) = (members[0].leases, members[1].leases)
             _ = try members[0].store.declareHooks(["chat"])
-            let progress = HookProgress(position: try members[0].store.lastPosition(), step: 1)
+            let progress = HookProgress(
+                position: try members[0].store.read { try $0.changelog.lastPosition() }, step: 1)
             #expect(try one.holdHook("chat"))
             #expect(try one.holdHook("chat"))
             #expect(try !two.holdHook("chat"))
             try fixture.endHookLeases()
             #expect(try two.holdHook("chat"))
-            let error = await message { try members[0].store.advanceHook("chat", progress) }
+            let error = await message { try members[0].store.write { try $0.hooks.advance("chat", progress) } }
             #expect(error == "the hook 'chat' is served by another daemon now")
-            try members[1].store.advanceHook("chat", progress)
+            try members[1].store.write { try $0.hooks.advance("chat", progress) }
             try one.releaseHook("chat")
             #expect(try !one.holdHook("chat"))
             try two.releaseHook("chat")

@@ -12,7 +12,7 @@ import TestSupport
 struct LeaseFixture {
     /// What one process has of the store.
     struct Member {
-        let store: any MainStore & LedgerStore
+        let store: any MainStore
         let leases: any LeaseStore
 
         func claim(_ source: String) throws -> (any SourceClaim)? { try leases.lease(of: source) }

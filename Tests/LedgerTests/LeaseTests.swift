@@ -15,7 +15,7 @@ import Testing
             #expect(try members[1].claim("one") == nil)
             let second = try #require(try members[1].claim("two"))
             // A claim is no run.
-            #expect(try members[0].store.sourceStates().isEmpty)
+            #expect(try members[0].store.read { try $0.sources.all() }.isEmpty)
             lease.unlock()
             lease.unlock()
             let again = try #require(try members[1].claim("one"))
@@ -61,10 +61,12 @@ import Testing
                 _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
             }
             let attempt = await message {
-                try await store.noteAttempt("s", number: 1, wait: nil, declared: "", now: .now)
+                try await store.writeInGroup {
+                    try $0.sources.recordAttempt(of: "s", number: 1, wait: nil, declared: "", now: .now)
+                }
             }
             #expect(attempt == "the source 's' is run by another daemon now")
-            #expect(try store.runs(limit: 9).count == 2)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.count == 2)
             // Giving up what is lost takes nothing from the other.
             lost.unlock()
             #expect(try fixture.tables.rows(holders) == ["\(members[1].leases.daemonID)|2"])

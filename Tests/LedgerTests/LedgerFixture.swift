@@ -9,7 +9,7 @@ import TestSupport
 
 /// A store of the kind over which the test runs, with one table of a feed's.
 enum LedgerFixture {
-    typealias Store = any MainStore & LedgerStore
+    typealias Store = any MainStore
 
     static func with(_ body: (TestStore, Store) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder) async throws in

@@ -8,7 +8,7 @@ import Testing
 /// The number of statements that a commit costs beside those of its rows. Each is a round trip to a server.
 @Suite(.onEachStore) struct LedgerStatementTests {
     private func statements(of commit: Commit, in store: LedgerFixture.Store) throws -> [String] {
-        try store.writeLedger { ledger in
+        try store.write { ledger in
             let session = CountedSession(ledger.session)
             try Ledger(session, ledger.dialect, leases: ledger.leases).write(commit)
             return session.statements

@@ -38,16 +38,16 @@ import Testing
             #expect(recorded.seconds == 1.5)
 
             let store = try LedgerFixture.open(tables)
-            #expect(try store.sourceState("s") == state)
-            #expect(try store.sourceStates() == ["s": state])
-            #expect(try store.sourceState("t") == SourceState(source: "t"))
+            #expect(try store.read { try $0.sources.state(of: "s") } == state)
+            #expect(try store.read { try $0.sources.all() } == ["s": state])
+            #expect(try store.read { try $0.sources.state(of: "t") } == SourceState(source: "t"))
             let known = try store.states(of: "s")
             #expect(known.source == state)
             #expect(known.requests.keys.sorted() == ["k \"1\""])
             #expect(known.requests["k \"1\""]?.scope == sent.scope)
             #expect(known.requests["k \"1\""]?.tables == sent.tables)
             #expect(known.requests["k \"1\""]?.movedTimes == 2)
-            let run = try #require(try store.runs(limit: 1).first)
+            let run = try #require(try store.read { try $0.runs.last(limit: 1) }.first)
             report.seconds = 1.5
             report.number = run.number
             report.error = "a\u{FFFD}b"
@@ -67,10 +67,13 @@ import Testing
             ] {
                 _ = try await store.commit(.of(source, outcome: outcome)) { 0 }
             }
-            #expect(try store.runs(limit: 3).map(\.source) == ["a", "a", "b"])
-            #expect(try store.runs(of: "a", limit: 9).map(\.outcome) == [.unchanged, .discarded, .committed])
-            #expect(try store.runs(of: "a", failed: true, limit: 9).map(\.outcome) == [.discarded])
-            #expect(try store.runs(failed: true, limit: 9).map(\.source) == ["a", "b"])
+            #expect(try store.read { try $0.runs.last(limit: 3) }.map(\.source) == ["a", "a", "b"])
+            #expect(
+                try store.read { try $0.runs.last(of: "a", limit: 9) }.map(\.outcome) == [
+                    .unchanged, .discarded, .committed,
+                ])
+            #expect(try store.read { try $0.runs.last(of: "a", failed: true, limit: 9) }.map(\.outcome) == [.discarded])
+            #expect(try store.read { try $0.runs.last(failed: true, limit: 9) }.map(\.source) == ["a", "b"])
         }
     }
 
@@ -92,24 +95,25 @@ import Testing
             for place in 0..<4 { try await add("a'", .unchanged, after: 20 + Double(place)) }
             try await add("b", .discarded, after: 40)
             let sources = [("a'", now + 0.5), ("b", now + 10.5), ("none", nil)] as [(name: String, lastCommit: Date?)]
-            let recent = try store.recentRuns(of: sources, limit: 3, changedSince: now + 5)
+            let recent = try store.read { try $0.runs.recent(of: sources, limit: 3, changedSince: now + 5) }
             #expect(recent["a'"]?.runs.map(\.outcome) == [.unchanged, .unchanged, .unchanged])
             #expect(recent["a'"]?.rows == 10 && recent["a'"]?.changedRows == 0)
             #expect(recent["b"]?.runs.map(\.outcome) == [.committed, .discarded])
             #expect(recent["b"]?.runs.map(\.changedRows) == [2, 0] && recent["b"]?.runs.first?.startedAt == now + 10)
             #expect(recent["b"]?.rows == 2 && recent["b"]?.changedRows == 2)
             #expect(recent["none"] == nil)
-            #expect(try store.recentRuns(of: [], limit: 3, changedSince: now).isEmpty)
+            #expect(try store.read { try $0.runs.recent(of: [], limit: 3, changedSince: now) }.isEmpty)
             let many = (0..<400).map { (name: "s\($0)", lastCommit: Date?.some(now)) }
-            #expect(try store.recentRuns(of: many, limit: 30, changedSince: now).isEmpty)
-            let runs = try store.runs(of: "a'", limit: 9).compactMap(\.number).reversed() as [Int64]
-            let middle = try store.neighbours(of: runs[1], of: "a'")
+            #expect(try store.read { try $0.runs.recent(of: many, limit: 30, changedSince: now) }.isEmpty)
+            let runs =
+                try store.read { try $0.runs.last(of: "a'", limit: 9) }.compactMap(\.number).reversed() as [Int64]
+            let middle = try store.read { try $0.runs.neighbours(of: runs[1], of: "a'") }
             #expect(middle.previous == runs[0] && middle.next == runs[2])
-            let last = try store.neighbours(of: runs[4], of: "a'")
+            let last = try store.read { try $0.runs.neighbours(of: runs[4], of: "a'") }
             #expect(last.previous == runs[3] && last.next == nil)
-            let first = try store.following(runs[0], of: "a'")
+            let first = try store.read { try $0.runs.following(runs[0], of: "a'") }
             #expect(first.refresh?.number == runs[1] && first.refresh?.outcome == .unchanged && first.change == nil)
-            let none = try store.following(0, of: "a'")
+            let none = try store.read { try $0.runs.following(0, of: "a'") }
             #expect(none.refresh?.number == runs[0] && none.change == runs[0])
             // An undo's rows are no documents' rows.
             var undo = Commit.of("b", outcome: .committed)
@@ -117,8 +121,12 @@ import Testing
             undo.report.kind = .undo
             undo.report.counts.inserted = 9
             _ = try await store.commit(undo) { 0.5 }
-            #expect(try store.recentRuns(of: [("b", now + 50.5)], limit: 3, changedSince: now)["b"]?.rows == 2)
-            #expect(try store.runs(after: .start, limit: 9, changing: true).map(\.report.counts.inserted) == [])
+            #expect(
+                try store.read { try $0.runs.recent(of: [("b", now + 50.5)], limit: 3, changedSince: now) }["b"]?.rows
+                    == 2)
+            #expect(
+                try store.read { try $0.changelog.runs(after: .start, limit: 9, changing: true) }.map(
+                    \.report.counts.inserted) == [])
         }
     }
 
@@ -126,36 +134,47 @@ import Testing
         try await LedgerFixture.with { (tables, store) async throws in
             _ = try store.declareHooks(["h"])
             #expect(try store.holdHook("h"))
-            #expect(try !store.retryHook("h") && !store.retryHook("none"))
-            try store.noteFailure(ofHook: "h", HookFailure(error: "no", attempts: 2, nextAttempt: now + 60))
-            #expect(try store.retryHook("h"))
-            let state = try #require(try store.hookState("h"))
+            #expect(try !store.write { try $0.hooks.retry("h") } && !store.write { try $0.hooks.retry("none") })
+            try store.write {
+                try $0.hooks.recordFailure(of: "h", HookFailure(error: "no", attempts: 2, nextAttempt: now + 60))
+            }
+            #expect(try store.write { try $0.hooks.retry("h") })
+            let state = try #require(try store.read { try $0.hooks.state(of: "h") })
             #expect(state.nextAttempt == nil && state.attempts == 2 && state.error == "no")
-            try store.noteFailure(ofHook: "h", HookFailure(error: "gone", attempts: 3, nextAttempt: nil, gone: "f"))
-            #expect(try store.retryHook("h"))
-            #expect(try store.hookState("h")?.gone == nil)
+            try store.write {
+                try $0.hooks.recordFailure(
+                    of: "h", HookFailure(error: "gone", attempts: 3, nextAttempt: nil, gone: "f"))
+            }
+            #expect(try store.write { try $0.hooks.retry("h") })
+            #expect(try store.read { try $0.hooks.state(of: "h") }?.gone == nil)
         }
     }
 
     @Test func attemptsAreNotedAndReleased() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
-            try await store.noteAttempt("s", number: 1, wait: 60, declared: "d", now: now)
-            #expect(try store.sourceState("s").nextDue == now + 60)
-            try await store.noteAttempt("s", number: 3, wait: nil, declared: "e", now: now + 9)
-            var state = try store.sourceState("s")
+            try await store.writeInGroup {
+                try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: "d", now: now)
+            }
+            #expect(try store.read { try $0.sources.state(of: "s") }.nextDue == now + 60)
+            try await store.writeInGroup {
+                try $0.sources.recordAttempt(of: "s", number: 3, wait: nil, declared: "e", now: now + 9)
+            }
+            var state = try store.read { try $0.sources.state(of: "s") }
             #expect(state.nextDue == now + 60)
             #expect(state.wait == 60)
             #expect(state.declared == "e")
             #expect(state.isPaused)
-            try await store.notePause("s", error: "died", note: "paused", now: now + 10)
-            state = try store.sourceState("s")
+            try await store.writeInGroup {
+                try $0.sources.recordPause(of: "s", error: "died", note: "paused", now: now + 10)
+            }
+            state = try store.read { try $0.sources.state(of: "s") }
             #expect(state.failingSince == now + 10)
             #expect(state.outcome == .discarded)
             #expect(state.error == "died")
             #expect(state.note == "paused")
-            #expect(try store.resume(["t", "s", "u"]) == ["s"])
-            #expect(try store.resume(["s"]) == [])
-            state = try store.sourceState("s")
+            #expect(try store.write { try $0.sources.resume(["t", "s", "u"]) } == ["s"])
+            #expect(try store.write { try $0.sources.resume(["s"]) } == [])
+            state = try store.read { try $0.sources.state(of: "s") }
             #expect(!state.isPaused)
             #expect(state.nextDue == nil)
             #expect(state.error == nil)
@@ -174,11 +193,11 @@ import Testing
             commit.busyHost = ("https://b.example", now + 200, 100)
             _ = try await store.commit(commit) { 0 }
             // The first pause ended before the second began.
-            #expect(try store.busyHosts() == ["https://b.example": now + 200])
-            try store.forgetGone(["s", "t"])
-            #expect(try store.sourceState("s").gone == nil)
-            #expect(try store.sourceState("s").nextDue == nil)
-            #expect(try store.sourceState("t").nextDue == now)
+            #expect(try store.read { try $0.waits.busyHosts() } == ["https://b.example": now + 200])
+            try store.write { try $0.sources.forgetGone(["s", "t"]) }
+            #expect(try store.read { try $0.sources.state(of: "s") }.gone == nil)
+            #expect(try store.read { try $0.sources.state(of: "s") }.nextDue == nil)
+            #expect(try store.read { try $0.sources.state(of: "t") }.nextDue == now)
         }
     }
 
@@ -201,8 +220,8 @@ import Testing
             try await commit("blocked", .blocked)
             try await commit("gone", .discarded, gone: "declaration")
             try await commit("other", .discarded)
-            try store.makeDue(["failed", "asked", "earlier", "blocked", "gone"], now: now)
-            let states = try store.sourceStates()
+            try store.write { try $0.sources.makeDue(["failed", "asked", "earlier", "blocked", "gone"], now: now) }
+            let states = try store.read { try $0.sources.all() }
             let due = states.compactMapValues(\.nextDue)
             #expect(due == ["asked": now + 60, "gone": now + 900, "other": now + 900])
             let errors = states.compactMapValues(\.error).keys.sorted()
@@ -228,19 +247,25 @@ import Testing
             try await commit("right", wait: 60, lastRun: nil, due: now + 30)
             try await commit("asked", wait: 60, lastRun: nil, due: now + 30)
             // Others are left alone.
-            try store.cutWaits(of: ["old"], to: now)
-            #expect(try store.sourceState("waiting").nextDue.map { abs($0.timeIntervalSince(far)) < 1 } == true)
-            #expect(try store.busyHosts().values.map { abs($0.timeIntervalSince(far)) < 1 } == [true])
-            try store.cutWaits(of: nil, to: now)
+            try store.write { try $0.waits.cut(to: now, from: now, of: ["old"]) }
+            #expect(
+                try store.read { try $0.sources.state(of: "waiting") }.nextDue.map {
+                    abs($0.timeIntervalSince(far)) < 1
+                } == true)
+            #expect(
+                try store.read { try $0.waits.busyHosts() }.values.map { abs($0.timeIntervalSince(far)) < 1 } == [true])
+            try store.write { try $0.waits.cut(to: now, from: now) }
             func due(_ source: String) throws -> Double? {
-                try store.sourceState(source).nextDue.map { ($0.timeIntervalSince(now) * 1000).rounded() / 1000 }
+                try store.read { try $0.sources.state(of: source) }.nextDue.map {
+                    ($0.timeIntervalSince(now) * 1000).rounded() / 1000
+                }
             }
             #expect(try ["waiting", "old", "oldest", "right"].map(due) == [60, 90, 604_800, 30])
-            #expect(try store.sourceState("old").wait.map { abs($0 - 90) < 0.001 } == true)
-            #expect(try store.sourceState("asked").askedUntil == now + 604_800)
-            #expect(try store.busyHosts() == ["https://a.example": now + 120])
+            #expect(try store.read { try $0.sources.state(of: "old") }.wait.map { abs($0 - 90) < 0.001 } == true)
+            #expect(try store.read { try $0.sources.state(of: "asked") }.askedUntil == now + 604_800)
+            #expect(try store.read { try $0.waits.busyHosts() } == ["https://a.example": now + 120])
             // By the former clock, 20 of the 60 seconds were left.
-            try await store.cutWaits(to: now - 1000, setBackFrom: now + 40)
+            try await store.writeInGroup { try $0.waits.cut(to: now - 1000, from: now + 40) }
             #expect(try due("waiting") == -980)
         }
     }
@@ -300,7 +325,7 @@ import Testing
             for source in ["b", "c"] {
                 _ = try await store.commit(.of(source, [request(etag: "x", scope: ["shop": source])])) { 0 }
             }
-            try store.writeLedger { ledger in
+            try store.write { ledger in
                 try ledger.requests.widenScopes(of: [RequestID(source: "b", key: "1")])
                 try ledger.requests.forgetValidators(
                     of: [RequestID(source: "c", key: "1"), RequestID(source: "z", key: "1")])

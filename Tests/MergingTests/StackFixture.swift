@@ -1,6 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
+import Ledger
 import TestStores
 import TestSupport
 import Testing
@@ -130,7 +131,7 @@ private struct CommittedStore {
     }
 
     private func lastRun() throws -> Int64 {
-        try store.lastRun(at: .distantFuture)
+        try store.read { try $0.runs.last(endedBy: .distantFuture) }
     }
 
     private func undo(to run: Int64) throws {

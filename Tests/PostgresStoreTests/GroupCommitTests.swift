@@ -93,7 +93,7 @@ import Testing
                 try observer.execute("SELECT pg_reload_conf()")
                 _ = try await report
             }
-            #expect(try store.runs(limit: 9).map(\.source) == ["strue", "sfalse"])
+            #expect(try store.read { try $0.runs.last(limit: 9) }.map(\.source) == ["strue", "sfalse"])
             try store.close()
         }
     }

@@ -60,12 +60,12 @@ import Testing
                 _ = try await store.commit(
                     .of("t", outcome: .committed), merging: stacks.b, interruption: Interruption()
                 ) { 0 }
-                #expect(try store.sourceState("t").outcome == .committed)
+                #expect(try store.read { try $0.sources.state(of: "t") }.outcome == .committed)
                 #expect(try database.rows("SELECT count(*) FROM tributary_run") == ["1"])
                 try holder.execute("ROLLBACK")
                 try await group.waitForAll()
             }
-            #expect(try store.runs(limit: 19).count == 9)
+            #expect(try store.read { try $0.runs.last(limit: 19) }.count == 9)
             try store.close()
         }
     }
@@ -78,7 +78,7 @@ import Testing
             async let waits = message { _ = try await onThread { try store.value(of: "max(id)", in: "a", scope: [:]) } }
             try await database.waitForWaiting()
             // Its connection is free in between.
-            #expect(try store.sourceStates().isEmpty)
+            #expect(try store.read { try $0.sources.all() }.isEmpty)
             let error = await waits
             #expect(error?.contains("${last:max(id)} of table 'a' cannot be read") == true, "\(error ?? "")")
             #expect(error?.contains("another session has kept its table locked") == true, "\(error ?? "")")
@@ -105,7 +105,7 @@ import Testing
                 """
             try await onThread { while try !database.rows(waiting).isEmpty { usleep(1_000) } }
             try holder.execute("ROLLBACK")
-            #expect(try store.sourceStates().isEmpty)
+            #expect(try store.read { try $0.sources.all() }.isEmpty)
             try store.close()
         }
     }

@@ -19,12 +19,14 @@ import Testing
             for number in 1...3 {
                 _ = try await store.commit(.of("s")) { 0 }
                 try database.terminateOthers()
-                try await store.noteAttempt("s", number: number, wait: 1, declared: "d", now: now)
+                try await store.writeInGroup {
+                    try $0.sources.recordAttempt(of: "s", number: number, wait: 1, declared: "d", now: now)
+                }
                 try database.terminateOthers()
-                #expect(try store.sourceState("s").attempts == number)
+                #expect(try store.read { try $0.sources.state(of: "s") }.attempts == number)
                 try database.terminateOthers()
             }
-            #expect(try store.runs(limit: 9).count == 3)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.count == 3)
             try store.close()
         }
     }

@@ -63,7 +63,7 @@ import Testing
             try store.execute(schema: "CREATE TABLE item (id int)")
             #expect(try database.rows("SELECT to_regclass('item')") == ["item"])
             // The settings of a schema are not those of the store.
-            #expect(try store.sourceStates().isEmpty)
+            #expect(try store.read { try $0.sources.all() }.isEmpty)
             try store.close()
         }
     }
@@ -75,7 +75,7 @@ import Testing
             #expect(try database.rows("SELECT to_regclass('tributary_migration')") == ["NULL"])
             try database.openStore().close()
             let store = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp")
-            #expect(try store.runs(limit: 1).isEmpty)
+            #expect(try store.read { try $0.runs.last(limit: 1) }.isEmpty)
             try store.close()
             try database.connect().execute("DELETE FROM tributary_migration")
             let old = message { _ = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp") }
@@ -98,7 +98,7 @@ import Testing
             let error = message { _ = try database.openStore() }
             #expect(error?.contains("default_transaction_read_only") == true, "\(error ?? "")")
             let store = try PostgresStore(readingAt: database.connectionString, workFolder: "/tmp")
-            #expect(try store.sourceStates().isEmpty)
+            #expect(try store.read { try $0.sources.all() }.isEmpty)
             try store.close()
         }
     }
@@ -114,7 +114,7 @@ import Testing
             #expect(error?.contains("the server is a standby") == true, "\(error ?? "")")
             #expect(error?.contains("target_session_attrs=read-write") == true)
             let store = try PostgresStore(readingAt: url, workFolder: "/tmp")
-            #expect(try store.sourceStates().isEmpty)
+            #expect(try store.read { try $0.sources.all() }.isEmpty)
             try store.close()
         }
     }
@@ -137,16 +137,18 @@ import Testing
             let store = try PostgresStore(url: url("right%20one"), workFolder: "/tmp")
             #expect(store.description == address)
             try server.stop()
-            let away = message { _ = try store.sourceState("s") }
+            let away = message { _ = try store.read { try $0.sources.state(of: "s") } }
             #expect(away?.hasPrefix("the store \(address) cannot be read: ") == true, "\(away ?? "")")
             let opening = message { _ = try PostgresStore(url: url("right%20one"), workFolder: "/tmp") }
             #expect(opening?.contains("listens at this address") == true, "\(opening ?? "")")
-            let writing = await message { try await store.notePause("s", error: "", note: "", now: .now) }
+            let writing = await message {
+                try await store.writeInGroup { try $0.sources.recordPause(of: "s", error: "", note: "", now: .now) }
+            }
             #expect(writing?.hasPrefix("the store \(address) cannot be written: ") == true, "\(writing ?? "")")
             for text in [away, opening, writing] { #expect(text?.contains("right") == false, "\(text ?? "")") }
             // The same store is of use again once the server is back.
             try server.start()
-            #expect(try store.sourceState("s").failures == 0)
+            #expect(try store.read { try $0.sources.state(of: "s") }.failures == 0)
             try store.close()
         }
     }

@@ -66,7 +66,7 @@ import Testing
             #expect(try database.rows("SELECT id FROM thing") == ["a"])
             #expect(try store.purge(Self.purge(), isTrial: false).run.counts.deleted == 1)
             #expect(try database.rows("SELECT id FROM thing").isEmpty)
-            #expect(try store.runs(limit: 9).count == 1)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.count == 1)
             try store.close()
         }
     }
@@ -84,7 +84,7 @@ import Testing
             let other = try database.connect()
             try other.executeScript("BEGIN; SELECT 1 FROM tributary_request WHERE source = 'a' FOR UPDATE")
             let forgetting = Task.detached {
-                try store.write { connection in
+                try store.transact { connection in
                     try connection.ledger().requests.forgetValidators(
                         of: Set(["a", "b", "c"].map { RequestID(source: $0, key: "1") }))
                 }

@@ -28,7 +28,7 @@ import Testing
                 return Double(call)
             }
             #expect(report.seconds == 3)
-            #expect(try store.runs(limit: 9).map(\.seconds) == [3])
+            #expect(try store.read { try $0.runs.last(limit: 9) }.map(\.seconds) == [3])
             try store.close()
         }
     }
@@ -44,7 +44,7 @@ import Testing
             }
             #expect(error?.contains("cannot be written") == true, "\(error ?? "")")
             try server.start()
-            #expect(try store.runs(limit: 9).isEmpty)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.isEmpty)
             try store.close()
         }
     }
@@ -66,9 +66,9 @@ import Testing
                 _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) { 0 }
             }
             #expect(again == "\(CancellationError())")
-            #expect(try store.runs(limit: 9).isEmpty)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.isEmpty)
             _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
-            #expect(try store.runs(limit: 9).count == 1)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.count == 1)
             try store.close()
         }
     }
@@ -84,7 +84,7 @@ import Testing
                 }
             }
             #expect(error == "\(CancellationError())")
-            #expect(try store.runs(limit: 9).isEmpty)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.isEmpty)
             try store.close()
         }
     }
@@ -103,7 +103,7 @@ import Testing
             }
             #expect(error == "\(CancellationError())")
             try server.resume()
-            #expect(try store.runs(limit: 9).isEmpty)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.isEmpty)
             try store.close()
         }
     }
@@ -113,13 +113,18 @@ import Testing
             let store = try database.openStore()
             let holder = try database.connect()
             try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
-            async let attempt = message { try await store.notePause("s", error: "", note: "", now: .now) }
+            async let attempt = message {
+                try await store.writeInGroup { try $0.sources.recordPause(of: "s", error: "", note: "", now: .now) }
+            }
             try await database.waitForWaiting()
             store.stopWaiting()
             // The server gives up by itself, or is asked to, or has nothing left to ask where the machine was busy for
             // seconds: one of the three ends each wait.
             for error in [
-                await attempt, await message { try await store.notePause("s", error: "", note: "", now: .now) },
+                await attempt,
+                await message {
+                    try await store.writeInGroup { try $0.sources.recordPause(of: "s", error: "", note: "", now: .now) }
+                },
             ] {
                 let isExpected = ["cannot be written", "stayed locked"].contains { error?.contains($0) ?? false }
                 #expect(isExpected, "\(error ?? "no error")")
@@ -197,7 +202,7 @@ import Testing
                 try holder.execute("ROLLBACK")
                 try await group.waitForAll()
             }
-            #expect(try store.runs(limit: 9).count == 6)
+            #expect(try store.read { try $0.runs.last(limit: 9) }.count == 6)
             try store.close()
         }
     }

@@ -57,7 +57,7 @@ extension LossyStore {
     }
     func copy(_ tables: [String]?, to path: String) throws { try store.copy(tables, to: path) }
     func identity() throws -> String { try store.identity() }
-    func read(_ body: (any TransferReader) throws -> Void) throws { try store.read(body) }
+    func snapshot(_ body: (any TransferReader) throws -> Void) throws { try store.snapshot(body) }
     func receive(_ body: (any TransferWriter) throws -> Void) throws { try store.receive(body) }
     func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
         try store.dropEmptyTables(names, andOwn: areAll)

@@ -1,4 +1,5 @@
 import FeedStores
+import Ledger
 
 /// What the daemons of one store tell each other through it, by LISTEN and NOTIFY of PostgreSQL.
 final class Messages: @unchecked Sendable {

@@ -34,7 +34,7 @@ package final class SharedSQLiteStore: LeaseStore {
 
     package func withLeases<Value>(_ use: LeaseUse, _ body: (Ledger) throws -> Value) throws -> Value {
         var result: Value?
-        try around(use) { result = try store.writeLedger(body) }
+        try around(use) { result = try store.write(body) }
         guard let result else { throw StoreError(.database, "no lease was asked for") }
         return result
     }

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestSupport
 import TributaryEngine
 
@@ -156,7 +157,7 @@ extension Simulation {
             case .accept:
                 _ = try service.store.accept([name], inAdvance: isFirst, at: clock.now())
             case .resume:
-                _ = try service.store.resume([name])
+                _ = try service.store.write { try $0.sources.resume([name]) }
             default:
                 _ = try await service.sync(names, mode: .force)
             }
@@ -181,8 +182,10 @@ extension Simulation {
                 let store = daemon.service.store
                 do {
                     for source in scenario.sources.map(\.name) {
-                        if try store.blockedRun(of: source) != nil { _ = try daemon.service.accept([source]) }
-                        let state = try store.sourceState(source)
+                        if try store.read({ try $0.runs.blocked(of: source) }) != nil {
+                            _ = try daemon.service.accept([source])
+                        }
+                        let state = try store.read { try $0.sources.state(of: source) }
                         if state.attempts > 0 || state.undone != nil { _ = try daemon.service.resume([source]) }
                     }
                 } catch {

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestSupport
 import TributaryEngine
 
@@ -111,7 +112,7 @@ package final class Simulation {
         }
         faults.isOn = false
         let living = nodes.compactMap(\.daemon)
-        let runs = (try? living.first?.service.store.runs(of: nil, failed: false, limit: 100_000).count) ?? 0
+        let runs = (try? living.first?.service.store.read { try $0.runs.last(limit: 100_000) }.count) ?? 0
         let time = loop.now
         let finding = found.finding.map { Finding($0.rule, "at \(Trace.written(time)): \($0.text)") }
         try? auditor.close()

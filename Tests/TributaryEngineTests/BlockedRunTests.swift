@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -26,7 +27,7 @@ import TributaryStores
     private static func blockedRun(_ fixture: EngineFixture, _ mapping: String) throws -> RunReport {
         let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
         defer { try? store.close() }
-        return try #require(try store.blockedRun(of: "s"))
+        return try #require(try store.read { try $0.runs.blocked(of: "s") })
     }
 
     private static func serve(_ items: Range<Int>, etag: String, _ fixture: EngineFixture) {

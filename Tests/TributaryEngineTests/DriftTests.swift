@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -65,7 +66,7 @@ import Testing
                 let report = try #require(try await fixture.sync(mapping).first)
                 let stored = try fixture.service(mapping, clock: SystemClock()).store
                 defer { try? stored.close() }
-                #expect(try stored.runs(of: "s", failed: false, limit: 1).first?.drift == report.drift)
+                #expect(try stored.read { try $0.runs.last(of: "s", limit: 1) }.first?.drift == report.drift)
                 return report.drift
             }
             #expect(try await drift("<items><item id='1'><name>n</name></item></items>", mapping) == [])

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -82,7 +83,8 @@ import Testing
             #expect(report.requests.map(\.note) == [note])
             let service = try fixture.service(Self.source(Self.token), clock: SystemClock())
             defer { try? service.store.close() }
-            #expect(try service.store.runs(of: "s", failed: false, limit: 1).first?.requests.map(\.note) == [note])
+            #expect(
+                try service.store.read { try $0.runs.last(of: "s", limit: 1) }.first?.requests.map(\.note) == [note])
             #expect(try fixture.rows("SELECT note FROM tributary_source") == ["request '1': " + note])
         }
     }

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStores
 import Foundation
 import GRDB
+import Ledger
 import Logging
 import PostgresStore
 import Synchronization
@@ -23,7 +24,9 @@ import TributaryStores
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(500, "") }
             try await HookFixture.run(fixture, HookFixture.mapping()) { hooks in
-                try await hooks.wait("a run") { try hooks.service.store.sourceState("s").failures > 0 }
+                try await hooks.wait("a run") {
+                    try hooks.service.store.read { try $0.sources.state(of: "s") }.failures > 0
+                }
                 let report = await hooks.service.health.report()
                 #expect(report == HealthReport(scheduler: .good, store: .good))
             }

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Synchronization
 import TestEngine
 import TestStores
@@ -135,7 +136,7 @@ struct HookFixture {
     }
 
     private func runs(of source: String) throws -> Int {
-        try service.store.runs(of: source, failed: false, limit: 1_000).count
+        try service.store.read { try $0.runs.last(of: source, limit: 1_000) }.count
     }
 
     /// Serves a document with these items, and refreshes its source.

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 import TestEngine
 import TestStores
@@ -32,11 +33,11 @@ import Testing
             let store = service.store
             defer { try? store.close() }
             // A run is before a hook, and is told, once every transaction at the server began after it.
-            try await Self.wait { try store.runs(after: .start, limit: 9).count == 1 }
+            try await Self.wait { try store.read { try $0.changelog.runs(after: .start, limit: 9) }.count == 1 }
             _ = try store.declareHooks(["chat"])
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))
             try await fixture.sync(mapping, clock: fixture.clock)
-            try await Self.wait { try store.runs(after: .start, limit: 9).count == 2 }
+            try await Self.wait { try store.read { try $0.changelog.runs(after: .start, limit: 9) }.count == 2 }
             let other = try PostgresConnection(try #require(fixture.store.url))
             defer { other.close() }
             try other.executeScript("BEGIN; LOCK TABLE tributary_change IN ACCESS EXCLUSIVE MODE")

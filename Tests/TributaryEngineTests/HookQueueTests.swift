@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 import TestEngine
 import TestStores
@@ -42,11 +43,11 @@ import Testing
 
     private func waitUntilTold(_ fixture: EngineFixture, _ store: any MainStore) async throws {
         let count = try fixture.rows("SELECT count(*) FROM tributary_run")
-        try await wait { ["\(try store.runs(after: .start, limit: 100).count)"] == count }
+        try await wait { ["\(try store.read { try $0.changelog.runs(after: .start, limit: 100) }.count)"] == count }
     }
 
     private func queue(_ store: any MainStore) throws -> HookQueue {
-        try HookQueue(Self.hook, store, state: try #require(try store.hookState("h")))
+        try HookQueue(Self.hook, store, state: try #require(try store.read { try $0.hooks.state(of: "h") }))
     }
 
     /// The status of a hook counts what it has to be told, whoever has passed how many others.
@@ -55,7 +56,7 @@ import Testing
             try await waitUntilTold(fixture, store)
             _ = try store.declareHooks(["h"])
             func behind() throws -> Int {
-                try HookStatus(Self.hook, store.hookState("h"), in: store).behind
+                try HookStatus(Self.hook, store.read { try $0.hooks.state(of: "h") }, in: store).behind
             }
             for _ in 0..<3 { try await fixture.sync(mapping) }
             try await waitUntilTold(fixture, store)
@@ -107,7 +108,7 @@ import Testing
             _ = try store.declareHooks(["h"])
             try await fixture.sync(mapping)
             try await waitUntilTold(fixture, store)
-            let state = try #require(try store.hookState("h"))
+            let state = try #require(try store.read { try $0.hooks.state(of: "h") })
             let passing = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 var queue = try HookQueue(Self.hook, store, state: state)
@@ -130,8 +131,8 @@ import Testing
             // Runs of which there is nothing to tell.
             for _ in 0..<3 { try await fixture.sync(mapping) }
             try await waitUntilTold(fixture, store)
-            let last = try #require(try store.runs(after: .start, limit: 100).last?.position)
-            let before = try #require(try store.hookState("h")?.position)
+            let last = try #require(try store.read { try $0.changelog.runs(after: .start, limit: 100) }.last?.position)
+            let before = try #require(try store.read { try $0.hooks.state(of: "h") }?.position)
             #expect(before < last)
             try fixture.store.execute(
                 "UPDATE tributary_source SET failing_since = last_run, error = 'no answer', outcome = 'discarded'")
@@ -140,10 +141,10 @@ import Testing
             #expect(item.event?.kind == .failing && item.event?.error == "no answer" && item.event?.run == nil)
             #expect(item.progress.position == last && item.progress.step == 0)
             #expect(try store.holdHook("h"))
-            try store.advanceHook("h", item.progress)
+            try store.write { try $0.hooks.advance("h", item.progress) }
             queue.advanced(item.progress)
             #expect(try queue.next(of: WatchedSources(["s"]), now: .now).item == nil)
-            #expect(try store.hookState("h")?.position == last)
+            #expect(try store.read { try $0.hooks.state(of: "h") }?.position == last)
             // An undo has ended the failure, and the run after it changes nothing: it has recovered all the same.
             try fixture.store.execute("UPDATE tributary_source SET failing_since = NULL, outcome = 'committed'")
             try await fixture.sync(mapping)
@@ -206,10 +207,10 @@ import Testing
                 try await fixture.sync(mapping)
             }
             try await waitUntilTold(fixture, store)
-            let runs = try store.runs(after: .start, limit: 100)
+            let runs = try store.read { try $0.changelog.runs(after: .start, limit: 100) }
             try #require(runs.count == 3)
             #expect(try store.holdHook("h"))
-            try store.advanceHook("h", HookProgress(position: runs[1].position, step: 3))
+            try store.write { try $0.hooks.advance("h", HookProgress(position: runs[1].position, step: 3)) }
             try fixture.store.execute("DELETE FROM tributary_run WHERE id < \(runs[2].position.run)")
             var queue = try queue(store)
             let item = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
@@ -217,7 +218,7 @@ import Testing
             let error = item.event?.error ?? ""
             #expect(
                 error == "run \(runs[1].position.run) was deleted before all of its events were delivered", "\(error)")
-            try store.advanceHook("h", item.progress)
+            try store.write { try $0.hooks.advance("h", item.progress) }
             queue.advanced(item.progress)
             let changed = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(changed.event?.kind == .changed && changed.event?.run == runs[2].position.run)
@@ -234,7 +235,7 @@ import Testing
             fixture.server.document("/a", EngineFixture.items(["1"]))
             try await fixture.sync(mapping)
             try await waitUntilTold(fixture, store)
-            let runs = try store.runs(after: .start, limit: 100)
+            let runs = try store.read { try $0.changelog.runs(after: .start, limit: 100) }
             try #require(runs.count == 3)
             // Too soon after the first run, which has failed, and late enough after the good one.
             try fixture.store.execute(
@@ -250,7 +251,8 @@ import Testing
         try await with("keep_bodies = 1") { (fixture, store, mapping) async throws in
             _ = try await fixture.replay(mapping)
             try await waitUntilTold(fixture, store)
-            #expect(try store.runs(after: .start, limit: 9).map(\.report.kind) == [nil, .replay])
+            #expect(
+                try store.read { try $0.changelog.runs(after: .start, limit: 9) }.map(\.report.kind) == [nil, .replay])
         }
     }
 }

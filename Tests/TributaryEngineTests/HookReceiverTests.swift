@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -38,7 +39,7 @@ import Testing
                     let attempts = waits.count
                     var state: HookState?
                     try await hooks.wait("attempt \(attempts + 1)") {
-                        state = try hooks.service.store.hookState("chat")
+                        state = try hooks.service.store.read { try $0.hooks.state(of: "chat") }
                         return (state?.attempts ?? 0) > attempts
                     }
                     let next = try #require(state?.nextAttempt)
@@ -49,7 +50,7 @@ import Testing
                 #expect((8...14).contains(waits.count), "\(waits)")
                 #expect(waits == waits.sorted(), "\(waits)")
                 try await hooks.wait("the receiver's recovery") {
-                    try hooks.service.store.hookState("chat")?.attempts == 0
+                    try hooks.service.store.read { try $0.hooks.state(of: "chat") }?.attempts == 0
                 }
                 while try Set(hooks.events().map(\.id)).count < 4 {
                     clock.advance(by: 0.1)

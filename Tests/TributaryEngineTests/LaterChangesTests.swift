@@ -2,6 +2,7 @@ import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
+import Ledger
 import Merging
 import TestEngine
 import TestStores

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Metrics
 import PrometheusMetrics
 import TestEngine
@@ -100,8 +101,8 @@ import Testing
                 runs == ["s|committed", "t|committed", "s|unchanged"]
                     || runs == ["t|committed", "s|committed", "s|unchanged"])
             try await measure(fixture, sources) { measured in
-                let states = try measured.hooks.service.store.sourceStates()
-                let runs = try measured.hooks.service.store.runs(of: "s", failed: false, limit: 10)
+                let states = try measured.hooks.service.store.read { try $0.sources.all() }
+                let runs = try measured.hooks.service.store.read { try $0.runs.last(of: "s", limit: 10) }
                 let good = try #require(runs.first { $0.outcome == .unchanged })
                 try await measured.wait(for: "tributary_consecutive_failures{source=\"s\"}", 2)
                 func expect(_ name: String, _ source: String, _ date: Date?) {

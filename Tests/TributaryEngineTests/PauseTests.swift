@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -22,8 +23,8 @@ import TributaryStores
             try await fixture.sync(Self.source)
             let store = try Self.store(fixture)
             defer { try? store.close() }
-            #expect(try store.pause(["s"], now: SystemClock().now()) == ["s"])
-            #expect(try store.pause(["s"], now: SystemClock().now()).isEmpty)
+            #expect(try store.write { try $0.sources.pause(["s"], now: SystemClock().now()) } == ["s"])
+            #expect(try store.write { try $0.sources.pause(["s"], now: SystemClock().now()) }.isEmpty)
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))
             // Neither force nor another declaration ends the pause.
             for declaration in [Self.source, EngineFixture.request("/a", "sync = \"mirror\"\nheaders = { X = \"1\" }")]
@@ -34,7 +35,7 @@ import TributaryStores
             }
             #expect(fixture.server.requests("/a").count == 1)
             #expect(try store.states(of: "s").source.isPaused)
-            #expect(try store.resume(["s"]) == ["s"])
+            #expect(try store.write { try $0.sources.resume(["s"]) } == ["s"])
             #expect(try await fixture.sync(Self.source).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2"])
         }
@@ -48,7 +49,7 @@ import TributaryStores
             let store = try Self.store(fixture)
             defer { try? store.close() }
             fixture.server.route("/a") { _ in
-                _ = try? store.pause(["s"], now: SystemClock().now())
+                _ = try? store.write { try $0.sources.pause(["s"], now: SystemClock().now()) }
                 return StubServer.response(200, EngineFixture.items(["1"]))
             }
             #expect(try await fixture.sync(Self.source).first?.outcome == .committed)
@@ -64,7 +65,7 @@ import TributaryStores
             try fixture.service(Self.source, clock: SystemClock()).store.close()
             let store = try Self.store(fixture)
             defer { try? store.close() }
-            #expect(try store.pause(["s"], now: SystemClock().now()) == ["s"])
+            #expect(try store.write { try $0.sources.pause(["s"], now: SystemClock().now()) } == ["s"])
             #expect(try await fixture.sync(Self.source).first?.outcome == .notDue)
             #expect(fixture.server.requests("/a").isEmpty)
         }

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 import TestEngine
 import TestStores
@@ -69,9 +70,12 @@ import TributaryStores
             let store = try #require(try fixture.configuration(others).openExistingStore())
             let numbers = try fixture.rows("SELECT id FROM tributary_run WHERE kind = 'purge'").compactMap(Int64.init)
             #expect(numbers.count == 1)
-            let run = try #require(try store.run(numbers.first ?? 0))
+            let run = try #require(try store.read { try $0.changelog.run(numbers.first ?? 0) })
             #expect(run.report.kind == .purge)
-            #expect(try store.changes(of: run, after: 0, limit: 9).map(\.operation) == ["delete", "delete"])
+            #expect(
+                try store.read { try $0.changelog.changes(of: run, after: 0, limit: 9) }.map(\.operation) == [
+                    "delete", "delete",
+                ])
             try store.close()
             // Whoever writes the table sends everything again, once.
             #expect(try await fixture.sync(others).first?.outcome == .committed)

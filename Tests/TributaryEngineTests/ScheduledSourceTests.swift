@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -65,9 +66,11 @@ import Testing
             #expect(try await sync() == [.committed])
             try set(fixture.clock, to: "2026-11-23T05:00:00Z")
             let service = try fixture.service(text, clock: fixture.clock)
-            try await service.store.noteAttempt(
-                "s", number: 1, wait: 60, declared: try #require(service.configuration[source: "s"]).identity,
-                now: fixture.clock.now())
+            try await service.store.writeInGroup {
+                try $0.sources.recordAttempt(
+                    of: "s", number: 1, wait: 60, declared: try #require(service.configuration[source: "s"]).identity,
+                    now: fixture.clock.now())
+            }
             try service.store.close()
             #expect(try await sync() == [.notDue])
             fixture.clock.advance(by: 60)

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -27,7 +28,7 @@ import TributaryStores
         let status = try StoreStatus(configuration, in: store, isDaemonRunning: isDaemonRunning, now: now)
         for source in status.sources {
             // The page of one source says the same.
-            let state = try store.sourceState(source.state.source)
+            let state = try store.read { try $0.sources.state(of: source.state.source) }
             let alone = try StoreStatus.source(
                 source.declaration, state, configuration, in: store, pauses: [:], now: now)
             #expect(alone.wait == source.wait || !isDaemonRunning && alone.wait?.reason == .slot)
@@ -130,14 +131,18 @@ import TributaryStores
             let service = try fixture.service(sources, clock: fixture.clock)
             defer { try? service.store.close() }
             let now = fixture.clock.now()
-            try await service.store.noteAttempt("s", number: 1, wait: 60, declared: "", now: now)
+            try await service.store.writeInGroup {
+                try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: "", now: now)
+            }
             let claim = try #require(try service.store.claim("s"))
             #expect(try service.store.isClaimed("s"))
             #expect(try status(fixture, sources)["s"]?.wait == nil)
             claim.unlock()
             #expect(try !service.store.isClaimed("s"))
             let declared = try #require(try fixture.configuration(sources)[source: "s"]?.identity)
-            try await service.store.noteAttempt("s", number: 1, wait: 60, declared: declared, now: now)
+            try await service.store.writeInGroup {
+                try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: declared, now: now)
+            }
             let wait = try #require(try status(fixture, sources)["s"]?.wait)
             #expect(wait.reason == .process && wait.until == now + 60)
             #expect(wait.text == "the process died during the last run; next attempt 2027-01-15 08:01 UTC")

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Ledger
 import SQLiteStore
 import Foundation
 import GRDB

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TestEngine
 import TestStores
 import TestSupport
@@ -241,8 +242,8 @@ import TributaryStores
             // What is resumed takes the feed as it is.
             try await undo(fixture, mapping)
             let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
-            #expect(try store.resume(["s"]) == ["s"])
-            #expect(try store.resume(["s"]) == [])
+            #expect(try store.write { try $0.sources.resume(["s"]) } == ["s"])
+            #expect(try store.write { try $0.sources.resume(["s"]) } == [])
             try store.close()
             #expect(try await fixture.sync(mapping).first?.outcome == .committed)
             #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
@@ -455,7 +456,7 @@ import TributaryStores
                 #expect(try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted() == others)
                 states[try number()] = try ownRows()
                 let store = try #require(try fixture.configuration(own + other).openExistingStore(isWritten: true))
-                _ = try store.resume(["s"])
+                _ = try store.write { try $0.sources.resume(["s"]) }
                 try store.close()
             }
         }

@@ -3,18 +3,6 @@ package import Foundation
 
 /// What commits have replaced, and the way back.
 package protocol StoreHistory: AnyObject, Sendable {
-    /// Returns the runs of a source that have committed rows, after a given one.
-    func commits(of source: String, after run: Int64) throws -> [CommittedRun]
-
-    /// Returns true if a run has kept before-images.
-    func hasHistory(run: Int64) throws -> Bool
-
-    /// Returns the number of the last run, of a source or of any, that has kept before-images.
-    func lastRunWithHistory(of source: String?) throws -> Int64?
-
-    /// Returns the number of the last run, of any source, that had ended by a time; 0 without one.
-    func lastRun(at time: Date) throws -> Int64
-
     /// Brings the rows that a source's runs have changed back to their former values, and records that as a run, in
     /// one transaction.
     ///

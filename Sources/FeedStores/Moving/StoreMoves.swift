@@ -2,13 +2,16 @@ package import FeedModel
 
 /// What makes a store's content another store's.
 package protocol StoreMoves: AnyObject, Sendable {
+    /// The store as messages name it: a file's path, or a server and its database. Without any password.
+    var name: String { get }
+
     /// Returns a text that identifies this store, by whatever name it was opened.
     func identity() throws -> String
 
     /// Runs a body on a snapshot of the store.
     ///
     /// - Throws: ``StoreError``, and the errors of the body.
-    func read(_ body: (any TransferReader) throws -> Void) throws
+    func snapshot(_ body: (any TransferReader) throws -> Void) throws
 
     /// Runs a body in one transaction, which is committed at its end, while no other session writes to Tributary's
     /// tables.

@@ -24,7 +24,7 @@ extension PostgresStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
+            try await transactInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
             return commit.report
         }
         let own = CommitInterruption()

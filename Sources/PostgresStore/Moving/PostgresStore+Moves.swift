@@ -12,7 +12,7 @@ extension PostgresStore {
         }
     }
 
-    package func read(_ body: (any TransferReader) throws -> Void) throws {
+    package func snapshot(_ body: (any TransferReader) throws -> Void) throws {
         do {
             try snapshot(lock: LockWaits.limit, within: nil) { connection in
                 try connection.executeScript(Self.noTimeouts + "SET LOCAL synchronize_seqscans = off")
@@ -36,7 +36,7 @@ extension PostgresStore {
     }
 
     package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
-        try write { connection in
+        try transact { connection in
             let tables = try Catalog(connection).tables(named: names).values.map(\.sql).sorted()
             for table in tables {
                 try connection.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")

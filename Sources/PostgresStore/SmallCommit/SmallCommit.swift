@@ -47,7 +47,7 @@ struct SmallCommit {
         let claims = store.requestIndex
         if !claims.claims(are: commit.requests, of: commit.report.source) {
             // Perhaps they are not known yet.
-            try store.readLedger(claims.renew)
+            try store.read(claims.renew)
             try Unsuitable.unless(
                 claims.claims(are: commit.requests, of: commit.report.source),
                 "requests that claim other rows than before")

@@ -1,5 +1,6 @@
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 import Locking
 

@@ -1,6 +1,7 @@
 import FeedModel
-package import FeedStores
+import FeedStores
 import Foundation
+package import Ledger
 import PostgresClient
 
 /// The space for the plan of a run that would create or change tables: a schema of its own, first in the search path,

@@ -1,5 +1,5 @@
 import FeedModel
-package import FeedStores
+import FeedStores
 import Foundation
 package import Ledger
 import PostgresClient
@@ -10,7 +10,7 @@ extension PostgresStore: SharedStore {
     /// Writes the request into a table, as any role of the database may send messages: a message only says that there
     /// is something to read.
     package func requestRefresh(_ sources: [String]) throws {
-        try write { connection in
+        try transact { connection in
             try connection.execute(
                 "DELETE FROM tributary_refresh WHERE asked_at < clock_timestamp() - interval '1 hour'")
             try connection.execute(

@@ -68,17 +68,17 @@ extension PostgresStore {
 }
 
 /// Tributary's own tables, and reads of feeds' tables that go with them.
-extension PostgresStore: LedgerStore {
-    package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
+extension PostgresStore {
+    package func read<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try ask { try body($0.ledger(leases)) }
     }
 
-    package func writeLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
-        try write { try body($0.ledger(leases)) }
+    package func write<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
+        try transact { try body($0.ledger(leases)) }
     }
 
-    package func writeLedgerInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await writeInGroup { [leases] connection in
+    package func writeInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
+        try await transactInGroup { [leases] connection in
             try body(connection.ledger(leases))
             return nil
         }

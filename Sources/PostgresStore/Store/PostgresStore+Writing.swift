@@ -13,7 +13,7 @@ extension PostgresStore {
     /// lost. For what may be done twice.
     ///
     /// - Throws: ``StoreError``
-    func write<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func transact<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
             do {
                 return try transaction(body)
@@ -31,7 +31,7 @@ extension PostgresStore {
     /// - Parameter body: may be called more than once, each time in another transaction. Without a run, it may take effect
     ///   twice.
     /// - Throws: ``StoreError``
-    func writeInGroup(_ body: @escaping GroupWrite) async throws {
+    func transactInGroup(_ body: @escaping GroupWrite) async throws {
         do {
             try await groupCommit.write(body) {
                 Thread.detachNewThread {

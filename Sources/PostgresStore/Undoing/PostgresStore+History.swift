@@ -75,7 +75,7 @@ extension PostgresStore {
     /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
     package func forgetRuns(before date: Date) throws -> Bool {
-        try write { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }
+        try transact { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }
     }
 
     package func historyProblem(of table: String) -> String? { PostgresHistories.problem(ofKeeping: table) }

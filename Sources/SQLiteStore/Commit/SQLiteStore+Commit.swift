@@ -25,7 +25,7 @@ extension SQLiteStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [self, commit] db in
+            try await transactInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [self, commit] db in
                 try ledger(db).write(commit)
             }
             return commit.report

@@ -4,6 +4,7 @@ import FeedStaging
 package import FeedStores
 import Foundation
 import GRDB
+import Ledger
 
 /// The way of another store's content into this one, and of this one's into another.
 extension SQLiteStore {
@@ -15,7 +16,7 @@ extension SQLiteStore {
         return "file \(status.st_dev) \(status.st_ino)"
     }
 
-    package func read(_ body: (any TransferReader) throws -> Void) throws {
+    package func snapshot(_ body: (any TransferReader) throws -> Void) throws {
         do {
             try pool.read { try body(SQLiteTransfer(store: self, db: $0)) }
         } catch let error as DatabaseError {

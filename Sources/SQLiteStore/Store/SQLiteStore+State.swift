@@ -7,17 +7,17 @@ package import Ledger
 import Locking
 
 /// Tributary's own tables, and reads of feeds' tables that go with them.
-extension SQLiteStore: LedgerStore {
-    package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
+extension SQLiteStore {
+    package func read<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try reading { try pool.read { try body(ledger($0)) } }
     }
 
-    package func writeLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
+    package func write<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
         try writing { try pool.write { try body(ledger($0)) } }
     }
 
-    package func writeLedgerInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await writeInGroup { [self] in try body(ledger($0)) }
+    package func writeInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
+        try await transactInGroup { [self] in try body(ledger($0)) }
     }
 
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {

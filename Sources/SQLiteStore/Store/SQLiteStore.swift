@@ -175,7 +175,7 @@ package final class SQLiteStore: MainStore {
     /// Makes a small write, together with others that wait for the writing connection.
     ///
     /// - Throws: ``StoreError``.
-    func writeInGroup(
+    func transactInGroup(
         committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws {
         try files.checkStore()

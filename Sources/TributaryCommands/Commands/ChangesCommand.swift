@@ -3,6 +3,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 import TributaryStores
 
@@ -51,7 +52,7 @@ struct ChangesCommand: ProgramCommand {
         if let run { try check(run: run, in: store) }
         var query = ChangeQuery(source: source, run: run, since: since, table: table)
         if run == nil, since == nil {
-            guard let last = try store.lastRunWithHistory(of: source) else {
+            guard let last = try store.read({ try $0.runs.lastWithHistory(of: source) }) else {
                 throw Failure.failed(
                     "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); set keep_history = true in "
                         + configuration.file
@@ -76,7 +77,7 @@ struct ChangesCommand: ProgramCommand {
 
     /// - Throws: ``Failure`` if no such run is recorded.
     private func check(run: Int64, in store: any MainStore) throws {
-        let recorded = try store.recordedRun(run)?.source
+        let recorded = try store.read { try $0.runs.run(run) }?.source
         guard recorded == nil || source != nil && recorded != source else { return }
         guard let source else {
             throw Failure.usage("there is no run \(run); `tributary history` lists the runs")
@@ -87,7 +88,7 @@ struct ChangesCommand: ProgramCommand {
 
     /// - Throws: ``Failure`` if no source has written such a table.
     private func check(table: String, in store: any MainStore) throws {
-        let sources = try source.map { [$0] } ?? store.sourceStates().keys.sorted()
+        let sources = try source.map { [$0] } ?? store.read { try $0.sources.all() }.keys.sorted()
         let tables = try sources.flatMap { try store.states(of: $0).requests.values.flatMap(\.tables) }
         guard !tables.contains(where: { $0.lowercased() == table.lowercased() }) else { return }
         let hint = nearestName(to: table, among: tables).map { "; did you mean '\($0)'?" } ?? ""

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.

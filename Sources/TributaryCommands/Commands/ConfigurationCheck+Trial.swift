@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import SQLiteStore
 import TributaryEngine
 import TributaryStores

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import SQLiteStore
 import TributaryEngine
 import TributaryStores
@@ -160,7 +161,8 @@ struct ConfigurationCheck {
     static func undeclared(
         in store: (any MainStore)?, _ configuration: TributaryConfiguration
     ) throws -> [String] {
-        try configuration.undeclaredSources(among: store?.sourceStates() ?? [:]).map(TributaryConfiguration.undeclared)
+        try configuration.undeclaredSources(among: store?.read { try $0.sources.all() } ?? [:]).map(
+            TributaryConfiguration.undeclared)
     }
 }
 

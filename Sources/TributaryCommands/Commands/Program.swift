@@ -6,6 +6,7 @@ package import FeedParsing
 import FeedStores
 import Foundation
 package import GRDB
+import Ledger
 import Logging
 import TributaryEngine
 import TributaryStores
@@ -60,7 +61,7 @@ package struct Program: Sendable {
             let known = try? TributaryConfiguration(
                 storeOf: options.configurationFile, parsers: parsers,
                 environment: ProcessInfo.processInfo.environment
-            ) { try $0.withExistingStore { try $0?.sourceStates().keys.sorted() } }
+            ) { try $0.withExistingStore { try $0?.read { try $0.sources.all() }.keys.sorted() } }
             guard let known, let first = mistakes.problems.first else { throw mistakes }
             let count = mistakes.problems.count
             Failure.warn(

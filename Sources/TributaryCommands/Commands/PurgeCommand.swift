@@ -3,6 +3,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 import TributaryStores
 
@@ -33,7 +34,7 @@ struct PurgeCommand: ProgramCommand {
             throw Failure.failed(configuration.noStore)
         }
         defer { try? store.close() }
-        let stored = try store.sourceStates()
+        let stored = try store.read { try $0.sources.all() }
         guard configuration[source: source] != nil || stored[source] != nil else {
             throw Failure.usage(
                 "there is no source '\(source)', neither in \(configuration.file) nor in the store; "

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 import TributaryStores
 
@@ -13,7 +14,9 @@ struct StoreReader {
     init(_ configuration: TributaryConfiguration) { self.configuration = configuration }
 
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
-        try configuration.withExistingStore { try $0?.runs(of: source, failed: failed, limit: limit) ?? [] }
+        try configuration.withExistingStore { store in
+            try store?.read { try $0.runs.last(of: source, failed: failed, limit: limit) } ?? []
+        }
     }
 
     /// Returns the number of a source's last blocked run; nil without one.
@@ -22,13 +25,13 @@ struct StoreReader {
     }
 
     func run(_ number: Int64) throws -> RunReport? {
-        try configuration.withExistingStore { try $0?.recordedRun(number) }
+        try configuration.withExistingStore { try $0?.read { try $0.runs.run(number) } }
     }
 
     func state(of source: String) throws -> SourceState? {
         // A database may have no tables of Tributary's yet.
         guard try configuration.hasStore() else { return nil }
-        return try configuration.withExistingStore { try $0?.sourceStates()[source] }
+        return try configuration.withExistingStore { try $0?.read { try $0.sources.all() }[source] }
     }
 
     /// Returns the states of a source's requests, by their keys.
@@ -58,7 +61,7 @@ struct StoreReader {
             guard accepted.map(\.run) == shown.map(\.run) else {
                 throw Failure.failed("another run has been blocked meanwhile; nothing was accepted")
             }
-            try store.accept(accepted)
+            try store.write { try $0.acceptances.add(accepted) }
             return accepted
         } catch let refusal as Refusal {
             throw Failure.failed(refusal.description)
@@ -72,11 +75,11 @@ struct StoreReader {
                 "the store does not exist yet, so no source can be paused; `enabled = false` disables one")
         }
         defer { try? store.close() }
-        return try store.pause(sources, now: Date())
+        return try store.write { try $0.sources.pause(sources, now: Date()) }
     }
 
     /// - Returns: the names of those sources that were paused.
     func resume(_ sources: [String]) throws -> [String] {
-        try configuration.withExistingStore(isWritten: true) { try $0?.resume(sources) ?? [] }
+        try configuration.withExistingStore(isWritten: true) { try $0?.write { try $0.sources.resume(sources) } ?? [] }
     }
 }

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 import TributaryStores
 

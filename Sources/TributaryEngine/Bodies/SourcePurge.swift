@@ -3,6 +3,7 @@ import FeedModel
 package import FeedParsing
 package import FeedStores
 package import Foundation
+package import Ledger
 
 /// The rows and states of a source that a purge deletes, from its declaration and the states of its requests.
 package struct SourcePurge {
@@ -22,7 +23,7 @@ package struct SourcePurge {
         var report = RunReport(source: source, outcome: .committed, startedAt: now)
         report.kind = .purge
         var states: [(source: String, state: RequestState)] = []
-        try store.read { reader in states = try reader.requests().map { ($0.source, $0.state) } }
+        try store.snapshot { reader in states = try reader.requests().map { ($0.source, $0.state) } }
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source),
             forgottenKeys: states.filter { $0.source == source }.map(\.state.key))

@@ -1,6 +1,7 @@
 package import FeedDeclarations
 package import FeedModel
-package import FeedStores
+import FeedStores
+package import Ledger
 
 extension TributaryConfiguration {
     /// Removes the kept bodies of a source that is not running.
@@ -37,9 +38,9 @@ extension TributaryConfiguration {
     /// Returns the blocked run of a source that waits with the documents and changes of a run: this run, or a later one
     /// that had the same; nil if none does.
     package func waitingRun(for run: Int64, of source: String, in store: any MainStore) throws -> Int64? {
-        guard let waiting = try store.blockedRun(of: source) else { return nil }
+        guard let waiting = try store.read({ try $0.runs.blocked(of: source) }) else { return nil }
         if waiting.number == run { return run }
-        guard let former = try store.recordedRun(run), former.source == source,
+        guard let former = try store.read({ try $0.runs.run(run) }), former.source == source,
             let blocked = BodyFolder(path: bodyFolder).blockedRun(of: source), blocked.isRecorded(as: waiting),
             blocked.holds(for: former)
         else { return nil }

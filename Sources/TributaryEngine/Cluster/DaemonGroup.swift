@@ -3,6 +3,7 @@ import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 import Locking
 
@@ -218,7 +219,7 @@ actor DaemonGroup {
         let standings = try store.standings(of: names)
         let ahead = standings.filter { $0.value.state?.lastRun.map { $0 > now } ?? false }.keys
         guard !ahead.isEmpty else { return standings }
-        try store.cutWaits(of: ahead.sorted(), to: now)
+        try store.write { try $0.waits.cut(to: now, from: now, of: ahead.sorted()) }
         return try store.standings(of: names)
     }
 
@@ -231,7 +232,7 @@ actor DaemonGroup {
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
-        hosts.close(try store.busyHosts(), now: clock.now())
+        hosts.close(try store.read { try $0.waits.busyHosts() }, now: clock.now())
         ownership.add(free)
         scheduler.assign(free, standings.compactMapValues(\.state))
         return free.count

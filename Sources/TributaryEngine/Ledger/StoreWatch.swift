@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Locking
 
 /// Checks periodically, and after each discarded run, that the store's files are in place. When the store is idle,

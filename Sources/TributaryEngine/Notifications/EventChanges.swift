@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedParsing
 import FeedStores
+import Ledger
 
 /// The changed rows of an event, read from the changelog in batches of some hundred. Blocks its thread.
 ///
@@ -36,7 +37,9 @@ struct EventChanges {
     mutating func readOn() throws -> Bool {
         if hook.condition == nil, isFull { return false }
         let most = hook.condition == nil ? hook.rows - taken.count : Self.rowsAtOnce
-        let page = try environment.store.changes(of: run, after: cursor, limit: min(most, Self.rowsAtOnce))
+        let page = try environment.store.read {
+            try $0.changelog.changes(of: run, after: cursor, limit: min(most, Self.rowsAtOnce))
+        }
         guard let last = page.last else { return false }
         cursor = last.id
         for change in try withImages(page) where try hears(of: change) {

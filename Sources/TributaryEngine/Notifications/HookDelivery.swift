@@ -4,6 +4,7 @@ import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 import Locking
 
@@ -145,7 +146,7 @@ actor HookDelivery {
             held = clock.uptime
             guard try store.holdHook(hook.name) else { return latest }
             // Another process may have delivered the event meanwhile.
-            guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
+            guard let fresh = try store.read({ try $0.hooks.state(of: hook.name) }), fresh == state else { continue }
             do {
                 guard try await deliver(item, state) else { continue }
             } catch is LostLease {
@@ -157,9 +158,9 @@ actor HookDelivery {
 
     /// Returns the hook's state. Declares the hook if the store was unreachable before.
     private func state() throws -> HookState {
-        if let state = try store.hookState(hook.name) { return state }
+        if let state = try store.read({ try $0.hooks.state(of: hook.name) }) { return state }
         _ = try store.declareHooks(Set(configuration.withLock(\.hooks).map(\.name)))
-        guard let state = try store.hookState(hook.name) else {
+        guard let state = try store.read({ try $0.hooks.state(of: hook.name) }) else {
             throw StoreError(
                 .conflict, "another process has deleted the hook '\(hook.name)', which it does not declare")
         }
@@ -187,14 +188,16 @@ actor HookDelivery {
             case .gone(let error):
                 let shown = shown(error)
                 environment.logger.error("The hook '\(hook.name)' no longer receives events: \(shown)")
-                try store.noteFailure(
-                    ofHook: hook.name,
-                    HookFailure(
-                        error: shown, attempts: state.attempts + 1, nextAttempt: nil, gone: hook.fingerprint))
+                try store.write {
+                    try $0.hooks.recordFailure(
+                        of: hook.name,
+                        HookFailure(
+                            error: shown, attempts: state.attempts + 1, nextAttempt: nil, gone: hook.fingerprint))
+                }
                 return false
             }
         }
-        try store.advanceHook(hook.name, progress)
+        try store.write { try $0.hooks.advance(hook.name, progress) }
         queue?.advanced(progress)
         return true
     }
@@ -208,8 +211,10 @@ actor HookDelivery {
         environment.logger.warning(
             "The hook '\(hook.name)' failed: the event was not delivered: \(shown)",
             metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
-        try store.noteFailure(
-            ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))
+        try store.write {
+            try $0.hooks.recordFailure(
+                of: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))
+        }
     }
 
     /// Sends an event, with the changed rows of a run.
@@ -249,7 +254,9 @@ actor HookDelivery {
     private func renewLease(_ state: HookState) throws {
         let now = clock.uptime
         guard now - held >= Self.betweenRenewals else { return }
-        guard try store.holdHook(hook.name), try store.hookState(hook.name) == state else { throw LostLease() }
+        guard try store.holdHook(hook.name), try store.read({ try $0.hooks.state(of: hook.name) }) == state else {
+            throw LostLease()
+        }
         held = now
     }
 
@@ -271,7 +278,7 @@ actor HookDelivery {
             try store.holdHook(hook.name)
         else { return }
         let progress = HookProgress(position: read)
-        try store.advanceHook(hook.name, progress)
+        try store.write { try $0.hooks.advance(hook.name, progress) }
         queue?.advanced(progress)
         noted = now
     }

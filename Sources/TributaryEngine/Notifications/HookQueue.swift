@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 
 /// The undelivered events of a hook, read from the store in batches of runs. Blocks its thread.
 struct HookQueue {
@@ -44,7 +45,7 @@ struct HookQueue {
         self.store = store
         self.state = state
         readTo = state.position
-        memories = try store.hookMemories(hook.name)
+        memories = try store.read { try $0.hooks.memories(of: hook.name) }
         // Another process may have delivered it.
         let isKnown = timed?.event.map { event in
             let memory = event.source.flatMap { memories[$0] }
@@ -52,7 +53,11 @@ struct HookQueue {
         }
         self.timed = isKnown == true ? nil : timed
         guard state.step > 0 else { return }
-        if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
+        if let run = try store.read({ try $0.changelog.run(state.position.run) }) {
+            runs = [run]
+        } else {
+            lostRun = state.position
+        }
     }
 
     /// Reads the failing sources again before the next event.
@@ -94,7 +99,7 @@ struct HookQueue {
                 continue
             }
             try Task.checkCancellation()
-            let page = try store.page(after: readTo, limit: Self.pageSize)
+            let page = try store.read { try $0.changelog.page(after: readTo, limit: Self.pageSize) }
             guard let last = page.runs.last else { break }
             if page.hasForgotten || lostRun != nil {
                 return (forgotten(before: page.runs[0], others: page.hasForgotten), nil)
@@ -120,7 +125,7 @@ struct HookQueue {
             runs = []
             guard counted.read < limit else { break }
             try Task.checkCancellation()
-            let page = try store.page(after: readTo, limit: Self.pageSize)
+            let page = try store.read { try $0.changelog.page(after: readTo, limit: Self.pageSize) }
             guard let last = page.runs.last else { break }
             counted.read += page.runs.count
             readTo = last.position
@@ -175,7 +180,7 @@ struct HookQueue {
 
     /// Returns the last failed run of a run's source before it; nil if it was deleted, or is older than a batch.
     private func lastFailure(before run: ChangelogRun) throws -> RunReport? {
-        try store.runs(of: run.report.source, failed: true, limit: Self.pageSize).first { failed in
+        try store.read { try $0.runs.last(of: run.report.source, failed: true, limit: Self.pageSize) }.first { failed in
             failed.number.map { $0 < run.position.run } ?? false
         }
     }
@@ -198,7 +203,7 @@ struct HookQueue {
         let next = try failing(sources) + stale(sources, now: now)
         guard let timed = next.first(where: { $0.due <= now }) else { return (nil, next.map(\.due).min()) }
         // A run that cannot be read yet may be a successful one.
-        if try store.isHeldUp(after: readTo) { return (nil, nil) }
+        if try store.read({ try $0.changelog.isDelayed(after: readTo) }) { return (nil, nil) }
         // The next run brings the event for deleted runs.
         let progress = HookProgress(
             position: readTo, step: lostRun == nil ? 0 : state.step,
@@ -212,7 +217,7 @@ struct HookQueue {
     /// Returns the failures that are not in the hook's memory.
     private mutating func failing(_ sources: WatchedSources) throws -> [TimedEvent] {
         guard hook.tracksFailures else { return [] }
-        let all = try failingSources ?? store.failingSources()
+        let all = try failingSources ?? store.read { try $0.sources.failing() }
         failingSources = all
         return all.compactMap { failing in
             guard sources.names.contains(failing.source), hook.concerns(failing.source) else { return nil }
@@ -227,7 +232,7 @@ struct HookQueue {
     private mutating func stale(_ sources: WatchedSources, now: Date) throws -> [TimedEvent] {
         guard hook.tracksStaleness, let shortest = sources.freshWithin.values.min() else { return [] }
         if let fresh, fresh.sources == sources, fresh.times.contains(now) { return [] }
-        let states = try store.sourceStates()
+        let states = try store.read { try $0.sources.all() }
         let events = sources.freshWithin.compactMap { source, seconds -> TimedEvent? in
             guard hook.concerns(source), let state = states[source],
                 let event = TimedEvent(stale: state, after: seconds), !event.isKnown(to: memories[source])

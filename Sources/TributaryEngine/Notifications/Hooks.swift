@@ -3,6 +3,7 @@ import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 import Locking
 
@@ -62,7 +63,7 @@ actor Hooks {
         var queues: [String: HookQueue] = [:]
         let lags = try alarmed.withLock(\.self).reduce(into: [String: HookLag]()) { lags, delivery in
             let (hook, passed) = (delivery.hook, delivery.passed)
-            guard var state = try environment.store.hookState(hook.name) else { return }
+            guard var state = try environment.store.read({ try $0.hooks.state(of: hook.name) }) else { return }
             var lag = HookLag(failures: state.attempts)
             // The position after runs without an event is not stored each time.
             if passed > state.position { (state.position, state.step) = (passed, 0) }

@@ -1,4 +1,5 @@
 import FeedStores
+import Ledger
 import Logging
 import Locking
 

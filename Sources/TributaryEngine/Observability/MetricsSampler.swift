@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Locking
 
 /// Samples the metrics that no run reports: the size of the store, the lag of hooks, the health, and the states of
@@ -98,7 +99,7 @@ actor MetricsSampler {
 
     private func readStates() throws {
         let notes = metrics.notes
-        let states = try store.sourceStates()
+        let states = try store.read { try $0.sources.all() }
         metrics.take(states, since: notes, deaths: deaths)
     }
 }

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 
 /// The environment that all runs of a service share.

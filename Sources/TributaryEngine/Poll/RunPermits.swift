@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedStores
+import Ledger
 import Locking
 
 /// The shared resources of one run: its slot, which it releases while it waits, its permits at hosts, and its right to

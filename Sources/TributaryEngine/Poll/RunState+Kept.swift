@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import FeedStores
+import Ledger
 
 /// Finds the kept bodies for a replay.
 extension RunState {
@@ -73,11 +74,13 @@ extension RunState {
     ///
     /// - Returns: no documents, and the reason, if they cannot be committed any more. The run then continues without them.
     func acceptedBodies() throws -> (kept: KeptStack?, unusable: String?) {
-        guard stored.isBlocked, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
+        guard stored.isBlocked,
+            let run = try environment.store.read({ try $0.acceptances.acceptance(of: source.name, at: startedAt) })?.run
+        else {
             return (nil, nil)
         }
-        guard try environment.store.blockedRun(of: source.name)?.number == run,
-            let recorded = try environment.store.recordedRun(run),
+        guard try environment.store.read({ try $0.runs.blocked(of: source.name) })?.number == run,
+            let recorded = try environment.store.read({ try $0.runs.run(run) }),
             let blocked = bodies.blockedRun(of: source.name), blocked.isRecorded(as: recorded), try isWhole(blocked)
         else {
             let why =

@@ -3,6 +3,7 @@ import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
+import Ledger
 
 /// Checks the columns by which rows expire, as `check` does.
 extension RequestDeclaration {

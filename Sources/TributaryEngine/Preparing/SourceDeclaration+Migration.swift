@@ -1,8 +1,9 @@
 package import FeedDeclarations
 package import FeedModel
 package import FeedParsing
-package import FeedStores
+import FeedStores
 package import Foundation
+package import Ledger
 
 /// Migration of a source's tables to its current declaration.
 extension SourceDeclaration {
@@ -37,7 +38,7 @@ extension SourceDeclaration {
             claims.append(claim)
         }
         let done = try store.migrate(to: schemas)
-        if !done.isEmpty { try store.makeDue(writers.map(\.name), now: now) }
+        if !done.isEmpty { try store.write { try $0.sources.makeDue(writers.map(\.name), now: now) } }
         return done
     }
 }

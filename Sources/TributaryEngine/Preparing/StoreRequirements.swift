@@ -1,7 +1,8 @@
 package import FeedDeclarations
 import FeedModel
 package import FeedParsing
-package import FeedStores
+import FeedStores
+package import Ledger
 
 /// The requirements of a request on a store's tables. Equal requirements are checked once, even for thousands of
 /// requests.

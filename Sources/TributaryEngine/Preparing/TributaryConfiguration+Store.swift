@@ -2,8 +2,9 @@ import FeedConfiguration
 public import FeedDeclarations
 package import FeedModel
 public import FeedParsing
-package import FeedStores
+import FeedStores
 public import Foundation
+package import Ledger
 package import Logging
 
 extension TributaryConfiguration {

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 
 /// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
@@ -88,10 +89,12 @@ actor Refresh {
         let source = run.source
         let isNew = run.stored.declared != nil && run.stored.declared != source.identity
         environment.attempts.begin(source.name, after: deaths)
-        try await environment.store.noteAttempt(
-            source.name, number: deaths + 1,
-            wait: run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
-            declared: source.identity, now: environment.clock.now())
+        let wait = run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source)
+        let now = environment.clock.now()
+        try await environment.store.writeInGroup {
+            try $0.sources.recordAttempt(
+                of: source.name, number: deaths + 1, wait: wait, declared: source.identity, now: now)
+        }
     }
 
     private func finish() async throws -> RunReport {

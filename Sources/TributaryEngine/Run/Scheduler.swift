@@ -3,6 +3,7 @@ import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 
 /// Starts each source when it is due, at most `concurrency` of them at a time, and no source twice at a time.
@@ -57,14 +58,14 @@ final class Scheduler: SourceScheduling {
     /// Runs each source whenever it is due, until the task is cancelled.
     func run() async throws {
         guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
-        let states = try environment.store.sourceStates()
+        let states = try environment.store.read { try $0.sources.all() }
         Self.noteLastRequests(states, environment)
         await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
-        let states = try environment.store.sourceStates()
+        let states = try environment.store.read { try $0.sources.all() }
         Self.noteLastRequests(states, environment)
         await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
     }
@@ -196,7 +197,7 @@ final class Scheduler: SourceScheduling {
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {
         environment.logger.warning("The clock was set back; waits are not extended")
         do {
-            try await environment.store.cutWaits(to: now, setBackFrom: former)
+            try await environment.store.writeInGroup { try $0.waits.cut(to: now, from: former) }
         } catch {
             environment.logger.error("Due times in the store cannot be corrected", metadata: ["error": "\(error)"])
         }

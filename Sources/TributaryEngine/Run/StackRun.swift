@@ -4,6 +4,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 
 /// One attempt to refresh one source: the order of the steps.
@@ -244,7 +245,9 @@ struct StackRun: Sendable {
             + "`tributary sync \(source.name) --force` tries it once in a process of its own"
         if run.stored.error != error || run.stored.note != note {
             let now = environment.clock.now()
-            try await environment.store.notePause(source.name, error: error, note: note, now: now)
+            try await environment.store.writeInGroup { [source] in
+                try $0.sources.recordPause(of: source.name, error: error, note: note, now: now)
+            }
         }
         return RunReport(
             source: source.name, outcome: .discarded, startedAt: run.startedAt, error: error + "; " + note,

@@ -3,6 +3,7 @@ package import FeedModel
 package import FeedParsing
 package import FeedStores
 package import Foundation
+package import Ledger
 
 /// A run that restores a source's rows as they were after one of its runs, or plans that.
 package struct UndoRun: Sendable {
@@ -44,7 +45,7 @@ package struct UndoRun: Sendable {
 
     /// Returns the number of the source's last commit; 0 without one.
     package func lastCommit() async throws -> Int64 {
-        try await threads.run { try store.commits(of: source, after: 0).last?.number ?? 0 }
+        try await threads.run { try store.read { try $0.runs.commits(of: source, after: 0) }.last?.number ?? 0 }
     }
 
     /// Waits for a run of the source in progress, and restores the rows.
@@ -60,7 +61,7 @@ package struct UndoRun: Sendable {
         let result: Result<RunReport, any Error>
         do {
             let undo = try await threads.run {
-                if let shown, let other = try store.commits(of: source, after: shown).last {
+                if let shown, let other = try store.read({ try $0.runs.commits(of: source, after: shown) }).last {
                     throw StoreError(
                         .history, "run \(other.number) was committed since the changes were shown; nothing was undone")
                 }
@@ -95,7 +96,7 @@ package struct UndoRun: Sendable {
 
     private func undo(began: Date) throws -> Undo {
         let number = try number()
-        let commits = try store.commits(of: source, after: 0).map(\.number)
+        let commits = try store.read { try $0.runs.commits(of: source, after: 0) }.map(\.number)
         // Numbers are those of all sources. Where the source has no run before, its rows are those before its first.
         let own = commits.last { $0 <= number }
         let run = if case .run = target { number } else { own ?? number }
@@ -140,17 +141,21 @@ package struct UndoRun: Sendable {
     private func number() throws -> Int64 {
         switch target {
         case .run(let number):
-            let isRecorded = try store.recordedRun(number) != nil
+            let isRecorded = try store.read { try $0.runs.run(number) } != nil
             // The record of an older run may have been deleted.
-            guard try isRecorded || number <= store.commits(of: source, after: 0).last?.number ?? 0 else {
+            guard
+                try isRecorded || number <= store.read({ try $0.runs.commits(of: source, after: 0) }).last?.number ?? 0
+            else {
                 throw StoreError(
                     .history,
                     "there is no run \(number) of source '\(source)'; `tributary history \(source)` lists its runs")
             }
             return number
-        case .time(let time): return try store.lastRun(at: time)
+        case .time(let time): return try store.read { try $0.runs.last(endedBy: time) }
         case .lastChange:
-            let runs = try store.commits(of: source, after: 0).filter { $0.changedRows || $0.restoredRun != nil }
+            let runs = try store.read { try $0.runs.commits(of: source, after: 0) }.filter {
+                $0.changedRows || $0.restoredRun != nil
+            }
             // Rows that an undo restored were made by an earlier run.
             var limit = Int64.max
             while let last = runs.last(where: { $0.number <= limit }) {

@@ -1,7 +1,8 @@
 package import FeedDeclarations
 package import FeedModel
 package import FeedParsing
-package import FeedStores
+import FeedStores
+package import Ledger
 
 /// Reads the changelog as lines: the rows of each commit in the order of their ids, then the end of the commit. Commits
 /// come in the order of ``RunPosition``, which skips none. Rows are read in batches of some thousand, each with its own
@@ -66,7 +67,7 @@ package struct ChangelogReader: Sendable {
                 let lines = try lines(of: run)
                 if !lines.isEmpty { return lines }
             }
-            let page = try store.page(after: position, limit: Self.runsAtOnce, changing: true)
+            let page = try store.read { try $0.changelog.page(after: position, limit: Self.runsAtOnce, changing: true) }
             runs = page.runs[...]
             if page.hasForgotten { return [TailLine(.runsForgotten(after: cursor))] }
             if runs.isEmpty { return [] }
@@ -74,19 +75,21 @@ package struct ChangelogReader: Sendable {
     }
 
     /// Returns true if an older open transaction delays later commits.
-    package func isHeldUp() throws -> Bool { try store.isHeldUp(after: position) }
+    package func isHeldUp() throws -> Bool { try store.read { try $0.changelog.isDelayed(after: position) } }
 
     /// Finds the position of the last row read.
     ///
     /// - Returns: a line if rows after it were deleted.
     private mutating func begin(_ after: Int64) throws -> TailLine? {
-        guard let bounds = try store.changelogBounds() else {
+        guard let bounds = try store.read({ try $0.changelog.bounds() }) else {
             if after > 0 { throw Self.ahead(after, last: 0) }
             return nil
         }
         if after > bounds.upperBound { throw Self.ahead(after, last: bounds.upperBound) }
         cursor = after
-        if let id = try store.run(ofChange: after), let run = try store.run(id) {
+        if let id = try store.read({ try $0.changelog.run(ofChange: after) }),
+            let run = try store.read({ try $0.changelog.run(id) })
+        {
             position = run.position
             runs = [run]
             row.last = after
@@ -105,8 +108,10 @@ package struct ChangelogReader: Sendable {
         let end = run.changes?.upperBound ?? 0
         let isWanted = sources.isEmpty || sources.contains(run.report.source)
         if isWanted, end > max(row.last, known) {
-            var changes = try store.changes(
-                of: run, after: row.last, limit: images == nil ? Self.rowsAtOnce : Self.imagesAtOnce)
+            var changes = try store.read {
+                try $0.changelog.changes(
+                    of: run, after: row.last, limit: images == nil ? Self.rowsAtOnce : Self.imagesAtOnce)
+            }
             if let last = changes.last {
                 row = (last.id, true)
                 if let images {

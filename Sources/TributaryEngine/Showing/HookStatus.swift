@@ -1,7 +1,8 @@
 package import FeedDeclarations
 package import FeedModel
-package import FeedStores
+import FeedStores
 import Foundation
+package import Ledger
 
 /// The state of a hook: its position, and the reason for a wait.
 package struct HookStatus: Sendable, Encodable {

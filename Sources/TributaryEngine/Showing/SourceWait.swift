@@ -3,6 +3,7 @@ import FeedFetching
 import FeedModel
 import FeedStores
 package import Foundation
+import Ledger
 
 /// The reason why a source sends no request although it has failed or is due.
 package struct SourceWait: Sendable, Equatable, Encodable {
@@ -63,12 +64,14 @@ struct SourceWaits {
         self.isDaemonRunning = daemons.map { !$0.records.isEmpty } ?? isDaemonRunning
         self.now = now
         var pauses: [Origin: Date] = [:]
-        for (text, end) in try store?.busyHosts() ?? [:] { if let origin = Origin(text) { pauses[origin] = end } }
+        for (text, end) in try store?.read({ try $0.waits.busyHosts() }) ?? [:] {
+            if let origin = Origin(text) { pauses[origin] = end }
+        }
         // Those of this process are measured by its uptime, so that they differ a little at each look.
         for (origin, end) in known where end > (pauses[origin] ?? .distantPast) + 1 { pauses[origin] = end }
         self.pauses = pauses.filter { $0.value > now }
         let needsOthers = !self.pauses.isEmpty || configuration.hosts.havePace
-        let states = try states ?? (needsOthers ? store?.sourceStates() ?? [:] : [:])
+        let states = try states ?? (needsOthers ? store?.read { try $0.sources.all() } ?? [:] : [:])
         causes = Self.causes(of: self.pauses, states, configuration)
         paces = HostPaceNotes(configuration, states: states, now: now)
     }

@@ -1,7 +1,8 @@
 package import FeedDeclarations
 package import FeedModel
-package import FeedStores
+import FeedStores
 package import Foundation
+package import Ledger
 
 /// The states of a configuration's sources and hooks, from its store.
 package struct StoreStatus: Sendable {
@@ -25,10 +26,10 @@ package struct StoreStatus: Sendable {
         _ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?,
         pauses: [Origin: Date] = [:], isDaemonRunning: Bool, now: Date
     ) throws {
-        let stored = try store?.sourceStates() ?? [:]
+        let stored = try store?.read { try $0.sources.all() } ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
-        let acceptances = try store?.acceptances(at: now) ?? [:]
+        let acceptances = try store?.read { try $0.acceptances.all(at: now) } ?? [:]
         let waits = try SourceWaits(
             configuration, in: store, stored, among: daemons, pauses: pauses, isDaemonRunning: isDaemonRunning, now: now
         )
@@ -45,7 +46,7 @@ package struct StoreStatus: Sendable {
         undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
             SourceStatus(nil, $0, nil, nil, among: daemons, now: now)
         }
-        let states = try configuration.hooks.isEmpty ? [:] : store?.hookStates() ?? [:]
+        let states = try configuration.hooks.isEmpty ? [:] : store?.read { try $0.hooks.all() } ?? [:]
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
     }
 
@@ -64,7 +65,9 @@ package struct StoreStatus: Sendable {
         let waits = try SourceWaits(
             configuration, in: store, among: daemons, pauses: pauses, isDaemonRunning: true, now: now)
         let wait = try declaration.flatMap { try waits.wait(of: $0, state) }
-        let acceptance = try declaration.flatMap { try store.acceptance(of: $0.name, at: now) }
+        let acceptance = try declaration.flatMap { declaration in
+            try store.read { try $0.acceptances.acceptance(of: declaration.name, at: now) }
+        }
         return SourceStatus(declaration, state, wait, acceptance, among: daemons, now: now)
     }
 

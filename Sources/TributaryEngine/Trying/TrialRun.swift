@@ -4,8 +4,9 @@ import FeedFetching
 import FeedInferring
 import FeedModel
 import FeedParsing
-package import FeedStores
+import FeedStores
 import Foundation
+package import Ledger
 import Locking
 import XMLStream
 

@@ -3,6 +3,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Ledger
 import NIOCore
 import TributaryEngine
 
@@ -40,7 +41,11 @@ extension API {
             return position
         }
         let start: RunPosition
-        if let position { start = position } else { start = try await store.read { try $0.lastPosition() } }
+        if let position {
+            start = position
+        } else {
+            start = try await store.read { try $0.read { try $0.changelog.lastPosition() } }
+        }
         guard let place = followers.place() else {
             return .refusal(
                 of: request, .serviceUnavailable, "Too many clients follow the events; try again later.",

@@ -3,6 +3,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
+import Ledger
 import TributaryEngine
 
 /// What would change, for programs, and its doing: exactly what was shown, or nothing.
@@ -81,14 +82,15 @@ extension API {
         return .json(
             try await store.read { store in
                 guard let number else {
-                    let names = try store.sourceStates().values.filter(\.isBlocked).map(\.source).sorted()
-                    let runs = try names.compactMap { try store.blockedRun(of: $0) }
+                    let names = try store.read { try $0.sources.all() }.values.filter(\.isBlocked).map(\.source)
+                        .sorted()
+                    let runs = try store.read { ledger in try names.compactMap { try ledger.runs.blocked(of: $0) } }
                     let blocked = runs.map {
                         Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
                     }
                     return try JSONOutput.line(Reviews(blocked: blocked))
                 }
-                guard let run = try store.recordedRun(number),
+                guard let run = try store.read({ try $0.runs.run(number) }),
                     try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
                     let review = configuration.review(of: run).map(self.shown)
                 else {

@@ -4,6 +4,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Ledger
 import NIOCore
 import TributaryEngine
 
@@ -148,7 +149,7 @@ struct API: Sendable {
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
         return .json(
             try await store.read { store in
-                let runs = try store.runs(of: source, failed: failed, limit: limit)
+                let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
                 if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
                 return try JSONOutput.line(["runs": runs.map(RunRecord.init)])
             })
@@ -173,7 +174,9 @@ struct API: Sendable {
         asked = try await store.read { [asked] store in
             var asked = asked
             if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
-            if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
+            if asked.run == nil, asked.since == nil {
+                asked.run = try store.read { try $0.runs.lastWithHistory(of: asked.source) }
+            }
             return asked
         }
         guard asked.run != nil || asked.since != nil else { return .lines(ResponseBody()) }
@@ -226,7 +229,8 @@ struct API: Sendable {
 
     /// True for a source that is declared, or has runs.
     func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
-        try service.configuration[source: source] != nil || !store.runs(of: source, failed: false, limit: 1).isEmpty
+        try service.configuration[source: source] != nil
+            || !store.read { try $0.runs.last(of: source, limit: 1) }.isEmpty
     }
 
     func declared(_ query: Query) throws -> [String] {

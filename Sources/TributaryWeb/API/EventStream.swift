@@ -3,6 +3,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
+import Ledger
 import NIOCore
 import ServiceLifecycle
 import TributaryEngine
@@ -49,7 +50,9 @@ struct EventStream: Sendable {
         while true {
             let page: (runs: [ChangelogRun], hasForgotten: Bool)
             do {
-                page = try await store.read { [position] in try $0.page(after: position, limit: Self.mostRuns) }
+                page = try await store.read { [position] in
+                    try $0.read { try $0.changelog.page(after: position, limit: Self.mostRuns) }
+                }
             } catch is StoreError {
                 return try await writer.write(ByteBuffer(string: ": the store cannot be read\n\n"))
             }

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import FeedStores
+import Ledger
 import TributaryEngine
 
 /// The state of a run that was blocked.
@@ -25,7 +26,7 @@ enum BlockedRunState {
         guard run.outcome == .blocked, run.kind == nil, let number = run.number else { return nil }
         if let waiting = try configuration.waitingRun(for: number, of: run.source, in: store) {
             self = configuration.review(of: run).map { .waiting($0, run: waiting) } ?? .unknown
-        } else if let waiting = try store.blockedRun(of: run.source)?.number, waiting > number {
+        } else if let waiting = try store.read({ try $0.runs.blocked(of: run.source) })?.number, waiting > number {
             self = .replaced(by: waiting)
         } else if let next, let committed = next.number {
             // Documents that were kept are not requested, so no server has answered.

@@ -4,6 +4,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Ledger
 import Logging
 import TributaryEngine
 
@@ -28,7 +29,7 @@ struct CorrectionPages: Sendable {
             // Read before the plan: what is committed meanwhile makes it out of date.
             let (seen, isPaused) = try await pages.store.read { store in
                 (
-                    try store.runs(of: name, failed: false, limit: 1).first?.number ?? 0,
+                    try store.read { try $0.runs.last(of: name, limit: 1) }.first?.number ?? 0,
                     try store.states(of: name).source.isPaused
                 )
             }
@@ -57,7 +58,9 @@ struct CorrectionPages: Sendable {
 
     /// Returns the notice for an open page: whether a run was committed since, after which its button changes nothing.
     func outdated(_ address: CorrectionAddress, since seen: Int64) async throws -> Page {
-        let run = try await pages.store.read { try $0.commits(of: address.source, after: seen).last?.number }
+        let run = try await pages.store.read {
+            try $0.read { try $0.runs.commits(of: address.source, after: seen) }.last?.number
+        }
         let view = OutdatedView(run: run, address: address.address(address.part))
         return Page(
             title: address.title,
@@ -93,7 +96,7 @@ struct CorrectionPages: Sendable {
             let name = address.source
             let isKnown = try await pages.store.read { [service = pages.service] store in
                 try service.configuration[source: name] != nil
-                    || !store.runs(of: name, failed: false, limit: 1).isEmpty
+                    || !store.read { try $0.runs.last(of: name, limit: 1) }.isEmpty
             }
             guard isKnown else { return pages.missing("There is no such source.") }
             return try await body()

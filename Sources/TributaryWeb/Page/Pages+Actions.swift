@@ -4,6 +4,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Ledger
 import Logging
 import TributaryEngine
 

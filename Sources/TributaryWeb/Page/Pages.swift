@@ -4,6 +4,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Ledger
 import Logging
 import TributaryEngine
 
@@ -79,7 +80,7 @@ struct Pages: Sendable {
                 running: Set(service.activeRuns.entries.keys), templates: templates)
             let shown = list.shownSources
             let recent = try await store.read { store in
-                try store.recentRuns(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400)
+                try store.read { try $0.runs.recent(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400) }
             }
             return list.page(recent)
         case .daemon:

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 
 /// Rows that a run has changed, from what to what where that is kept.
 struct RunChanges {
@@ -28,7 +29,7 @@ struct RunChanges {
     /// - Parameter count: the number of all changes of the run.
     /// - Throws: `StoreError`.
     init(_ run: Int64, _ part: Part, of count: Int, in store: any MainStore) throws {
-        hasHistory = try store.hasHistory(run: run)
+        hasHistory = try store.read { try $0.runs.hasHistory(run) }
         let isSearched = part.operation != nil || part.table != nil
         var found: [ChangeView] = []
         var passed = 0
@@ -47,12 +48,14 @@ struct RunChanges {
             query.passedOver = part.from
             passed = part.from
             try store.changes(query, while: { change in add { ChangeView(change) } })
-        } else if let journal = try store.run(run) {
+        } else if let journal = try store.read({ try $0.changelog.run(run) }) {
             var last: Int64 = 0
             var left = isSearched ? Self.mostSearched : .max
             var isOpen = true
             while isOpen, left > 0 {
-                let next = try store.changes(of: journal, after: last, limit: min(1_000, left))
+                let next = try store.read {
+                    try $0.changelog.changes(of: journal, after: last, limit: min(1_000, left))
+                }
                 guard let end = next.last?.id else { break }
                 for change in next
                 where isOpen && (part.table == nil || part.table == change.table)

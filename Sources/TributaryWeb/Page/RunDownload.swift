@@ -2,6 +2,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
+import Ledger
 import TributaryEngine
 
 /// The changes of a run for programs, as `/sources/shop/runs/285.csv` or `.json`: those that it has made, or those that a
@@ -36,7 +37,7 @@ struct RunDownload: Sendable {
         guard pages.showsRows else { throw Query.Problem(Pages.rowsAreOff, .notFound) }
         let configuration = pages.service.configuration
         let found = try await pages.store.read { store -> Found? in
-            guard let run = try store.recordedRun(run), run.source == source else { return nil }
+            guard let run = try store.read({ try $0.runs.run(run) }), run.source == source else { return nil }
             if try configuration.waitingRun(for: self.run, of: source, in: store) != nil {
                 guard let review = configuration.review(of: run) else {
                     throw Query.Problem(
@@ -45,7 +46,7 @@ struct RunDownload: Sendable {
                 }
                 return .review(try ReviewView.file(review, part, format))
             }
-            guard try store.hasHistory(run: self.run) else {
+            guard try store.read({ try $0.runs.hasHistory(self.run) }) else {
                 throw Query.Problem(
                     "Old values of run \(self.run) were not kept. 'keep_history = true' keeps those of later runs.",
                     .notFound)

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 
 /// The page of one run: its figures, its requests, and the rows that it has changed, from what to what.
@@ -39,13 +40,13 @@ struct RunPage {
         _ source: String, _ number: Int64, _ part: ReviewView.Part, in store: any MainStore,
         _ configuration: TributaryConfiguration, showsRows: Bool, mayChange: Bool, templates: Templates
     ) throws {
-        guard let run = try store.recordedRun(number), run.source == source else { return nil }
+        guard let run = try store.read({ try $0.runs.run(number) }), run.source == source else { return nil }
         self.run = run
         self.mayChange = mayChange
         self.templates = templates
         let from = min(part.from, Self.mostPassed)
         self.part = part.with { $0.from = from }
-        let following = try store.following(number, of: source)
+        let following = try store.read { try $0.runs.following(number, of: source) }
         blockedCounts = configuration.blockedCounts(of: run)
         blocked = try BlockedRunState(run, next: following.refresh, in: store, configuration)
         isEnabled = configuration[source: source]?.isEnabled == true
@@ -59,7 +60,7 @@ struct RunPage {
                 RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
                 of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
-        neighbours = try store.neighbours(of: number, of: source)
+        neighbours = try store.read { try $0.runs.neighbours(of: number, of: source) }
     }
 
     /// Returns the address of a part of the run's changes.

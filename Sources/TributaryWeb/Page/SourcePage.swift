@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import Ledger
 import TributaryEngine
 
 /// The page of one source: its state and actions, its tables and last changes, plots, runs, requests and declaration.
@@ -59,21 +60,21 @@ struct SourcePage {
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
-        runs = try store.runs(of: name, failed: false, limit: options.runs)
+        runs = try store.read { try $0.runs.last(of: name, limit: options.runs) }
         if declaration == nil, states.requests.isEmpty, runs.isEmpty { return nil }
         self.name = name
         self.options = options
         status = try StoreStatus.source(
             declaration, states.source, configuration, in: store, pauses: pauses, now: now)
         requests = states.requests
-        let first = try store.firstRun(of: name)
+        let first = try store.read { try $0.runs.firstBeginning(of: name) }
         let start = options.period.start(now: now, first: first)
         var timeline = Timeline(
             from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first,
             due: states.source.nextDue)
-        timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
+        timeline.fill(try store.read { try $0.runs.figures(of: name, from: timeline.start, spansOf: timeline.seconds) })
         self.timeline = timeline
-        let blocked = try states.source.isBlocked ? store.blockedRun(of: name) : nil
+        let blocked = try states.source.isBlocked ? store.read { try $0.runs.blocked(of: name) } : nil
         blockedRun = blocked?.number
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
@@ -88,8 +89,10 @@ struct SourcePage {
                 return (run, showsRows ? try RunChanges(number, part, of: 0, in: store) : nil)
             }
         }
-        rows = try store.recentRuns(
-            of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)[name]?.rows
+        rows = try store.read {
+            try $0.runs.recent(
+                of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)
+        }[name]?.rows
         self.declaration = DeclarationView(declaration, in: configuration.file)
         redactor = configuration.redactor
         self.templates = templates

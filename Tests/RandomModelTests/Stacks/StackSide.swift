@@ -2,6 +2,7 @@ import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
+import Ledger
 import Logging
 import TestStores
 import TestSupport
@@ -60,7 +61,7 @@ struct StackSide: Sendable {
         guard let store = try configuration().openExistingStore(isWritten: true) else { return }
         defer { try? store.close() }
         _ = try await UndoRun("s", to: .run(run), in: store).run()
-        _ = try store.resume(["s"])
+        _ = try store.write { try $0.sources.resume(["s"]) }
     }
 
     func move(to other: StackSide) async throws {

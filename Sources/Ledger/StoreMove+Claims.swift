@@ -1,4 +1,5 @@
 import FeedModel
+package import FeedStores
 
 /// What must stand still while a store's content moves.
 extension StoreMove {
@@ -8,7 +9,7 @@ extension StoreMove {
     /// - Throws: ``StoreError`` naming the daemons and the sources that run.
     package static func claim(_ store: any MainStore, declared: Set<String>) throws -> [any SourceClaim] {
         try checkDaemons(of: store)
-        return try .all(of: declared.union(store.sourceStates().keys), on: store.name, store.claim)
+        return try .all(of: declared.union(store.read { try $0.sources.all() }.keys), on: store.name, store.claim)
     }
 
     /// Checks that a store may receive another one's content.
@@ -19,7 +20,7 @@ extension StoreMove {
             throw StoreError(.conflict, "\(new.name) is the store that is declared; move to another one")
         }
         try checkDaemons(of: new)
-        guard try new.runs(of: nil, failed: false, limit: 1).isEmpty else {
+        guard try new.read({ try $0.runs.last(limit: 1) }).isEmpty else {
             throw StoreError(
                 .conflict,
                 "the store \(new.name) has recorded runs of its own, in tributary_run; move to a new store")

@@ -1,4 +1,5 @@
 package import FeedModel
+package import FeedStores
 
 /// A store on which several daemons may run. They know each other through it.
 ///

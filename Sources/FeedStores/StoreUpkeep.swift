@@ -1,12 +1,5 @@
-/// The database that all other programs read. Rows are written to it in whole stacks alone, in one transaction each.
-///
-/// Synchronous methods block their thread, so none is called from the cooperative pool.
-package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, StoreMoves, StorePurges,
-    StoreChangelog, StoreHooks, StoreHistory, StoreBrowsing
-{
-    /// The store as messages name it: a file's path, or a server and its database. Without any password.
-    var name: String { get }
-
+/// The state of a store as a whole, from its opening to its end.
+package protocol StoreUpkeep: AnyObject, Sendable {
     /// Ends waits for other processes' locks within seconds. Called when the program stops.
     func stopWaiting()
 
