@@ -95,18 +95,25 @@ struct ScenarioGenerator {
         request.region = random.oneIn(3) ? nil : own
         if request.sync == "mirror" {
             // Two sources never mirror the same rows.
-            let mirrors = sources.enumerated().contains { other, requests in
-                other != source && requests.contains { $0.table == request.table && $0.sync == "mirror" }
-            }
+            let mirrors = isMirroredByOthers(request.table, than: source)
             if wholeMirrors[request.table] == nil, !mirrors, random.oneIn(3) { wholeMirrors[request.table] = source }
             if let owner = wholeMirrors[request.table], owner != source { request.sync = "upsert" }
             request.region = wholeMirrors[request.table] == source && random.oneIn(2) ? nil : own
         }
-        if !features.contains(.movesBetweenScopes) { request.region = nil }
+        if !features.contains(.movesBetweenScopes) {
+            request.region = nil
+            if request.sync == "mirror", isMirroredByOthers(request.table, than: source) { request.sync = "upsert" }
+        }
         request.fillsRegion =
             request.region == nil
             ? request.table == .log || random.oneIn(2)
             : features.contains(.feedsFillScope) && random.oneIn(3)
+    }
+
+    private func isMirroredByOthers(_ table: ModelTable, than source: Int) -> Bool {
+        sources.enumerated().contains { other, requests in
+            other != source && requests.contains { $0.table == table && $0.sync == "mirror" }
+        }
     }
 
     /// One of a source's own two regions of a table, in one of the ways in which the column equates it.

@@ -45,7 +45,10 @@ package enum OwnTables {
         t.column("unchanged", \.report.counts.unchanged, "rows of the feed that did not differ from the store")
         t.column("replaced", \.report.counts.replaced, "rows of the feed that a later one with the same key replaced")
         t.column("skipped", \.report.skipped, "records that the mapping skips")
-        t.column("bytes", \.report.bytes, "the size of all bodies after decompression, and the duration")
+        t.column(
+            "bytes", \.report.bytes,
+            "the size of all bodies, and the duration. A body compressed for its transfer counts decompressed; an archive of "
+                + "[`documents`](Reference/requests.md#documents) counts as the archive")
         t.column("seconds", \.report.seconds)
         t.column("error", \.report.error, "the reason for a discarded or blocked run, or NULL", isCleaned: true)
         t.column(

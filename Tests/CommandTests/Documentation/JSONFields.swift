@@ -14,7 +14,7 @@ struct JSONFields {
                 if cells.count != 2 { isTable = false }
                 if cells == ["field", "is"] { isTable = true }
                 guard isTable else { continue }
-                for word in cells[0].codeWords { fields[word] = cells[1] }
+                for word in cells[0].codeWords { fields[word, default: ""] += cells[1] + "; " }
             }
         }
 
