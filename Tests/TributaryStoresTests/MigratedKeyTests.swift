@@ -82,6 +82,8 @@ import TributaryStores
             #expect(try await sync(fixture, Self.source(lines)).counts.inserted == 5)
             let new = Self.source(lines.replacing("[\"id\"]", with: "[\"shop\", \"id\"]"))
                 .replacing("sync = \"mirror\"", with: "sync = \"mirror\"\nscope = { shop = \"n\" }")
+            // Its key stays as it is, so that its operator adds the column of the scope.
+            try fixture.store.execute("ALTER TABLE o ADD COLUMN shop text")
             let done = try migrate(fixture, new)
             try #require(done.map(\.scope) == [["shop"]])
             #expect(done[0].changes[0].contains("no mirror of a scope deletes them"), "\(done)")
