@@ -147,7 +147,7 @@ public final class SyncService: Service {
         defer { outcomeContinuation.finish() }
         do {
             // Before the first run, whose events a new hook receives.
-            await hooks.prepare()
+            try await hooks.prepare()
             await sampler.prepare()
             try await cancelWhenGracefulShutdown {
                 async let sharing: Void? = self.group?.run()

@@ -80,8 +80,10 @@ actor Hooks {
         return lags
     }
 
-    /// Declares new hooks in the store. They receive the events of later runs.
-    func prepare() { declare(environment.configuration) }
+    /// Declares new hooks in the store. They receive the events of later runs, so that none may begin before.
+    ///
+    /// - Throws: `StoreError`.
+    func prepare() throws { try register(environment.configuration) }
 
     /// Runs until the task is cancelled.
     func run() async {
@@ -98,11 +100,16 @@ actor Hooks {
         try? await webhooks?.shutdown()
     }
 
+    private func register(_ configuration: TributaryConfiguration) throws {
+        for name in try environment.store.declareHooks(Set(configuration.hooks.map(\.name))) {
+            environment.logger.notice("The hook '\(name)' is no longer declared; its position is deleted")
+        }
+    }
+
+    /// Declares the hooks of a reload. One that cannot be declared now is declared by its delivery, later.
     private func declare(_ configuration: TributaryConfiguration) {
         do {
-            for name in try environment.store.declareHooks(Set(configuration.hooks.map(\.name))) {
-                environment.logger.notice("The hook '\(name)' is no longer declared; its position is deleted")
-            }
+            try register(configuration)
         } catch {
             environment.logger.error(
                 "New hooks cannot be registered", metadata: ["error": "\(environment.shown("\(error)"))"])
