@@ -3,14 +3,15 @@ package struct TextSearch: Sendable, Equatable {
     /// The bytes of the shortest text that is searched for.
     package static let shortest = 4
 
-    /// The texts, in UTF-8, by their first four bytes. Longer ones come first, as one may contain another.
+    /// The texts, in UTF-8, by their first four bytes. Longer ones come first, as one may contain another; searches for the
+    /// same texts are equal.
     private let texts: [UInt32: [[UInt8]]]
 
     /// - Parameter texts: the texts to search for; those of fewer than four bytes are left out.
     package init(_ texts: some Sequence<String>) {
         let known = Set(texts).map { Array($0.utf8) }.filter { $0.count >= Self.shortest }
         self.texts = Dictionary(grouping: known) { Self.start(of: $0[...]) }.mapValues {
-            $0.sorted { $0.count > $1.count }
+            $0.sorted { $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count > $1.count }
         }
     }
 
