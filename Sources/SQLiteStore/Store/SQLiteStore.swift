@@ -90,6 +90,12 @@ package final class SQLiteStore: MainStore {
             }
         } catch let error as DatabaseError {
             throw StoreError(opening: self.path, error)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            // GRDB looks for the log, and then at its size.
+            throw StoreError(
+                .unavailable,
+                "the store \(self.path) cannot be opened: its files are being replaced by another process, as `restore` does; "
+                    + "try again")
         }
     }
 
