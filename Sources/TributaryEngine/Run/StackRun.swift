@@ -153,10 +153,7 @@ struct StackRun: Sendable {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
                 if run.kept == nil, run.stored.pausedAt != nil { return paused(run) }
-                if run.kept == nil, let due = run.wait() {
-                    try await countWaitFromNow(of: run)
-                    return notDue(run, before: due)
-                }
+                if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
                 // The blocked run has shown that the feed differs from the undone one.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
                 if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
@@ -194,16 +191,6 @@ struct StackRun: Sendable {
         var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
         return report
-    }
-
-    /// Shortens the stored wait of a source whose last run was decided by a clock that is ahead of this one. Otherwise each
-    /// look at the source would begin the wait anew.
-    private func countWaitFromNow(of run: RunState) async throws {
-        let now = run.startedAt
-        guard let lastRun = run.stored.lastRun, lastRun > now else { return }
-        try await environment.store.writeInGroup { [name = source.name] in
-            try $0.waits.cut(to: now, from: now, of: [name])
-        }
     }
 
     /// Reports a source that is not due; with an error if it waits after a failure.
