@@ -120,7 +120,9 @@ extension TributaryConfiguration {
     /// Returns the lines of a table, up to the header of the next one.
     private static func section(named header: String, of bytes: [UInt8]) -> [UInt8] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self).filter { $0 != " " } }
+        func text(_ line: ArraySlice<UInt8>) -> String {
+            String(decoding: line, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
+        }
         guard let start = lines.firstIndex(where: { text($0).hasPrefix(header) }) else { return bytes }
         let end = lines[(start + 1)...].firstIndex { text($0).hasPrefix("[") } ?? lines.endIndex
         return Array(lines[start..<end].joined(separator: [UInt8(ascii: "\n")]))

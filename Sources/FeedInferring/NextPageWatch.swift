@@ -32,6 +32,9 @@ package final class NextPageWatch: XMLStreamHandler {
     /// The most paths. A document with more of them has data of these names.
     private static let mostPlaces = 20
 
+    /// The most bytes of a path. A longer one, or one with control characters, is no advice.
+    private static let longestPath = 200
+
     /// Names in lower case, without `_`, `-`, `.` and `@`.
     private static let addresses: Set<String> = [
         "next", "nexturl", "nexthref", "nextlink", "nextpageurl", "nextpagelink", "odatanextlink",
@@ -54,10 +57,13 @@ package final class NextPageWatch: XMLStreamHandler {
     /// The first place that says that there is a further page; nil without one. An address or a token comes before a
     /// flag.
     package var hint: Hint? {
-        let once = found.filter { $0.isSet && counts[$0.hint.path] == 1 }.map(\.hint)
-        // GraphQL has a cursor on the last page, too.
-        let isLast = found.contains { $0.hint.kind == .flag && !$0.isSet && counts[$0.hint.path] == 1 }
-        return isLast ? nil : once.first { $0.kind != .flag } ?? once.first
+        let once = found.filter { counts[$0.hint.path] == 1 }
+        // GraphQL has a cursor on the last page, too. A flag speaks for the places beside it and below them.
+        let ended = once.filter { $0.hint.kind == .flag && !$0.isSet }.map { entry in
+            entry.hint.path.lastIndex(of: "/").map { entry.hint.path[...$0] } ?? ""
+        }
+        let open = once.filter(\.isSet).map(\.hint).filter { hint in !ended.contains { hint.path.hasPrefix($0) } }
+        return open.first { $0.kind != .flag } ?? open.first
     }
 
     /// Returns true if the element that has begun may name a page.
@@ -80,7 +86,11 @@ package final class NextPageWatch: XMLStreamHandler {
             return
         }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
-        let isSet = kind == .flag ? text == "true" || text == "1" : !["", "0", "null", "false"].contains(text)
+        let isSet =
+            switch kind {
+            case .address: text.contains { "/?=".contains($0) }
+            case .token, .flag: !["", "0", "null", "false", "no"].contains(text.lowercased())
+            }
         note(kind, path(in: stream), isSet: isSet)
     }
 
@@ -106,7 +116,9 @@ package final class NextPageWatch: XMLStreamHandler {
     private func note(_ kind: Hint.Kind, _ path: String, isSet: Bool) {
         if let count = counts[path] {
             counts[path] = count + 1
-        } else if counts.count < Self.mostPlaces {
+        } else if counts.count < Self.mostPlaces, path.utf8.count <= Self.longestPath,
+            !path.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        {
             counts[path] = 1
             found.append((Hint(kind: kind, path: path), isSet))
         }

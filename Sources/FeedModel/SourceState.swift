@@ -24,6 +24,10 @@ public struct SourceState: Sendable, Equatable {
         guard let nextDue, nextDue != .distantFuture, let wait else { return nil }
         return nextDue - wait
     }
+    /// Returns true if ``nextDue`` was decided by a clock that is ahead of this one by over a second.
+    package func wasDecided(aheadOf now: Date) -> Bool {
+        [decidedAt, lastRun].contains { $0.map { $0.timeIntervalSince(now) > 1 } ?? false }
+    }
     /// The end of the server's `Retry-After`.
     package var askedUntil: Date?
     /// The identity of the declaration for which ``nextDue`` was decided.

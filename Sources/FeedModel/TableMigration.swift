@@ -22,7 +22,7 @@ package struct TableMigration: Sendable, Equatable {
     /// The new key's columns that the table lacks. Existing rows have no value in them.
     package var added: [String]
     /// Those of them that are columns of a scope.
-    package var scope: [String] = []
+    package var scope: [String]
     /// The column that numbers the rows, by which those of other tables refer to them, or the table's history knows them;
     /// nil if there is none to add.
     package var number: String?
@@ -32,13 +32,15 @@ package struct TableMigration: Sendable, Equatable {
     package var statements: [String]
 
     package init(
-        table: String, columns: [Column], key: [String], added: [String] = [], number: String? = nil,
+        table: String, columns: [Column], key: [String], added: [String] = [], scope: [String] = [],
+        number: String? = nil,
         endsHistory: Bool = false, statements: [String] = []
     ) {
         self.table = table
         self.columns = columns
         self.key = key
         self.added = added
+        self.scope = scope
         self.number = number
         self.endsHistory = endsHistory
         self.statements = statements

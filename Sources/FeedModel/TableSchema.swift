@@ -73,6 +73,13 @@ package struct TableSchema: Sendable, Hashable {
 }
 
 extension TableSchema {
+    /// The schema without the place and the source of its declaration, which do not matter to a store.
+    package var undeclared: TableSchema {
+        var schema = self
+        (schema.place, schema.source) = ("", nil)
+        return schema
+    }
+
     /// Returns the message for a `deleted` column that does not allow NULL, the value in unmarked rows.
     package func problem(ofMark gone: String) -> String {
         "\(place): the column '\(gone)' of table '\(name)', which 'deleted' names, is NOT NULL, and rows that are not gone "

@@ -34,7 +34,7 @@ extension WorkerContext {
     func liveRows(ofRequest index: Int) throws -> [StagingTable] {
         let own = stagings.filter { $0.isUsed(by: index) }
         let names = Set(own.map(\.table.table.name))
-        guard stagings.contains(where: { names.contains($0.table.table.name) && $0.isUsed(besides: index) }) else {
+        guard stagings.contains(where: { names.contains($0.table.table.name) && $0.isUsed(byOtherThan: index) }) else {
             // The other requests have no rows of its tables.
             return zip(stagings, try liveRows().stagings).filter { $0.0.isUsed(by: index) }.map(\.1)
         }

@@ -67,8 +67,8 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         try removeNested(in: table, counts)
     }
 
-    /// Removes the records of a table within those of its records that say that they are deleted. Those within in other
-    /// tables are removed with ``removeWithin(_:_:)``.
+    /// Removes the records of a table within those of its records that say that they are deleted. Those within
+    /// them in other tables are removed with ``removeWithin(_:_:)``.
     mutating func removeWithinDeleted(_ table: StagingTable, _ counts: StagedCounts) throws {
         guard table.marksDeleted, table.numbersRecords else { return }
         let deleted = "FROM \(store.rows(of: table)) WHERE \(StagingTable.deleted) = 1"
@@ -139,9 +139,9 @@ private struct RecordRemoval<Store: StagedRecordStore> {
 
     /// Notes records that are removed or replaced.
     private mutating func note(_ records: String, of table: StagingTable) throws {
-        let outer = table.table.name
-        if gone[outer] == nil { gone[outer] = try store.makeTable("\(name)_\(table.name)", columns: ["record"]) }
-        guard let numbers = gone[outer] else { return }
+        let stored = table.table.name
+        if gone[stored] == nil { gone[stored] = try store.makeTable("\(name)_\(table.name)", columns: ["record"]) }
+        guard let numbers = gone[stored] else { return }
         try store.run(
             "INSERT INTO \(numbers) SELECT n.\(StagingTable.record) FROM (\(records)) n WHERE n.\(StagingTable.record) NOT IN (SELECT record FROM \(numbers))"
         )

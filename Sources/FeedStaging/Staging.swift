@@ -81,7 +81,7 @@ final class Staging {
     func isUsed(by index: Int) -> Bool { users.contains(index) }
 
     /// True if rows of other requests are staged here.
-    func isUsed(besides index: Int) -> Bool { users.contains { $0 != index } }
+    func isUsed(byOtherThan index: Int) -> Bool { users.contains { $0 != index } }
 
     /// Removes a request's waiting rows. The next rows of the request begin with its first number again.
     func forget(request index: Int) {

@@ -26,15 +26,9 @@ package struct Acceptances: LedgerPart {
 
     /// Returns the permissions that are valid at a time, by their sources.
     package func all(at now: Date) throws -> [String: Acceptance] {
-        var acceptances: [String: Acceptance] = [:]
-        try session.forEachRow(
-            of: "SELECT source, run, \(dialect.date("until")) FROM \(dialect.acceptance) WHERE until > \(bind: now)"
-        ) { row in
-            let source = row.string(0) ?? ""
-            acceptances[source] = Acceptance(source: source, run: try row.int64(1), until: try row.date(2) ?? now)
-            return true
-        }
-        return acceptances
+        try session.all(
+            "SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance) WHERE until > \(bind: now)"
+        ) { try read(OwnTables.acceptances.reader, $0) }.reduce(into: [:]) { $0[$1.source] = $1 }
     }
 
     /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.

@@ -10,7 +10,7 @@ package import StoreSQL
 package struct Changelog: LedgerPart {
     let ledger: Ledger
 
-    /// The bytes of keys, about, after which no further change is read at once.
+    /// The approximate number of bytes of keys after which no further change is read at once.
     package static let mostBytesAtOnce = 1 << 20
 
     /// The condition that a run can be read.
@@ -35,7 +35,7 @@ package struct Changelog: LedgerPart {
 
     /// Returns the first runs after a position, and whether others between the two have been deleted.
     ///
-    /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
+    /// The oldest runs are forgotten first. So nothing after the position is forgotten as long as the store has a run that is not
     /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,
     /// numbers are lost without anything being forgotten.
     ///
@@ -71,7 +71,7 @@ package struct Changelog: LedgerPart {
     ///
     /// - Parameters:
     ///   - limit: the most changes.
-    ///   - bytes: the bytes of keys, about, after which no further change is read.
+    ///   - bytes: the approximate number of bytes of keys after which no further change is read.
     package func changes(
         of run: ChangelogRun, after id: Int64, limit: Int, bytes most: Int = Self.mostBytesAtOnce
     ) throws -> [ChangelogEntry] {

@@ -29,7 +29,7 @@ extension RunRecords {
     /// Returns the runs of a query that have kept before-images, in their order.
     ///
     /// - Parameter histories: further histories whose runs count, as SQL names them.
-    package func withHistory(_ query: ChangeQuery, or histories: [String]) throws -> [RowChange] {
+    package func withHistory(_ query: ChangeQuery, or histories: [String] = []) throws -> [RowChange] {
         let isKept = ["history"] + histories.map { "id IN (SELECT \(HistoryTable.run) FROM \($0))" }
         // Only what is asked for: a condition that may be none takes no index.
         var conditions: [SQLText] = ["(\(isKept.joined(separator: " OR ")))"]

@@ -90,7 +90,7 @@ struct Deletions {
         if let mark = try merge.deletionMark(of: table) {
             others.append("m.\(mark) IS NULL")
         } else {
-            others += try missing.hasNoKeptChildren()
+            others += try missing.hasNoKeptRowsBelow()
         }
         if let window = mirrored.window { others.append(try missing.isInWindow(window, mirrored)) }
         others += try missing.isNotExpired(mirrored.scope) + missing.isNotStaged() + missing.isNotSkipped(mirrored)

@@ -52,18 +52,31 @@ struct MissingRows {
         }
     }
 
-    /// Returns conditions that no row refers to a row of which the mirrors of its table keep all: the deletion would take it
-    /// along, or be refused.
-    func hasNoKeptChildren() throws -> [String] {
-        try table.children.compactMap { key in
-            guard key.onDelete != .setNull, key.onDelete != .setDefault, key.child != table.id,
-                let child = try merge.driver.table(id: key.child), merge.stack.keepsAll(of: child.name)
-            else { return nil }
+    /// Returns conditions that no row of a table whose mirrors keep all rows is below a row, at any depth: the deletion would
+    /// take it along, or be refused.
+    func hasNoKeptRowsBelow() throws -> [String] {
+        guard merge.stack.skipped.contains(where: { $0.unknown > 0 }) else { return [] }
+        return try keptRows(below: table, "m", [table.id]).map { "NOT \($0)" }
+    }
+
+    /// - Parameters:
+    ///   - alias: the name of the parent's row.
+    ///   - path: the tables from the mirrored one to the parent, which cycles of foreign keys end at.
+    private func keptRows(below parent: any StoredTable, _ alias: String, _ path: Set<TableID>) throws -> [String] {
+        try parent.children.flatMap { key -> [String] in
+            guard key.onDelete != .setNull, key.onDelete != .setDefault, !path.contains(key.child),
+                let child = try merge.driver.table(id: key.child)
+            else { return [] }
+            let name = "c\(path.count)"
             let isChild = try zip(key.columns, key.targets).map { column, target in
-                let target = try table.needed(target)
-                return "\(try child.needed(column).value("c", comparedWith: target)) = m.\(target.sql)"
+                let target = try parent.needed(target)
+                return "\(try child.needed(column).value(name, comparedWith: target)) = \(alias).\(target.sql)"
             }
-            return "NOT EXISTS (SELECT 1 FROM \(child.sql) c WHERE \(isChild.joinedConditions("AND")))"
+            let start = "EXISTS (SELECT 1 FROM \(child.sql) \(name) WHERE "
+            if merge.stack.keepsAll(of: child.name) { return [start + isChild.joinedConditions("AND") + ")"] }
+            return try keptRows(below: child, name, path.union([child.id])).map {
+                start + (isChild + [$0]).joinedConditions("AND") + ")"
+            }
         }
     }
 

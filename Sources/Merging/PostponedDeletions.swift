@@ -47,18 +47,14 @@ struct PostponedDeletions {
     /// - Returns: true if there were any.
     func delete(from table: TableID) throws -> Bool {
         guard let rows = merge.state.postponed.removeValue(forKey: table) else { return false }
-        try deleteLate(rows, alreadyReported: rows)
-        return true
-    }
-
-    /// Deletes rows after others have been merged, from which it may take some.
-    func deleteLate(_ rows: RowList, alreadyReported reported: RowList? = nil) throws {
+        // Other rows have been merged before; the deletion may take some of them.
         let state = merge.state
         let before = state.cascadedTables
         state.cascadedTables = []
-        state.counts += try Deletions(merge: merge).delete(rows, alreadyReported: reported)
+        state.counts += try Deletions(merge: merge).delete(rows, alreadyReported: rows)
         state.cascadedTablesAfterMerge.formUnion(state.cascadedTables)
         state.cascadedTables.formUnion(before)
+        return true
     }
 
     /// Deletes all rows whose deletion was postponed, children before their parents.

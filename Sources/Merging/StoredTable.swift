@@ -68,7 +68,7 @@ package protocol StoredColumn: Sendable {
     /// shows all values as they are.
     func spelling(_ row: any SQLRow, _ index: Int) -> String?
 
-    /// Returns a value as a statement binds it that compares it with the column's values, or writes it.
+    /// Returns a value in the form in which a statement binds it, to compare it with the column's values or to write it.
     func bound(_ value: StoredValue) -> SQLText.Value
 }
 

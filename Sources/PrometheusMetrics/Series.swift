@@ -68,7 +68,7 @@ final class GaugeSeries: Series, MeterHandler, RecorderHandler {
     }
 }
 
-/// How often numbers were observed that are no larger than each of some bounds.
+/// Counts of observed numbers, by upper bound.
 final class HistogramSeries: Series, RecorderHandler, TimerHandler {
     private struct State {
         /// The numbers observed between a bound and the one before it; the last is for those above all bounds.

@@ -30,6 +30,15 @@ import XMLStream
             "<feed><link rel='self' href='a'/><link rel='next' href='b'/></feed>",
             "page = { next = \"/feed/link[@rel='next']/@href\" }"
         ),
+        // A flag in words, and one of something else.
+        (
+            "<json><meta><nextCursor>c</nextCursor><has_more>True</has_more></meta></json>",
+            "page = { token = \"/json/meta/nextCursor\", parameter = \"…\" }"
+        ),
+        (
+            "<json><facets><hasMore>false</hasMore></facets><meta><nextCursor>c</nextCursor></meta></json>",
+            "page = { token = \"/json/meta/nextCursor\", parameter = \"…\" }"
+        ),
         (
             "<json><data><pageInfo><hasNextPage>true</hasNextPage><endCursor>c</endCursor></pageInfo></data></json>",
             "page = { token = \"/json/data/pageInfo/endCursor\", parameter = \"…\" }"
@@ -46,6 +55,8 @@ import XMLStream
 
     @Test(arguments: [
         "<r><resumptionToken/></r>", "<json><next_cursor></next_cursor></json>",
+        "<json><navigation><next>Chapter 3</next></navigation></json>",
+        "<json><schedule><next>2026-12-01</next></schedule></json>",
         "<json><has_more>false</has_more></json>",
         // The last page of GraphQL.
         "<json><data><pageInfo><hasNextPage>false</hasNextPage><endCursor>c</endCursor></pageInfo></data></json>",

@@ -279,6 +279,34 @@ import Testing
         }
     }
 
+    /// A kept row keeps those to which it refers over another table, too.
+    @Test(.onEachStore) func whatAKeptRowRefersToStaysAtAnyDepth() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = mapping(
+                table: Self.lines + """
+
+                    columns.size = { path = "@size", type = "integer", on_error = "skip" }
+                    [[sources.s.requests.tables]]
+                    table = "part"
+                    element = "item/line/part"
+                    key = ["line", "m"]
+                    columns.line = { parent = "line" }
+                    columns.m = { path = "@m", type = "integer" }
+                    """)
+            func item(_ id: Int, line size: String) -> String {
+                "<item id='\(id)' size='1'><line n='1' size='\(size)'><part m='1'/></line></item>"
+            }
+            fixture.server.document("/a", "<a>\(item(1, line: "1"))\(item(2, line: "1"))<item id='3' size='1'/></a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            fixture.server.document("/a", "<a>\(item(1, line: "x"))</a>")
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil && report.counts.deleted == 1, "\(report)")
+            #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["1", "2"])
+            #expect(try fixture.rows("SELECT count(*) FROM line") == ["2"])
+            #expect(try fixture.rows("SELECT count(*) FROM part") == ["2"])
+        }
+    }
+
     @Test(.onEachStore) func theRecordsWithinOneWithoutAKeyAreLeftOut() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = mapping(table: Self.lines)

@@ -95,8 +95,8 @@ import Testing
             let report = try #require(try await fixture.sync(Self.source("sync = \"mirror\"")).first)
             #expect(
                 report.note
-                    == "request '1': the response names a further page, at /json/meta/next_cursor, and only this one is "
-                    + "read; page = { token = \"/json/meta/next_cursor\", parameter = \"…\" } follows the pages",
+                    == "request '1': the response names a further page, at /json/meta/next_cursor, and only the first one "
+                    + "is read; page = { token = \"/json/meta/next_cursor\", parameter = \"…\" } follows the pages",
                 "\(report)")
         }
     }

@@ -43,12 +43,12 @@ import Testing
         let document = "<r><i id='1'/><meta><next_cursor>c</next_cursor></meta></r>"
         #expect(
             try await notes(document) == [
-                "request '1': the response names a further page, at /r/meta/next_cursor, and only this one is read; "
+                "request '1': the response names a further page, at /r/meta/next_cursor, and only the first one is read; "
                     + "page = { token = \"/r/meta/next_cursor\", parameter = \"…\" } follows the pages"
             ])
         #expect(
             try await notes("<r><i id='1'/></r>", ["Link": "</b>; rel=\"next\""]) == [
-                "request '1': the response names a further page, in its Link header, and only this one is read; "
+                "request '1': the response names a further page, in its Link header, and only the first one is read; "
                     + "page = { link = true } follows the pages"
             ])
         #expect(

@@ -43,8 +43,8 @@ extension MappingHandler {
 
     /// Returns the elements that are no records, and the elements and attributes that no column takes.
     ///
-    /// - Parameter captured: the paths from the root that the request reads besides, for captures and pages.
-    package func unmatchedElements(request: String, besides captured: [XMLPath]) -> [UnmatchedPath] {
+    /// - Parameter captured: the paths from the root that captures and pages read.
+    package func unmatchedElements(request: String, captured: [XMLPath]) -> [UnmatchedPath] {
         var found: [UnmatchedPath] = []
         forEachPath(upTo: Self.longestNoted) { node, path in
             guard !node.isCollected, found.count < Self.mostNoted else { return false }

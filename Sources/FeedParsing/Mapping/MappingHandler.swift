@@ -310,3 +310,19 @@ package final class MappingHandler: XMLStreamHandler {
         return level
     }
 }
+
+/// A handler that sees a few elements of a document outside the records. Which ones is decided once for each distinct
+/// path, so that other elements cost nothing.
+package struct ElementWatch {
+    /// The most elements of one path that are seen. Elements that occur more often are data.
+    static let mostSeen = 20
+
+    let handler: XMLStreamHandler
+    /// Returns true if the handler wants the element that has begun.
+    let wants: (XMLStreamParser) -> Bool
+
+    package init(_ handler: XMLStreamHandler, wants: @escaping (XMLStreamParser) -> Bool) {
+        self.handler = handler
+        self.wants = wants
+    }
+}

@@ -153,3 +153,15 @@ final class PathNode {
         }
     }
 }
+
+extension PathNode {
+    /// True if an element there is, or is within, a record that may occur several times.
+    var isOfRecord: Bool {
+        var node: PathNode? = self
+        while let current = node, current.depth > 1 {
+            if !current.records.isEmpty { return true }
+            node = current.parent
+        }
+        return false
+    }
+}

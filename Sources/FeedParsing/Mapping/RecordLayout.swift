@@ -157,7 +157,7 @@ package final class RecordLayout {
     var records = 0
     /// Those of the records that are deleted, of which only the key is read.
     @exclusivity(unchecked) var deletedRecords = 0
-    /// Those of the records that an expression has left out, whose values nothing has looked at.
+    /// Those of the records that an expression has left out, whose values were not read.
     @exclusivity(unchecked) var unreadRecords = 0
     /// What is wrong with the record that is being skipped; nil after the first errors, which alone are shown.
     @exclusivity(unchecked) var error: String?

@@ -42,7 +42,8 @@ package struct CommitTransaction {
         commit.report.counts = try merge.execute()
         commit.report.skipped += commit.report.counts.skipped
         let outOfScope = try ScopeTracker(merge: merge.context).outOfScopeRows()
-        // A broken foreign key discards the run, rather than that it waits for an acceptance which would not help.
+        // A broken foreign key discards the run. Otherwise a run that exceeds a limit would wait for an acceptance that
+        // cannot help.
         try store.finish()
         let isAsShown = commit.shown.map { $0 == changes } ?? true
         try merge.check(commit.limits, accepted: isAsShown ? commit.accepted : []) {

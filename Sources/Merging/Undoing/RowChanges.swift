@@ -45,7 +45,7 @@ package struct RowChanges {
             query.table.map { $0.lowercased() == shape.stored.name.lowercased() } ?? true
         }
         var passed = query.passedOver
-        for run in try ledger.runs.withHistory(query, or: []) {
+        for run in try ledger.runs.withHistory(query) {
             var after = query.after.flatMap { $0.run == run.run ? $0 : nil }
             let begin = after.map { place in shapes.firstIndex { $0.sql == place.history } ?? shapes.endIndex } ?? 0
             for shape in shapes[begin...] {

@@ -32,7 +32,6 @@ struct PostgresHistories: HistoryCatalog {
                 AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'DELETE') ORDER BY c.relname
             """, [.text(HistoryTable.pattern)]
         ).map { HistoryName(schema: $0.string(0) ?? "", name: $0.string(1) ?? "") }
-            .filter { HistoryTable.isHistory($0.name) }
         // All at once.
         try tables?.load(names.map(\.table))
         return names

@@ -69,12 +69,11 @@ struct TableAlteration {
         adding = try added.flatMap { try Self.adding($0, to: table, definition, creation) }
         keys = try Self.keys(
             key, of: table, definition, replaces: replacesKey, isNew: !added.isEmpty, number: number, connection)
-        var migration = TableMigration(
-            table: table.name, columns: changed, key: key, added: added, number: number,
+        migration = TableMigration(
+            table: table.name, columns: changed, key: key, added: added, scope: added.filter(definition.isScope),
+            number: number,
             endsHistory: !changed.isEmpty && hasHistory,
             statements: ["BEGIN"] + detaching + conversions.map(\.statement) + adding + keys + attaching + ["COMMIT"])
-        migration.scope = added.filter(definition.isScope)
-        self.migration = migration
     }
 
     /// Changes the table.

@@ -109,15 +109,14 @@ struct TableRebuild {
                 "ALTER TABLE main.\(new) RENAME TO \(info.name.sqlIdentifier)",
             ]
             + (try Self.sql(of: info, "index", db)) + (try Self.sql(of: info, "trigger", db)) + indexes
-        var migration = TableMigration(
-            table: info.name, columns: columns, key: key, added: added, number: number,
+        migration = TableMigration(
+            table: info.name, columns: columns, key: key, added: added, scope: added.filter(definition.isScope),
+            number: number,
             endsHistory: try !columns.isEmpty && db.tableExists(HistoryTable.name(of: info.name), in: "main"),
             statements: [
                 "PRAGMA foreign_keys = OFF", "PRAGMA legacy_alter_table = ON", "BEGIN IMMEDIATE", creation, copy,
             ]
                 + rest + ["PRAGMA foreign_key_check", "COMMIT"])
-        migration.scope = added.filter(definition.isScope)
-        self.migration = migration
     }
 
     /// Creates the table again.

@@ -24,7 +24,8 @@ struct TableList: Sendable {
                 AND (?1 IS NULL OR name = ?1 COLLATE NOCASE)
                 """, arguments: [table])
         let conflicts = Dictionary(
-            mentioning.map { ($0["name"] as String, TableSQL.conflictClause(in: $0["sql"])) },
+            mentioning.compactMap { row in TableSQL.conflictClause(in: row["sql"]).map { (row["name"] as String, $0) }
+            },
             uniquingKeysWith: { first, _ in first })
         let listed = try Row.fetchAll(
             db,
@@ -35,7 +36,7 @@ struct TableList: Sendable {
                 let name: String = row["name"]
                 let entry = Entry(
                     name: name, type: row["type"], hasRowID: (row["wr"] ?? 0) == 0, isStrict: (row["strict"] ?? 0) != 0,
-                    conflictClause: conflicts[name] ?? nil)
+                    conflictClause: conflicts[name])
                 return (Self.folded(name), entry)
             }, uniquingKeysWith: { first, _ in first })
     }

@@ -212,12 +212,12 @@ actor DaemonGroup {
         scheduler.release(sources)
     }
 
-    /// Returns the standings of sources. If another daemon's clock was ahead at its last run, the wait counts from now:
-    /// otherwise it would begin again at each look, until this clock has passed that run.
+    /// Returns the standings of sources. If a clock ahead of this one has decided a due time, the wait counts from now:
+    /// otherwise it would begin again at each look, until this clock has passed that decision.
     private func standings(of sources: Set<String>) throws -> [String: SourceStanding] {
         let (names, now) = (sources.sorted(), clock.now())
         let standings = try store.standings(of: names)
-        let ahead = standings.filter { $0.value.state?.lastRun.map { $0 > now } ?? false }.keys
+        let ahead = standings.filter { $0.value.state?.wasDecided(aheadOf: now) ?? false }.keys
         guard !ahead.isEmpty else { return standings }
         try store.write { try $0.waits.cut(to: now, from: now, of: ahead.sorted()) }
         return try store.standings(of: names)

@@ -80,7 +80,7 @@ actor Hooks {
         return lags
     }
 
-    /// Declares new hooks in the store. They receive the events of later runs, so that none may begin before.
+    /// Declares new hooks in the store. They receive the events of later runs, so no run may begin before this.
     ///
     /// - Throws: `StoreError`.
     func prepare() throws { try register(environment.configuration) }

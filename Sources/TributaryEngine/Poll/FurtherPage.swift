@@ -7,21 +7,21 @@ import FeedModel
 struct FurtherPage {
     /// Where the page is named, and what was looked for: `the response has no '/json/cursor' and names …`.
     private let finding: String
-    private let advice: String?
+    /// What to do, after a semicolon; empty if the page does not show it.
+    private let advice: String
     /// True if the request follows pages, and does not find this one.
     let isMissed: Bool
 
     /// The remark of a run's report.
     var note: String {
-        (isMissed ? finding : finding + ", and only this one is read") + (advice.map { "; " + $0 } ?? "")
+        finding + (isMissed ? "" : ", and only the first one is read") + advice
     }
 
     /// The error of a request that would delete the rows of the other pages.
     func refusal(of request: RequestDeclaration) -> StackError {
         StackError(
             .pages,
-            "\(request.url): \(finding), and mirroring this page alone would delete the rows of the others"
-                + (advice.map { "; " + $0 } ?? ""))
+            "\(request.url): \(finding), and mirroring this page alone would delete the rows of the others\(advice)")
     }
 
     /// Returns nil if the page names no other, or if the request follows it.
@@ -39,14 +39,14 @@ struct FurtherPage {
             guard let place else { return nil }
             let key = hint.map(\.key) ?? "page = { link = true }"
             finding = "the response names a further page, \(place)"
-            advice = key.map { "\($0) follows the pages" }
+            advice = key.map { "; \($0) follows the pages" } ?? ""
             isMissed = false
             return
         }
         guard found == nil, let (key, written) = Self.path(of: paging) else { return nil }
         guard let hint, key == "page.token" || hint.kind == .address else { return nil }
         finding = "the response has no '\(written)' and names a further page at \(hint.path)"
-        advice = "correct \(key)"
+        advice = "; correct \(key)"
         isMissed = true
     }
 

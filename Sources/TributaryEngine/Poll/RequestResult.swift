@@ -17,8 +17,8 @@ struct RequestResult: Sendable {
 /// The pages of a request that a run has read.
 struct ReadPages: Sendable {
     var count: Int
-    /// True if the last page lacks the place of the next one's token or address. An empty one there marks the last page,
-    /// too.
+    /// True if the last page has no element or attribute at the path of the next page's token or address. An empty one
+    /// also marks the last page.
     var endsWithoutMark: Bool
 }
 

@@ -118,7 +118,7 @@ struct StackError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// An error that is nothing but its text.
+/// An error that consists only of its text, without secrets.
 struct ShownError: Error, CustomStringConvertible {
     var description: String
 }

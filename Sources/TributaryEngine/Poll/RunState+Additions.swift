@@ -20,7 +20,7 @@ final class StartAdditions: Sendable {
 
     init(_ additions: [String: [SchemaAddition]] = [:]) { self.additions = Mutex(additions) }
 
-    /// Returns those of a source, once.
+    /// Removes and returns the additions of a source.
     func take(of source: String) -> [SchemaAddition] { additions.withLock { $0.removeValue(forKey: source) } ?? [] }
 }
 

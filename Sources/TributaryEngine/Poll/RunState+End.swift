@@ -43,12 +43,17 @@ extension RunState {
         return environment.shown(Redactor(secrets: secrets).redact(text))
     }
 
+    /// The most requests that an error names.
+    private static let mostKeys = 5
+
     /// Returns the requests whose records the store refuses, as the beginning of a message; empty if they are unknown.
     private func requests(of error: any Error) -> String {
         let positions = (error as? StoreError)?.requests.filter(source.requests.indices.contains) ?? []
         guard !positions.isEmpty else { return "" }
-        let keys = positions.map { "'\(source.requests[$0].key)'" }
-        return (keys.count == 1 ? "request " : "requests ") + keys.joined(separator: " and ") + ": "
+        let keys = positions.prefix(Self.mostKeys).map { "'\(source.requests[$0].key)'" }
+        let more = positions.count > keys.count ? " and \(positions.count - keys.count) more" : ""
+        return (positions.count == 1 ? "request " : "requests ")
+            + keys.joined(separator: positions.count == 2 ? " and " : ", ") + more + ": "
     }
 
     /// Records a run that has no rows to merge.
@@ -152,9 +157,17 @@ extension RunState {
         pages[index] = nil
     }
 
+    /// The most remarks on the documents of a request and of a run, and the most characters of one: servers choose names in
+    /// them.
+    private static let (mostRemarks, mostRemarksOfRun, longestRemark) = (5, 50, 1_000)
+
     /// Notes a remark on a request's documents, once.
     mutating func note(_ remark: String, _ index: Int) {
-        guard remarks[index]?.contains(remark) != true else { return }
+        let remark = remark.shortened(to: Self.longestRemark)
+        let known = remarks[index, default: []]
+        guard known.count < Self.mostRemarks, !known.contains(remark),
+            remarks.values.reduce(0, { $0 + $1.count }) < Self.mostRemarksOfRun
+        else { return }
         remarks[index, default: []].append(remark)
     }
 
@@ -202,7 +215,7 @@ extension RunState {
         note("no record has a value for \(names)\(more); correct the path if the feed has such values", index)
     }
 
-    /// Notes that there is one page now, and were several: the place that leads to the next one may have been renamed.
+    /// Notes that there is one page now, and there were several: the place that leads to the next one may have been renamed.
     ///
     /// - Parameter former: the number of pages of the last commit.
     private mutating func notePages(after former: Int?, _ index: Int) {

@@ -50,15 +50,15 @@ package struct ScopeConflict: Sendable {
     private static func scopes(_ writers: [Writer], _ primaryKey: [String], _ file: String) -> [ScopeConflict] {
         var index = ScopeIndex<Int>()
         var known: Set<[[String: String]]> = []
-        let fixed = writers.map { $0.fixed(primaryKey) }
-        for (number, writer) in writers.enumerated() where known.insert([fixed[number], writer.scope]).inserted {
+        let (fixed, all) = (writers.map { $0.fixed(primaryKey) }, writers.map(\.scope))
+        for (number, writer) in writers.enumerated() where known.insert([fixed[number], all[number]]).inserted {
             index.insert(number, table: writer.table, scope: fixed[number])
         }
         return writers.enumerated().compactMap { number, writer in
             let columns = writer.scopeOutsideOfKey(primaryKey)
             guard let column = columns.first else { return nil }
             let others = index.claimants(of: writer.table, within: fixed[number]).sorted()
-            guard let other = others.first(where: { writers[$0].scope != writer.scope }) else { return nil }
+            guard let other = others.first(where: { all[$0] != all[number] }) else { return nil }
             let key = writer.key(primaryKey).joined(separator: ", ")
             return ScopeConflict(
                 description:

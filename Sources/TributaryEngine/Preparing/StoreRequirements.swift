@@ -39,10 +39,9 @@ package struct StoreRequirements: Hashable {
             return
         }
         tables = mapping.tables.map { table($0.table, takesColumnsOfStore: $0.matchesNames) }
-        schemas = request.schemas(file: "")
+        schemas = request.schemas(file: "").map(\.undeclared)
         references = mapping.references(file: "")
         // The place of the declaration does not matter to a store.
-        for index in schemas.indices { schemas[index].place = "" }
         for index in references.indices { references[index].place = "" }
     }
 }
@@ -78,10 +77,6 @@ extension TributaryConfiguration {
         guard !refers else { return }
         var known: Set<TableSchema> = []
         try store.prepareTables(
-            requests.flatMap { $0.schemas(file: file) }.filter { schema in
-                var schema = schema
-                schema.place = ""
-                return known.insert(schema).inserted
-            })
+            requests.flatMap { $0.schemas(file: file) }.filter { known.insert($0.undeclared).inserted })
     }
 }

@@ -51,13 +51,14 @@ extension TributaryConfiguration {
         let text = sql.lowercased().replacing("\"\"", with: "\"").split(whereSeparator: \.isWhitespace)
             .joined(separator: " ")
         guard !Self.listsOfTables.contains(where: { text.contains($0) }) else { return tables }
+        let references = Dictionary(grouping: definitions) { $0.name.lowercased() }.mapValues { definitions in
+            definitions.flatMap(\.columns).compactMap { $0.references?.lowercased() }
+        }
         var used: Set<String> = []
         var open = tables.filter { Self.names($0, in: text) }
         while let table = open.popFirst() {
             guard used.insert(table).inserted else { continue }
-            for definition in definitions where definition.name.lowercased() == table {
-                open.formUnion(definition.columns.compactMap { $0.references?.lowercased() })
-            }
+            open.formUnion(references[table] ?? [])
         }
         return used
     }

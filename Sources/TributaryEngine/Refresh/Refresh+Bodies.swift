@@ -224,9 +224,12 @@ extension Refresh {
     /// Returns true if a first page is searched for the place of another one. The document of a parser class would have to
     /// be parsed twice, and one that only gives captures is no list.
     private func looksForPages(_ request: RequestDeclaration) -> Bool {
-        switch request.content {
+        // A counter and the Link header lead to the next page without the body.
+        if let paging = request.paging, FurtherPage.path(of: paging) == nil { return false }
+        return switch request.content {
         case .mapping, .mirrored: true
-        case .parser, .captures: notesUnused || request.paging.flatMap(FurtherPage.path) != nil
+        case .parser: notesUnused || request.paging != nil
+        case .captures: notesUnused
         }
     }
 

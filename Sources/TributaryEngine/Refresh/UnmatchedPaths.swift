@@ -50,7 +50,7 @@ struct UnmatchedPaths {
     /// Notes a parsed response.
     mutating func note(_ handler: MappingHandler, of request: RequestDeclaration) {
         let key = request.key
-        let elements = handler.unmatchedElements(request: key, besides: request.capturedPaths)
+        let elements = handler.unmatchedElements(request: key, captured: request.capturedPaths)
         elementPaths.add(elements, used: handler.usedElements, of: key)
         columnPaths.add(handler.unmatchedColumns(request: key), used: handler.filledColumns, of: key)
     }

@@ -153,7 +153,10 @@ struct StackRun: Sendable {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
                 if run.kept == nil, run.stored.pausedAt != nil { return paused(run) }
-                if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
+                if run.kept == nil, let due = run.wait() {
+                    await countWaitFromNow(of: run)
+                    return notDue(run, before: due)
+                }
                 // The blocked run has shown that the feed differs from the undone one.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
                 if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
@@ -193,6 +196,22 @@ struct StackRun: Sendable {
         return report
     }
 
+    /// Shortens the stored wait of a source whose due time was decided by a clock ahead of this one. Otherwise the wait would
+    /// begin again at each look at the source. A store that does not answer is asked again at the next look.
+    private func countWaitFromNow(of run: RunState) async {
+        let now = environment.clock.now()
+        guard run.stored.wasDecided(aheadOf: now) else { return }
+        do {
+            try await environment.store.writeInGroup { [name = source.name] in
+                try $0.waits.cut(to: now, from: now, of: [name])
+            }
+        } catch {
+            environment.logger.warning(
+                "The wait of a source cannot be shortened to this clock",
+                metadata: ["source": "\(source.name)", "error": "\(environment.shown("\(error)"))"])
+        }
+    }
+
     /// Reports a source that is not due; with an error if it waits after a failure.
     private func notDue(_ run: RunState, before due: Date) -> RunReport {
         var report = RunReport(source: source.name, outcome: .notDue, startedAt: run.startedAt, nextDue: due)
@@ -211,6 +230,9 @@ struct StackRun: Sendable {
             }
         } else if isPause {
             report.note = pause
+        } else if run.stored.attempts > 0 {
+            report.note =
+                "\(beginning)the process died during the last run; `tributary sync \(source.name) --force` tries now"
         }
         return report
     }

@@ -140,7 +140,7 @@ enum DueTime {
     /// then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
-        if let gone = state.gone { return !source.isRead || gone == source.validity ? .distantFuture : now }
+        if state.gone != nil { return source.isGone(in: state) ? .distantFuture : now }
         if source.isRead, let declared = state.declared, declared != source.identity {
             return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
         }
@@ -204,4 +204,9 @@ package enum AcceptAdvice {
     package static func removed(from error: String) -> String {
         error.range(of: beginning, options: .backwards).map { String(error[..<$0.lowerBound]) } ?? error
     }
+}
+
+extension SourceDeclaration {
+    /// Returns true if the server has answered 410 to this declaration. One that was not read counts as unchanged.
+    func isGone(in state: SourceState) -> Bool { state.gone.map { !isRead || $0 == validity } ?? false }
 }

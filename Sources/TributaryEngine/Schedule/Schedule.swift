@@ -161,7 +161,8 @@ struct Schedule {
     }
 
     /// Applies a new configuration. Unchanged sources keep their due times; new and changed ones are due. The identity by
-    /// which a run recognizes a change has no secrets of `auth`, so that a source with new ones is requested.
+    /// which a run recognizes a change does not include the secrets of `auth`. A source whose credentials have changed is
+    /// therefore requested.
     mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
         let former = sources
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })

@@ -36,7 +36,7 @@ package enum Figures {
         let figures = [
             (report.counts.inserted, "inserted"), (report.counts.updated, "updated"),
             (report.counts.deleted, "deleted"),
-            (report.counts.unchanged, "unchanged"), (report.counts.replaced, "replaced by later ones"),
+            (report.counts.unchanged, "unchanged"), (report.counts.replaced, "replaced by others with the same key"),
             (report.skipped, "skipped"),
         ]
         let parts = figures.filter { $0.0 > 0 }.map { "\(number($0.0)) \($0.1)" }

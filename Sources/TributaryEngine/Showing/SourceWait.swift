@@ -81,8 +81,7 @@ struct SourceWaits {
     ///
     /// - Throws: `StoreError`.
     func wait(of source: SourceDeclaration, _ state: SourceState) throws -> SourceWait? {
-        let isGone = state.gone.map { !source.isRead || $0 == source.validity } ?? false
-        guard source.isEnabled, !state.isStopped, !isGone else { return nil }
+        guard source.isEnabled, !state.isStopped, !source.isGone(in: state) else { return nil }
         let start = DueTime.start(source, state: state, now: now)
         if let (origin, end) = pause(of: source), end >= start { return atHost(origin, end, source) }
         guard start <= now else { return try afterLastRun(state, until: start) }

@@ -65,7 +65,12 @@ extension [String: JSONSchema] {
     /// - Parameter others: the schemas of the other fields.
     init(columns names: String..., of table: OwnTable, and others: [String: JSONSchema] = [:]) {
         self = others
-        for column in table.columns where names.contains(column.name) { self[column.name] = JSONSchema(column) }
+        for name in names {
+            guard let column = table.columns.first(where: { $0.name == name }) else {
+                preconditionFailure("\(table.name) has no column \(name)")
+            }
+            self[name] = JSONSchema(column)
+        }
     }
 }
 
