@@ -131,6 +131,7 @@ extension Database {
         guard !identity.isEmpty else { return }
         if !table.isIndexed {
             if case .key = table.identity {
+                if counts.hasAscendingKeys { return }
                 do {
                     return try execute(sql: table.indexSQL(isUnique: true))
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {

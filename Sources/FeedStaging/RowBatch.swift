@@ -18,9 +18,9 @@ package final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) package private(set) var rows: [RowStart] = []
     /// The rows' numbers, if they are not consecutive.
     @exclusivity(unchecked) package private(set) var numbers: [Int64] = []
-    private var keyColumn: Int?
-    /// False if a key is a number: a column of texts may consider it equal to another row's text.
-    @exclusivity(unchecked) private var hasOnlyTextKeys = true
+    private var key: SortKey?
+    /// False if a key has another type than its column, which may consider it equal to another row's key.
+    @exclusivity(unchecked) private var hasUniformKeys = true
     @exclusivity(unchecked) private var column = 0
     /// Bytes of texts and blobs in the row that was begun last.
     @exclusivity(unchecked) private(set) var textsOfRow = 0
@@ -28,16 +28,28 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always) var size: Int { count + rows.count * MemoryLayout<RowStart>.stride }
 
     /// The start of a row and of its key, with the first bytes of the key: enough to sort most rows without reading
-    /// them.
+    /// them. Of an integer, they are all of it.
     package struct RowStart {
         package var offset: Int
         var keyOffset: Int
         var keyPrefix: UInt64
     }
 
-    /// - Parameter keyColumn: the position of the first key column, by which ``sortByKey()`` sorts.
-    init(keyColumn: Int?) {
-        self.keyColumn = keyColumn
+    /// The first key column, by which ``sortByKey()`` sorts.
+    struct SortKey {
+        var column: Int
+        /// True for integers; false for texts that compare byte by byte.
+        var isInteger: Bool
+    }
+
+    /// The key of a row, kept beyond its batch.
+    struct LastKey {
+        fileprivate var prefix: UInt64
+        fileprivate var text: [UInt8]
+    }
+
+    init(key: SortKey?) {
+        self.key = key
         capacity = 16 << 10
         bytes = .allocate(byteCount: capacity, alignment: 8)
     }
@@ -45,11 +57,11 @@ package final class RowBatch: @unchecked Sendable {
     deinit { bytes.deallocate() }
 
     /// Removes every row and keeps the memory, for a staging table with this first key column.
-    func reuse(keyColumn: Int?) {
-        self.keyColumn = keyColumn
+    func reuse(key: SortKey?) {
+        self.key = key
         rows.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
-        hasOnlyTextKeys = true
+        hasUniformKeys = true
         count = 0
     }
 
@@ -79,7 +91,7 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ value: Int64) {
         startValue(.integer, 8)
-        if column - 1 == keyColumn { hasOnlyTextKeys = false }
+        if column - 1 == key?.column { noteKey(UInt64(bitPattern: value) ^ 1 << 63, isInteger: true) }
         bytes.storeBytes(of: value, toByteOffset: count, as: Int64.self)
         count += 8
     }
@@ -87,7 +99,7 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ value: Double) {
         startValue(.double, 8)
-        if column - 1 == keyColumn { hasOnlyTextKeys = false }
+        if column - 1 == key?.column { hasUniformKeys = false }
         bytes.storeBytes(of: value, toByteOffset: count, as: Double.self)
         count += 8
     }
@@ -101,7 +113,7 @@ package final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ tag: Tag, _ value: UnsafeRawBufferPointer) {
         startValue(tag, 4 + value.count)
-        if column - 1 == keyColumn { noteKey(prefix(of: value)) }
+        if column - 1 == key?.column { noteKey(prefix(of: value), isInteger: false) }
         bytes.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: count, as: UInt32.self)
         if let source = value.baseAddress { (bytes + count + 4).copyMemory(from: source, byteCount: value.count) }
         count += 4 + value.count
@@ -127,7 +139,8 @@ package final class RowBatch: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func noteKey(_ prefix: UInt64) {
+    private func noteKey(_ prefix: UInt64, isInteger: Bool) {
+        if isInteger != key?.isInteger { hasUniformKeys = false }
         rows[rows.count - 1].keyOffset = count - 1
         rows[rows.count - 1].keyPrefix = prefix
     }
@@ -191,10 +204,10 @@ package final class RowBatch: @unchecked Sendable {
 
     /// Sorts the rows by their keys. Rows with equal keys keep their order.
     ///
-    /// The order only has to place rows near each other whose keys are near in the index. If a key is a number, all
-    /// rows keep their order.
+    /// The order only has to place rows near each other whose keys are near in the index. If a key has another type than its
+    /// column, all rows keep their order.
     func sortByKey() {
-        guard hasOnlyTextKeys else { return }
+        guard hasUniformKeys else { return }
         rows.sort { left, right in
             if left.keyPrefix != right.keyPrefix { return left.keyPrefix < right.keyPrefix }
             let order = compareTexts(at: left.keyOffset, right.keyOffset)
@@ -202,10 +215,44 @@ package final class RowBatch: @unchecked Sendable {
         }
     }
 
+    /// Returns true if the first key column of each row is larger than that of the row before it, and then sets `last` to
+    /// that of the last row. No two such rows have the same key.
+    func ascends(after last: inout LastKey?) -> Bool {
+        guard key != nil, hasUniformKeys, let first = rows.first else { return rows.isEmpty }
+        if let last {
+            guard first.keyOffset >= 0, first.keyPrefix >= last.prefix else { return false }
+            if first.keyPrefix == last.prefix {
+                guard let text = text(at: first.keyOffset),
+                    last.text.withUnsafeBytes({ compare($0, text) }) < 0
+                else { return false }
+            }
+        }
+        var former: RowStart?
+        for row in rows {
+            guard row.keyOffset >= 0 else { return false }
+            if let former {
+                guard former.keyPrefix <= row.keyPrefix else { return false }
+                guard former.keyPrefix < row.keyPrefix || compareTexts(at: former.keyOffset, row.keyOffset) < 0
+                else { return false }
+            }
+            former = row
+        }
+        last = former.map { LastKey(prefix: $0.keyPrefix, text: text(at: $0.keyOffset).map(Array.init) ?? []) }
+        return true
+    }
+
     private func compareTexts(at left: Int, _ right: Int) -> Int {
         guard left >= 0, right >= 0, let leftText = text(at: left), let rightText = text(at: right) else { return 0 }
-        let order = memcmp(leftText.baseAddress!, rightText.baseAddress!, min(leftText.count, rightText.count))
-        return order != 0 ? Int(order) : leftText.count - rightText.count
+        return compare(leftText, rightText)
+    }
+
+    private func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+        let length = min(left.count, right.count)
+        guard length > 0, let leftBytes = left.baseAddress, let rightBytes = right.baseAddress else {
+            return left.count - right.count
+        }
+        let order = memcmp(leftBytes, rightBytes, length)
+        return order != 0 ? Int(order) : left.count - right.count
     }
 
     private func text(at offset: Int) -> UnsafeRawBufferPointer? {

@@ -22,7 +22,7 @@ final class Staging {
 
     init(_ table: StagingTable) {
         self.table = table
-        batch = RowBatch(keyColumn: table.sortColumn)
+        batch = RowBatch(key: table.sortKey)
         batchReference = .passUnretained(batch)
     }
 
@@ -59,8 +59,8 @@ final class Staging {
     func endBatch(_ spare: @autoclosure () -> RowBatch?) -> Int {
         guard !batch.rows.isEmpty else { return 0 }
         let filled = batch
-        batch = spare() ?? RowBatch(keyColumn: nil)
-        batch.reuse(keyColumn: table.sortColumn)
+        batch = spare() ?? RowBatch(key: nil)
+        batch.reuse(key: table.sortKey)
         ended.append(StagedBatch(rows: filled, firstRow: nextRow))
         nextRow += Int64(filled.rows.count)
         return filled.capacity
@@ -93,7 +93,7 @@ final class Staging {
     }
 
     /// Releases the memory of the batch. No row can be staged any more.
-    func releaseBatch() { batch = RowBatch(keyColumn: nil) }
+    func releaseBatch() { batch = RowBatch(key: nil) }
 }
 
 /// The counts of the rows that were written to a staging table.
@@ -107,6 +107,10 @@ package final class StagedCounts: @unchecked Sendable {
     package var hasDuplicates = false
     /// Rows that a later row with the same key replaced.
     package var replaced = 0
+    /// True if each row's key was larger than that of the row before it, so that no two rows have the same one. Noted in the
+    /// scratch database only. The key then has no index there until the merge looks rows up by it.
+    package private(set) var hasAscendingKeys = false
+    private var lastKey: RowBatch.LastKey?
     /// NULLs in each column, by its position.
     package var nulls: [Int] = []
     /// The values in columns that refer to other tables, by their positions; noted in the scratch database only.
@@ -120,6 +124,7 @@ package final class StagedCounts: @unchecked Sendable {
         copy.rows = rows
         copy.hasDuplicates = hasDuplicates
         copy.replaced = replaced
+        copy.hasAscendingKeys = hasAscendingKeys
         copy.nulls = nulls
         copy.referring = referring
         return copy
@@ -129,8 +134,14 @@ package final class StagedCounts: @unchecked Sendable {
         rows = 0
         replaced = 0
         hasDuplicates = false
+        hasAscendingKeys = false
         nulls = []
         referring = [:]
+    }
+
+    /// Notes whether the keys of a batch go on ascending. Must be called before its rows are counted.
+    func noteKeys(of batch: RowBatch) {
+        hasAscendingKeys = (rows == 0 || hasAscendingKeys) && batch.ascends(after: &lastKey)
     }
 
     /// Notes the values by which the rows of a batch refer to other tables, through foreign keys of one column.

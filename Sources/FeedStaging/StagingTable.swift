@@ -138,15 +138,16 @@ package struct StagingTable: Sendable {
         return references.contains { identity.contains($0.column.name.lowercased()) }
     }
 
-    /// The first key column, if sorting by its bytes puts equal keys together: text that compares byte by byte. Rows
-    /// with one key then stay in the order in which they came.
-    var sortColumn: Int? {
+    /// The first key column, if sorting by its value puts equal keys together: an integer, or text that compares byte by
+    /// byte. Rows with one key then stay in the order in which they came.
+    var sortKey: RowBatch.SortKey? {
         guard case .key(let key, let collations) = identity, collations.allSatisfy({ $0.uppercased() == "BINARY" }),
-            let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() }),
-            columns[index].isBytewise
+            let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() })
         else { return nil }
         let type = columns[index].declaredType.uppercased()
-        return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil
+        if type.contains("INT") { return RowBatch.SortKey(column: index, isInteger: true) }
+        guard columns[index].isBytewise, ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) else { return nil }
+        return RowBatch.SortKey(column: index, isInteger: false)
     }
 
     /// Returns true if rows of two staging tables may have the same key. They may if both are for one table and have

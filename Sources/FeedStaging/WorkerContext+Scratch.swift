@@ -63,7 +63,7 @@ extension WorkerContext {
     func flush(isFull: Bool = false) throws {
         let database = try openScratch()
         for staging in stagings {
-            if isFull, staging.table.sortColumn != nil, !staging.isContested { staging.isSorted = true }
+            if isFull, staging.table.sortKey != nil, !staging.isContested { staging.isSorted = true }
             while !staging.isEmpty {
                 live = nil
                 // Waits first: a batch that has been written can then be reused as the spare one.
@@ -91,6 +91,7 @@ extension WorkerContext {
             guard !failure.isSet else { return }
             do {
                 if sorts, batch.rows.numbers.isEmpty { batch.rows.sortByKey() }
+                counts.noteKeys(of: batch.rows)
                 counts.noteReferringValues(of: batch.rows, in: table)
                 try db.inTransaction {
                     try db.write(batch, into: table, counts: counts)

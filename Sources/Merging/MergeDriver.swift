@@ -71,7 +71,8 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// Keeps the last of staged rows with one key, once their references have been resolved.
     func indexKey(of part: StagedStack.Part) throws
 
-    /// Indexes staged rows by the columns that identify them, before their references are resolved.
+    /// Indexes staged rows by the columns that identify them, before their references are resolved or rows are looked up by
+    /// a key that has no index yet.
     func indexIdentity(of part: StagedStack.Part) throws
 
     /// Sets a reference to the primary key of the row of the store with its values. If several match, rows that are

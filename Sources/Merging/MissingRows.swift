@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStaging
+package import FeedStaging
 import FeedStores
 import StoreSQL
 
@@ -21,7 +21,8 @@ struct MissingRows {
         if isMany, case .key(let key, _) = parts[0].table.identity {
             return [isNone(of: try stagedKeys(of: parts, key), key)]
         }
-        return parts.map { part in
+        return try parts.map { part in
+            try merge.indexForLookUps(part)
             let isStaged =
                 part.table.isTree
                 ? """
@@ -145,5 +146,12 @@ struct MissingRows {
                 """
         }
         return condition
+    }
+}
+
+extension MergeContext {
+    /// Indexes the key of staged rows, if it ascends and therefore has no index yet.
+    package func indexForLookUps(_ part: StagedStack.Part) throws {
+        if part.counts.hasAscendingKeys { try driver.indexIdentity(of: part) }
     }
 }

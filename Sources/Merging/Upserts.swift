@@ -66,7 +66,7 @@ struct Upserts {
         let staged = part.table
         let rows = Insertion(
             part: part, table: table, count: part.counts.rows, rows: "\(merge.dialect.staged(staged)) s",
-            order: staged.order(isSorted: part.isSorted))
+            order: part.order)
         if case .none = staged.identity { return try merge.driver.insert(rows, in: merge) }
         // For an empty table, a large stack is not compared.
         guard merge.stack.path != nil, case .key = staged.identity,
@@ -123,10 +123,10 @@ struct Upserts {
     }
 }
 
-extension StagingTable {
-    /// Returns the order in which staged rows, `s`, are inserted: that of the key where they are sorted by it.
-    package func order(isSorted: Bool) -> String {
-        guard isSorted, !keyColumns.isEmpty else { return "s.\(Self.row)" }
-        return keyColumns.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
+extension StagedStack.Part {
+    /// The order in which staged rows, `s`, are inserted: that of the key where they are sorted by it.
+    package var order: String {
+        guard isSorted, !counts.hasAscendingKeys, !table.keyColumns.isEmpty else { return "s.\(StagingTable.row)" }
+        return table.keyColumns.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
     }
 }

@@ -39,8 +39,9 @@ struct WholeDifference {
         var missing = 0
         if statement != nil {
             missing = try merge.count(list.name)
-        } else if try merge.count(table.sql) > merge.count(dialect.staged(part.table)) - difference.new {
+        } else if try merge.count(table.sql) > part.counts.rows - difference.new {
             // Each staged row that is not new has a row of its own in the store.
+            try merge.indexForLookUps(part)
             missing = try merge.append(
                 to: list, from: "\(table.sql) m WHERE NOT \(dialect.isStaged(part.table, table))")
         }

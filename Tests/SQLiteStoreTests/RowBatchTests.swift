@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func textsAreSortedAndEqualOnesKeepTheirOrder() {
-        let batch = RowBatch(keyColumn: 0)
+        let batch = RowBatch(key: RowBatch.SortKey(column: 0, isInteger: false))
         for (number, key) in ["b", "a", "b", "a"].enumerated() {
             batch.beginRow()
             batch.append(key)
@@ -28,7 +28,7 @@ import Testing
 
     /// In a column of texts, 1 is the key '1'. The last of the two counts.
     @Test(arguments: [1, 123_456_789] as [Int64]) func aNumberThatEqualsATextComesAfterIt(key: Int64) {
-        let batch = RowBatch(keyColumn: 0)
+        let batch = RowBatch(key: RowBatch.SortKey(column: 0, isInteger: false))
         for number in 0..<2 {
             batch.beginRow()
             if number == 0 { batch.append("\(key)") } else { batch.append(key) }
@@ -36,6 +36,39 @@ import Testing
         }
         batch.sortByKey()
         #expect(values(batch) == [0, 1].map(\.databaseValue))
+    }
+
+    /// Returns whether the keys of batches ascend, each after those before it.
+    private func ascends(_ batches: [[DatabaseValue]], isInteger: Bool = false) -> [Bool] {
+        var last: RowBatch.LastKey?
+        return batches.map { keys in
+            let batch = RowBatch(key: RowBatch.SortKey(column: 0, isInteger: isInteger))
+            for key in keys {
+                batch.beginRow()
+                batch.append(key)
+            }
+            return batch.ascends(after: &last)
+        }
+    }
+
+    @Test func keysAscendOverBatches() {
+        func texts(_ texts: [String]) -> [DatabaseValue] { texts.map(\.databaseValue) }
+        #expect(
+            ascends([texts(["a", "ab", "b"]), texts(["c"]), texts([]), texts(["long key 1", "long key 2"])]) == [
+                true, true, true, true,
+            ])
+        #expect(ascends([texts(["a", "a"])]) == [false])
+        #expect(ascends([texts(["b", "a"])]) == [false])
+        #expect(ascends([texts(["a", "b"]), texts(["b"])]) == [true, false])
+        #expect(ascends([texts(["long key 2"]), texts(["long key 1"])]) == [true, false])
+        #expect(ascends([texts(["", "a\u{0}", "a\u{0}\u{0}"])]) == [true])
+        #expect(ascends([["a".databaseValue, .null]]) == [false])
+        #expect(ascends([["a".databaseValue, 2.databaseValue]]) == [false])
+        let numbers = [Int64.min, -1, 0, 1, .max].map(\.databaseValue)
+        #expect(ascends([numbers], isInteger: true) == [true])
+        #expect(ascends([[2.databaseValue, 10.databaseValue], [10.databaseValue]], isInteger: true) == [true, false])
+        #expect(ascends([[1.databaseValue, "2".databaseValue]], isInteger: true) == [false])
+        #expect(ascends([[1.databaseValue, 2.5.databaseValue]], isInteger: true) == [false])
     }
 
     private enum Shape: String, CaseIterable { case list, value, nestedList, nestedRecord }

@@ -82,7 +82,7 @@ struct SQLiteDialect: SQLDialect {
         return """
             SELECT s.\(StagingTable.row), \(isNew), \(isRestored ?? "0"), \(table.table.rowID.map { "m." + $0 } ?? "NULL")
             FROM \(table.qualifiedName) s LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
-            WHERE \(differs.joinedConditions("OR")) ORDER BY \(table.order(isSorted: part.isSorted))
+            WHERE \(differs.joinedConditions("OR")) ORDER BY \(part.order)
             """
     }
 

@@ -146,7 +146,8 @@ final class SQLiteMergeDriver: MergeDriver {
         let table = part.table
         guard !table.isIndexed else { return }
         let columns = table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")
-        try db.execute(sql: "CREATE INDEX \(stack.schema).\(table.name)_reference ON \(table.name) (\(columns))")
+        try db.execute(
+            sql: "CREATE INDEX IF NOT EXISTS \(stack.schema).\(table.name)_reference ON \(table.name) (\(columns))")
     }
 
     func lookUp(

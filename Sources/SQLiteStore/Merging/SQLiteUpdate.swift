@@ -11,6 +11,7 @@ extension SQLiteMergeDriver {
         let table = rows.table
         let lastChange = try db.lastChange()
         try logUpdate(of: rows, in: merge)
+        if table.table.rowID == nil { try merge.indexForLookUps(rows.part) }
         let statement = try updateStatement(rows, mark: merge.deletionMark(of: rows.stored))
         let conflicts = UniqueConflicts(merge, in: table, of: rows.stored, remaining: remaining)
         let updated = try conflicts.resolving {

@@ -25,17 +25,9 @@ final class Browser: Sendable {
     static func with(_ body: (Browser) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder) async throws in
             let program = BuiltProgram(path: driverPath, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
-            let process = try program.start(["--port=0"])
+            let (process, lines, port) = try await startDriver(program)
             // It does not end at SIGTERM. Its browser has ended with the session.
             defer { process.signal(SIGKILL) }
-            var port = 0
-            let lines = process.outputLines
-            for await line in lines {
-                guard let match = line.firstMatch(of: /successfully on port (\d+)/) else { continue }
-                port = Int(match.1) ?? 0
-                break
-            }
-            guard port > 0 else { throw Failure(description: "chromedriver did not start") }
             let rest = Task { for await _ in lines {} }
             defer { rest.cancel() }
             let options: [String: Any] = [
@@ -62,6 +54,26 @@ final class Browser: Sendable {
             }
             _ = try await browser.command("DELETE", "")
         }
+    }
+
+    /// Starts chromedriver. The kernel gives it a port of IPv6, and it ends if another program has the same one of IPv4.
+    private static func startDriver(
+        _ program: BuiltProgram
+    ) async throws -> (RunningProgram, AsyncStream<String>, port: Int) {
+        var output: [String] = []
+        for _ in 0..<10 {
+            let process = try program.start(["--port=0"])
+            let lines = process.outputLines
+            for await line in lines {
+                output.append(line)
+                guard let match = line.firstMatch(of: /successfully on port (\d+)/), let port = Int(match.1) else {
+                    continue
+                }
+                return (process, lines, port)
+            }
+            process.signal(SIGKILL)
+        }
+        throw Failure(description: "chromedriver did not start: \(output.joined(separator: "\n"))")
     }
 
     private static func ask(_ method: String, _ driver: PageClient, _ path: String, _ body: [String: Any]?) async throws
