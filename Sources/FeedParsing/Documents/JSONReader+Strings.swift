@@ -115,8 +115,7 @@ extension JSONReader {
 
     private func memberName() throws -> Name {
         if let name = known[token] { return name }
-        let name = try streams.names(
-            ElementNaming.name(String(decoding: token, as: UTF8.self)), written: token)
+        let name = try stream.elementName(ElementNaming.name(String(decoding: token, as: UTF8.self)), written: token)
         // Names that are data are many, and each occurs once.
         if known.count >= 10_000 { known = [:] }
         known[token] = name

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// Reads JSON (RFC 8259) while it arrives, and passes it to XML parsers as elements. So the same parsers and mappings
+/// Reads JSON (RFC 8259) while it arrives, and passes it to an XML parser as elements. So the same parsers and mappings
 /// read both formats.
 ///
 /// The document is the element `json`. A member of an object is an element with the member's name. An array repeats the
@@ -17,8 +17,7 @@ final class JSONReader: DocumentReader {
     /// The most bytes of a number or of a member's name.
     static let tokenLimit = 1000
 
-    /// One element name for each parser.
-    typealias Name = [XMLStreamParser.ElementName]
+    typealias Name = XMLStreamParser.ElementName
 
     enum Container {
         case object, array
@@ -32,7 +31,7 @@ final class JSONReader: DocumentReader {
         case literal
     }
 
-    let streams: [XMLStreamParser]
+    let stream: XMLStreamParser
     var state = State.value
     private var containers: [Container] = []
     /// The name of the current element in each open container, by depth.
@@ -51,16 +50,16 @@ final class JSONReader: DocumentReader {
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - streams: the parsers that receive the document. They must get no other input.
+    ///   - stream: the parser that receives the document. It must get no other input.
     ///   - root: the name of the document's element.
-    init(_ streams: [XMLStreamParser], root: String = rootName) throws {
-        self.streams = streams
+    init(_ stream: XMLStreamParser, root: String = rootName) throws {
+        self.stream = stream
         isLine = root != Self.rootName
-        item = try streams.names(Self.itemName)
-        names = [try streams.names(root)]
+        item = try stream.elementName(Self.itemName)
+        names = [try stream.elementName(root)]
     }
 
-    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = hasBegun ? 0 : try begin(bytes)
@@ -199,18 +198,11 @@ final class JSONReader: DocumentReader {
 
     func endValue() { state = containers.isEmpty ? .end : .commaOrEnd }
 
-    private func startElement() throws {
-        let name = name
-        for index in streams.indices { try streams[index].start(name[index], line: line) }
-    }
+    private func startElement() throws { try stream.start(name, line: line) }
 
-    func endElement() throws {
-        for stream in streams { try stream.end(line: line) }
-    }
+    func endElement() throws { try stream.end(line: line) }
 
-    func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
-        for stream in streams { try stream.text(text, line: line) }
-    }
+    func emit(_ text: UnsafeBufferPointer<UInt8>) throws { try stream.text(text, line: line) }
 
     // MARK: - Values
 
@@ -264,13 +256,13 @@ final class JSONLinesReader: DocumentReader {
     private let root: JSONReader.Name
     private var hasBegun = false
 
-    /// - Parameter streams: the parsers that receive the document. They must get no other input.
-    init(_ streams: [XMLStreamParser]) throws {
-        root = try streams.names("jsonl")
-        values = try JSONReader(streams, root: "row")
+    /// - Parameter stream: the parser that receives the document. It must get no other input.
+    init(_ stream: XMLStreamParser) throws {
+        root = try stream.elementName("jsonl")
+        values = try JSONReader(stream, root: "row")
     }
 
-    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         try begin()
         var rest = bytes
@@ -285,12 +277,12 @@ final class JSONLinesReader: DocumentReader {
     func finish() throws {
         try begin()
         try values.endLine()
-        for stream in values.streams { try stream.end(line: stream.line) }
+        try values.stream.end(line: values.stream.line)
     }
 
     private func begin() throws {
         guard !hasBegun else { return }
         hasBegun = true
-        for (stream, name) in zip(values.streams, root) { try stream.start(name, line: 1) }
+        try values.stream.start(root, line: 1)
     }
 }
