@@ -116,3 +116,43 @@ private final class RepairingReader: DocumentReader {
 
     func finish() throws { try repair.finish { try stream.parse($0) } }
 }
+
+/// Reads JSON Lines, a JSON value on each line, while it arrives: the document is the element `jsonl`, and a line's value
+/// the element `row`, with what ``JSONReader`` makes of the value. Lines without a value are skipped.
+final class JSONLinesReader: DocumentReader {
+    private let values: JSONReader
+    private let stream: XMLStreamParser
+    private let root: XMLStreamParser.ElementName
+    private var hasBegun = false
+
+    /// - Parameter stream: the parser that receives the document. It must get no other input.
+    init(_ stream: XMLStreamParser) throws {
+        self.stream = stream
+        root = try stream.elementName("jsonl")
+        values = try JSONReader(stream, root: "row")
+    }
+
+    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parser.
+    func read(_ bytes: UnsafeRawBufferPointer) throws {
+        try begin()
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            try values.read(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+            try values.endLine()
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+        }
+        if !rest.isEmpty { try values.read(rest) }
+    }
+
+    func finish() throws {
+        try begin()
+        try values.endLine()
+        try stream.end(line: stream.line)
+    }
+
+    private func begin() throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try stream.start(root, line: 1)
+    }
+}
