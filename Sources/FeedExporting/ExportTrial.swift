@@ -6,6 +6,7 @@ import FeedStores
 import Foundation
 import GRDB
 import Ledger
+import XMLStream
 
 /// Imports an export while it is written, into its own store in the temporary folder, to check that the same rows come
 /// back.
@@ -22,7 +23,9 @@ final class ExportTrial {
     private let store: any MainStore
     private let path: String
     private let context: WorkerContext
-    private let parser: MappingBodyParser
+    // Kept here because the stream does not retain it.
+    private let handler: MappingHandler
+    private let stream: XMLStreamParser
     private let document: FileHandle
 
     /// Creates the store, with the tables that the mapping has in the database `store` of `db`.
@@ -59,9 +62,10 @@ final class ExportTrial {
             context.beginRequest(0, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context, encryptionKey: encryptionKey)
-            let handler = MappingHandler(try compiler.layouts(), context: context, root: mapping.root)
             // A table may have no row to export.
-            parser = MappingBodyParser(handler, response, allowsEmpty: true)
+            handler = MappingHandler(
+                try compiler.layouts(), context: context, root: mapping.root, allowsEmpty: true)
+            stream = XMLStreamParser(response, handler: handler)
         } catch {
             Self.remove(folder)
             throw error
@@ -71,13 +75,13 @@ final class ExportTrial {
     /// Reads the next piece of the document.
     func read(_ piece: [UInt8]) throws {
         try document.write(contentsOf: Data(piece))
-        try whileImporting { try piece.withUnsafeBytes { try parser.parse($0) } }
+        try whileImporting { try piece.withUnsafeBytes { try stream.parse($0) } }
     }
 
     /// Imports the rest of the complete document, and attaches the store to `db` as ``schema``.
     func finish(_ db: Database) throws {
         try whileImporting {
-            try parser.finish()
+            try stream.finish()
             try store.load(context.finish())
         }
         try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [path])

@@ -47,8 +47,16 @@ package final class NextPageWatch: XMLStreamHandler {
         "hasmore", "hasnext", "hasnextpage", "moreitems", "moreavailable", "istruncated", "moredata", "morerecords",
     ]
 
-    /// The kinds of the names so far, by their numbers in the document; nil for any other name.
-    private var kinds: [Int32: Hint.Kind?] = [:]
+    /// What a name near the root may mean.
+    private enum Role {
+        case none, link
+        /// The address in HAL's `next`, where it is within such an element.
+        case target
+        case place(Hint.Kind)
+    }
+
+    /// The roles of the document's names so far, by their numbers.
+    @exclusivity(unchecked) private var roles: [Role] = []
     private var counts: [String: Int] = [:]
     private var found: [(hint: Hint, isSet: Bool)] = []
 
@@ -69,22 +77,20 @@ package final class NextPageWatch: XMLStreamHandler {
     /// Returns true if the element that has begun may name a page.
     package static func wants(_ stream: XMLStreamParser) -> Bool {
         guard depths.contains(stream.depth) else { return false }
-        let name = stream.name
-        return name.local == "link" || kind(of: name) != nil || isTarget(stream)
+        let role = role(of: stream.name)
+        if case .link = role { return true }
+        return kind(role, stream) != nil
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
-        guard Self.depths.contains(stream.depth), stream.name.local == "link" else { return }
+        guard Self.depths.contains(stream.depth), case .link = role(in: stream) else { return }
         let attributes = Dictionary(stream.attributesOfElement.all.map { ($0.0.local, $0.1) }) { first, _ in first }
         guard attributes["rel"]?.lowercased() == "next", let target = attributes["href"] else { return }
         note(.address, path(in: stream) + "[@rel='next']/@href", isSet: !target.isEmpty)
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        guard Self.depths.contains(stream.depth) else { return }
-        guard let kind = Self.isTarget(stream) ? .address : kind(ofNumber: stream.nameIndex, stream.name) else {
-            return
-        }
+        guard Self.depths.contains(stream.depth), let kind = Self.kind(role(in: stream), stream) else { return }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
         let isSet =
             switch kind {
@@ -94,23 +100,32 @@ package final class NextPageWatch: XMLStreamHandler {
         note(kind, path(in: stream), isSet: isSet)
     }
 
-    /// Returns true if the element is the address in HAL's `next`.
-    private static func isTarget(_ stream: XMLStreamParser) -> Bool {
-        stream.name.local == "href" && kind(of: stream.name(atDepth: stream.depth - 1)) == .address
+    /// Returns the kind of page that an element of this role names; nil if it names none.
+    private static func kind(_ role: Role, _ stream: XMLStreamParser) -> Hint.Kind? {
+        switch role {
+        case .none, .link: return nil
+        case .place(let kind): return kind
+        case .target:
+            guard case .place(.address) = Self.role(of: stream.name(atDepth: stream.depth - 1)) else { return nil }
+            return .address
+        }
     }
 
-    private func kind(ofNumber number: Int32, _ name: XMLName) -> Hint.Kind? {
-        if let known = kinds[number] { return known }
-        let kind = Self.kind(of: name)
-        kinds[number] = .some(kind)
-        return kind
+    private func role(in stream: XMLStreamParser) -> Role {
+        let number = Int(stream.nameIndex)
+        while roles.count <= number {
+            roles.append(Self.role(of: stream.attributesOfElement.name(Int32(roles.count))))
+        }
+        return roles[number]
     }
 
-    private static func kind(of name: XMLName) -> Hint.Kind? {
+    private static func role(of name: XMLName) -> Role {
+        if name.local == "link" { return .link }
+        if name.local == "href" { return .target }
         let plain = name.local.lowercased().filter { !"_-.@".contains($0) }
-        if tokens.contains(plain) { return .token }
-        if addresses.contains(plain) { return .address }
-        return flags.contains(plain) ? .flag : nil
+        if tokens.contains(plain) { return .place(.token) }
+        if addresses.contains(plain) { return .place(.address) }
+        return flags.contains(plain) ? .place(.flag) : .none
     }
 
     private func note(_ kind: Hint.Kind, _ path: String, isSet: Bool) {

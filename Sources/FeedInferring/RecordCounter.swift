@@ -70,8 +70,8 @@ package final class RecordCounter: XMLStreamHandler {
     private var outermost: [Int: RecordCount.Siblings] = [:]
     private var text = RollingDigest()
     private var contents: [(depth: Int, targets: [Target], start: RollingDigest)] = []
-    /// The bytes of each open element's own text that `text` has already, by depth.
-    private var taken: [Int] = []
+    /// The text of the open elements that `text` does not have yet.
+    private var tail = XMLTextTail()
 
     init(_ document: ElementProfile, _ tables: [ProposedTable], budget: DigestSet.Budget = DigestSet.Budget()) {
         self.document = document
@@ -116,12 +116,13 @@ package final class RecordCounter: XMLStreamHandler {
         self.path.append(path)
         elements += 1
         numbers.append(elements)
-        if !contents.isEmpty { collect(stream.textBytes(atDepth: stream.depth - 1), depth: stream.depth - 1) }
-        while taken.count <= stream.depth { taken.append(0) }
-        taken[stream.depth] = 0
+        if !contents.isEmpty { text.append(tail.takeBeforeElement(in: stream)) }
         guard let role = path.role else { return }
         for table in role.tables { begin(table) }
-        if !role.contents.isEmpty { contents.append((stream.depth, role.contents, text)) }
+        if !role.contents.isEmpty {
+            tail.begin(in: stream)
+            contents.append((stream.depth, role.contents, text))
+        }
         guard !role.attributes.isEmpty else { return }
         stream.attributesOfElement.forEach { number, name, value in
             let targets = path.attributes[number] ?? role.attributes[name.identity] ?? []
@@ -131,7 +132,7 @@ package final class RecordCounter: XMLStreamHandler {
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        if !contents.isEmpty { collect(stream.textBytes, depth: stream.depth) }
+        if !contents.isEmpty { text.append(tail.takeRest(in: stream)) }
         numbers.removeLast()
         guard let role = path.removeLast().role else { return }
         for target in role.texts { take(trimmed(stream.textBytes), target) }
@@ -155,12 +156,6 @@ package final class RecordCounter: XMLStreamHandler {
         let found = Path(profile, roles[ObjectIdentifier(profile.surviving)])
         if let parent { parent.children[stream.nameIndex] = found } else { root = found }
         return found
-    }
-
-    private func collect(_ bytes: UnsafeBufferPointer<UInt8>, depth: Int) {
-        guard let first = contents.first, depth >= first.depth, bytes.count > taken[depth] else { return }
-        text.append(bytes[taken[depth]...])
-        taken[depth] = bytes.count
     }
 
     // MARK: - Records

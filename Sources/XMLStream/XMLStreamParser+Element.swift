@@ -91,6 +91,11 @@ extension XMLStreamParser {
 
     @inline(__always)
     func reportEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
+
+    /// Calls the handler outside of libxml2. Its error ends the document.
+    func telling(_ body: (XMLStreamHandler) throws -> Void) throws {
+        do { try handler._withUnsafeGuaranteedRef(body) } catch { throw fail(error) }
+    }
 }
 
 /// An open element, with the places at which its text and attributes begin in the parser's stacks.

@@ -15,21 +15,18 @@ extension XMLStreamParser {
     /// - Parameters:
     ///   - name: a local name, as in XML where markup is made of it; this is not checked.
     ///   - written: the name of a column or of a member; nil for others.
-    package func elementName(
-        _ name: UnsafeBufferPointer<UInt8>, written: UnsafeBufferPointer<UInt8>? = nil
-    ) throws -> ElementName {
-        let local = try interned(name)
-        return ElementName(local: local, written: try written.map(interned))
+    package func elementName(_ name: String, written: [UInt8]? = nil) throws -> ElementName {
+        ElementName(local: try interned(Array(name.utf8)), written: try written.map(interned))
     }
 
-    private func interned(_ name: UnsafeBufferPointer<UInt8>) throws -> UnsafePointer<UInt8> {
+    private func interned(_ name: [UInt8]) throws -> UnsafePointer<UInt8> {
         guard name.count <= limits.nameLength else {
             throw fail(
                 XMLStreamError(
                     code: .limit, message: "a name is longer than \(limits.nameLength) bytes", line: line,
                     element: openElement))
         }
-        guard let local = intern(name) else {
+        guard let local = name.withUnsafeBufferPointer(intern) else {
             throw fail(
                 XMLStreamError(
                     code: .limit, message: "the names are longer than 10000000 bytes together", line: line,
@@ -37,6 +34,9 @@ extension XMLStreamParser {
         }
         return local
     }
+
+    /// Passes on the names of a document's columns, before its first record.
+    package func header(_ columns: [String]) throws { try telling { try $0.didReadHeader(columns) } }
 
     /// - Parameter line: the line of the document, counted from 1.
     package func start(_ name: ElementName, line: Int) throws {

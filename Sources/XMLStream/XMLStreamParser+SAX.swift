@@ -88,7 +88,7 @@ extension XMLStreamParser {
         _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>? = nil, isOfEntity: Bool = false
     ) {
         guard failure == nil else { return }
-        if frames.count > 0, !frames[frames.count - 1].hasText, !keepsIndentation {
+        if frames.count > 0, !frames[frames.count - 1].hasText, contentTakers == 0 {
             let parent = frames[frames.count - 1].textStart
             if isBlank(text[parent..<text.count]) {
                 text.truncate(to: parent)

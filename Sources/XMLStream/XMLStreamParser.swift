@@ -50,8 +50,9 @@ public final class XMLStreamParser {
     /// The line reached in a document that is not XML; nil in an XML document.
     @exclusivity(unchecked) var reportedLine: Int?
     @exclusivity(unchecked) var hasRoot = false
-    /// True to keep white space before an element's first child, where the whole content of an element matters.
-    @exclusivity(unchecked) package var keepsIndentation = false
+    /// The number of handlers that are taking the whole content of an element. White space before an element's first
+    /// child is then kept.
+    @exclusivity(unchecked) package var contentTakers = 0
 
     /// - Parameters:
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark overrides
@@ -97,7 +98,11 @@ public final class XMLStreamParser {
     /// - Throws: ``XMLStreamError`` if it is not complete, or the handler's error.
     public func finish() throws {
         if let failure { throw failure }
-        if reportedLine != nil { return }
+        if reportedLine == nil { try finishXML() }
+        try telling { try $0.didEndDocument() }
+    }
+
+    private func finishXML() throws {
         if let start = preamble {
             guard !start.isEmpty else {
                 throw fail(XMLStreamError(code: .empty, message: "the body is empty (0 bytes)", line: 1))

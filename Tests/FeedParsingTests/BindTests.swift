@@ -5,6 +5,7 @@ import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
+import XMLStream
 @testable import FeedParsing
 
 /// Every overload of `bind`, through a real document.
@@ -72,9 +73,12 @@ import Testing
         defer { context.remove() }
         let response = FeedResponse(
             requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())
-        let parser = XMLBodyParser(EverythingParser.self, context: context, response: response)
-        try Array("<all xmlns:p='urn:p'>\(content)</all>".utf8).withUnsafeBytes { try parser.parse($0) }
-        try parser.finish()
+        let handler = ClassHandler(EverythingParser.self, context: context, response: response)
+        let stream = XMLStreamParser(response, handler: handler)
+        try withExtendedLifetime(handler) {
+            try Array("<all xmlns:p='urn:p'>\(content)</all>".utf8).withUnsafeBytes { try stream.parse($0) }
+            try stream.finish()
+        }
         return try #require(EverythingParser.last)
     }
 

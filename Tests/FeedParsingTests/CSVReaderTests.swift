@@ -29,8 +29,7 @@ import XMLStream
         var csv = CSVDialect()
         dialect(&csv)
         let recorder = MarkupRecorder()
-        let reader = try BodyReader(
-            response, parser: StreamBodyParser(recorder, response), limit: 1 << 26, format: format, csv: csv)
+        let reader = try BodyReader(response, [recorder], limit: 1 << 26, format: format, csv: csv)
         var rest = body[...]
         while !rest.isEmpty {
             try Array(rest.prefix(pieces)).withUnsafeBytes { try reader.read($0) }

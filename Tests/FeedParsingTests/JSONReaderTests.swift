@@ -24,7 +24,7 @@ import XMLStream
             requestedURL: "", url: "", status: 200, headers: type.map { [("Content-Type", $0)] } ?? [],
             fetchedAt: Date(timeIntervalSince1970: 0), validators: Validators())
         let recorder = MarkupRecorder()
-        let reader = try BodyReader(response, parser: StreamBodyParser(recorder, response), limit: 1 << 22)
+        let reader = try BodyReader(response, [recorder], limit: 1 << 22)
         var rest = body[...]
         while !rest.isEmpty {
             try Array(rest.prefix(pieces)).withUnsafeBytes { try reader.read($0) }

@@ -44,13 +44,15 @@ import XMLStream
             let context = store.makeWorkerContext(source: "s")
             defer { context.remove() }
             context.beginRequest(0, rule: MergeRule())
-            let reader = parser.makeBodyParser(
-                FeedResponse(
-                    requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators()),
-                context: context)
-            // Byte for byte: records end in the middle of what arrives.
-            for byte in Array(xml.utf8) { try [byte].withUnsafeBytes { try reader.parse($0) } }
-            try reader.finish()
+            let response = FeedResponse(
+                requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())
+            let handler = parser.makeHandler(response, context: context)
+            let stream = XMLStreamParser(response, handler: handler)
+            try withExtendedLifetime(handler) {
+                // Byte for byte: records end in the middle of what arrives.
+                for byte in Array(xml.utf8) { try [byte].withUnsafeBytes { try stream.parse($0) } }
+                try stream.finish()
+            }
             try body(context)
         }
     }

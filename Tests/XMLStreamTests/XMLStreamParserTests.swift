@@ -248,4 +248,20 @@ import XMLStream
         #expect(throws: Stop.self) { try parser.finish() }
         #expect(stopper.count == 2)
     }
+
+    @Test func anErrorAtTheEndOfTheDocumentStays() throws {
+        struct Stop: Error {}
+        final class Stopper: XMLStreamHandler {
+            var count = 0
+            override func didEndDocument() throws {
+                count += 1
+                throw Stop()
+            }
+        }
+        let stopper = Stopper()
+        let parser = XMLStreamParser(handler: stopper)
+        try Array("<a><b/></a>".utf8).withUnsafeBytes { try parser.parse($0) }
+        for _ in 1...2 { #expect(throws: Stop.self) { try parser.finish() } }
+        #expect(stopper.count == 1)
+    }
 }

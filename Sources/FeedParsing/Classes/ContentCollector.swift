@@ -7,8 +7,7 @@ struct ContentCollector {
     let depth: Int
     private let rules: MarkupRules
     private var markup: MarkupWriter
-    /// The bytes of text already taken from each open element, from `depth` on.
-    private var taken: [Int] = []
+    private var tail = XMLTextTail()
     /// The number of elements directly in the content, and whether it has text as well.
     private var children = 0
     private var hasText = false
@@ -23,14 +22,12 @@ struct ContentCollector {
     }
 
     mutating func start(_ stream: XMLStreamParser) throws {
-        if taken.isEmpty { taken = [0] }
-        takeText(stream.textBytes(atDepth: stream.depth - 1))
         let isChild = stream.depth == depth + 1
+        append(tail.takeBeforeElement(in: stream), isOwn: isChild)
         if isChild {
             children += 1
             isWrapped = children == 1 && stream.localName == rules.wrapper
         }
-        taken.append(0)
         markup.start(stream)
         if isChild, isWrapped {
             markup.closeTag()
@@ -40,9 +37,8 @@ struct ContentCollector {
     }
 
     mutating func end(_ stream: XMLStreamParser) throws {
-        takeText(stream.textBytes)
+        append(tail.takeRest(in: stream), isOwn: false)
         if stream.depth == depth + 1 { inner = inner.lowerBound..<max(inner.lowerBound, markup.count) }
-        taken.removeLast()
         markup.end()
         try check()
     }
@@ -50,19 +46,17 @@ struct ContentCollector {
     /// Returns the content when its element has ended; nil if it is only text.
     mutating func content(_ stream: XMLStreamParser) throws -> String? {
         guard children > 0 else { return nil }
-        takeText(stream.textBytes)
+        append(tail.takeRest(in: stream), isOwn: true)
         try check()
         let bytes = isWrapped && children == 1 && !hasText ? markup.bytes[inner] : markup.bytes[...]
         return bytes.withUnsafeBufferPointer { String(decoding: trimmed($0), as: UTF8.self) }
     }
 
-    private mutating func takeText(_ text: UnsafeBufferPointer<UInt8>) {
-        let start = taken[taken.count - 1]
-        guard text.count > start else { return }
-        let new = UnsafeBufferPointer(rebasing: text[start...])
-        if taken.count == 1, !hasText { hasText = !new.allSatisfy(isXMLSpace) }
-        markup.append(new)
-        taken[taken.count - 1] = text.count
+    /// - Parameter isOwn: true for text that is directly in the content.
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>, isOwn: Bool) {
+        guard !text.isEmpty else { return }
+        if isOwn, !hasText { hasText = !text.allSatisfy(isXMLSpace) }
+        markup.append(text)
     }
 
     private func check() throws {

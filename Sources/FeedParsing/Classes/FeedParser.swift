@@ -120,7 +120,7 @@ open class FeedParser {
     }
 
     /// The element's own text with its white space. Indentation before the first text is not kept where an element has
-    /// children.
+    /// children, unless a capture takes the whole text of an element around it.
     public final var rawText: String { String(decoding: stream.textBytes, as: UTF8.self) }
 
     /// Takes the content of the element that has begun as markup. Call it in ``didStartElement()``. The parser does
@@ -154,9 +154,9 @@ open class FeedParser {
         let response: FeedResponse
     }
 
-    // Both are set before the first callback and never changed after. Hence `@exclusivity(unchecked)`, and the trap for
-    // access to a parser that is not parsing. The stream is not retained: it belongs to the ``XMLBodyParser`` that owns
-    // the parser, and it is read several times an element.
+    // All are set before the first callback and never changed after. Hence `@exclusivity(unchecked)`, and the trap for
+    // access to a parser that is not parsing. The stream is not retained: it outlives the callbacks, and it is read
+    // several times an element.
     @exclusivity(unchecked) final var session: Session!
     /// The prefixes of ``namespaces``; nil without one.
     @exclusivity(unchecked) final var prefixes: NamespacePrefixes?

@@ -2,7 +2,7 @@ package import FeedModel
 public import FeedStaging
 import GRDB
 public import XMLRecords
-import XMLStream
+package import XMLStream
 
 /// A parser that requests name as their `parser`: a class, or a record type.
 ///
@@ -24,7 +24,7 @@ public struct Parser: Sendable {
     package let keys: [String: [String]]
     /// The columns, by table, that are written only for new rows.
     package let insertOnly: [String: Set<String>]
-    private let make: @Sendable (FeedResponse, WorkerContext) -> any BodyParser
+    private let make: @Sendable (FeedResponse, WorkerContext) -> XMLStreamHandler
 
     /// Makes a parser of a class. Its name is the class's.
     public static func `class`(_ type: FeedParser.Type) -> Parser {
@@ -32,7 +32,7 @@ public struct Parser: Sendable {
             name: String(describing: type), version: type.version, tables: type.tables, schema: type.schema,
             keys: type.keys, insertOnly: type.insertOnly
         ) { response, context in
-            XMLBodyParser(type, context: context, response: response)
+            ClassHandler(type, context: context, response: response)
         }
     }
 
@@ -71,9 +71,9 @@ public struct Parser: Sendable {
         var parser = Parser(
             name: name, version: version, tables: tables ?? [type.databaseTableName], schema: "",
             keys: key.isEmpty ? [:] : [type.databaseTableName: key], insertOnly: [:]
-        ) { response, context in
+        ) { _, context in
             let inserter = RecordInserter<Record>(context: context)
-            return StreamBodyParser(RecordTreeHandler(path: path) { try inserter.insert($0) }, response)
+            return RecordTreeHandler(path: path) { try inserter.insert($0) }
         }
         if !key.isEmpty { parser.tableSchemas = [RecordTable.schema(of: type, place: "parser '\(name)'")] }
         return parser
@@ -81,7 +81,7 @@ public struct Parser: Sendable {
 
     private init(
         name: String, version: Int, tables: [String], schema: String, keys: [String: [String]],
-        insertOnly: [String: Set<String>], make: @escaping @Sendable (FeedResponse, WorkerContext) -> any BodyParser
+        insertOnly: [String: Set<String>], make: @escaping @Sendable (FeedResponse, WorkerContext) -> XMLStreamHandler
     ) {
         self.name = name
         self.version = version
@@ -92,7 +92,8 @@ public struct Parser: Sendable {
         self.make = make
     }
 
-    package func makeBodyParser(_ response: FeedResponse, context: WorkerContext) -> any BodyParser {
+    /// Returns the handler of one document.
+    package func makeHandler(_ response: FeedResponse, context: WorkerContext) -> XMLStreamHandler {
         make(response, context)
     }
 }

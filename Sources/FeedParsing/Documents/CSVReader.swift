@@ -27,22 +27,20 @@ final class CSVReader: DocumentReader {
         case quotedEnd
     }
 
-    private let parser: any BodyParser
-    private let streams: [XMLStreamParser]
+    private let stream: XMLStreamParser
+    /// The same without reference counts: it is called for each field.
+    private let calls: Unmanaged<XMLStreamParser>
     private let dialect: CSVDialect
     let delimiter: UInt8
     /// 0xFF, which no text in UTF-8 has, where no field is quoted.
     let quote: UInt8
     private var decoder: TextDecoder?
-    private var root: [XMLStreamParser.ElementName] = []
-    private var row: [XMLStreamParser.ElementName] = []
-    /// The names of the fields, for each parser those of all fields.
-    @exclusivity(unchecked) private var names: [[XMLStreamParser.ElementName]] = []
-    /// The only parser, where there is one, and its names.
-    private let only: Unmanaged<XMLStreamParser>?
-    @exclusivity(unchecked) private var onlyNames = UnsafeMutableBufferPointer<XMLStreamParser.ElementName>.allocate(
+    private let root: XMLStreamParser.ElementName
+    private let row: XMLStreamParser.ElementName
+    /// The names of the fields.
+    @exclusivity(unchecked) private var names = UnsafeMutableBufferPointer<XMLStreamParser.ElementName>.allocate(
         capacity: 0)
-    @exclusivity(unchecked) private var width = 0
+    private var width: Int { names.count }
     /// The fields of the line that names the columns, or shows how many there are; nil once it is complete.
     @exclusivity(unchecked) private var header: [String]? = []
     private var headerBytes = 0
@@ -60,21 +58,22 @@ final class CSVReader: DocumentReader {
     /// The bytes so far of a field that does not lie in one piece.
     @exclusivity(unchecked) var field: [UInt8] = []
 
-    /// - Parameter parser: gets the document's elements. Its streams must get no other input.
-    init(_ parser: any BodyParser, _ dialect: CSVDialect) {
-        self.parser = parser
+    /// - Parameter stream: the parser that receives the document. It must get no other input.
+    init(_ stream: XMLStreamParser, _ dialect: CSVDialect) throws {
+        self.stream = stream
+        calls = .passUnretained(stream)
         self.dialect = dialect
-        streams = parser.streams
-        only = streams.count == 1 ? .passUnretained(streams[0]) : nil
+        root = try stream.elementName(Self.rootName)
+        row = try stream.elementName(Self.rowName)
         delimiter = dialect.delimiter ?? UInt8(ascii: ",")
         quote = dialect.quote ?? 0xFF
         linesToSkip = dialect.skip
         if linesToSkip > 0 { state = .skipping }
     }
 
-    deinit { onlyNames.deallocate() }
+    deinit { names.deallocate() }
 
-    /// - Throws: ``DocumentError`` with the line that is not CSV; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the line that is not CSV; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         var text = bytes.bindMemory(to: UInt8.self)
         if decoder == nil {
@@ -107,13 +106,11 @@ final class CSVReader: DocumentReader {
             }
             header = nil
         }
-        for stream in streams { try stream.end(line: line) }
+        try stream.end(line: line)
     }
 
     private func begin() throws {
-        root = try streams.names(Self.rootName)
-        row = try streams.names(Self.rowName)
-        for index in streams.indices { try streams[index].start(root[index], line: 1) }
+        try stream.start(root, line: 1)
         if case .names(let names) = dialect.header {
             header = nil
             try take(columns: names)
@@ -123,15 +120,11 @@ final class CSVReader: DocumentReader {
     /// Names the columns.
     private func take(columns header: [String]) throws {
         let columns = CSVColumns.names(header)
-        width = columns.count
-        let known = try columns.map { try streams.names($0, written: Array($0.utf8)) }
-        names = streams.indices.map { stream in known.map { $0[stream] } }
-        if only != nil {
-            onlyNames.deallocate()
-            onlyNames = .allocate(capacity: width)
-            _ = onlyNames.initialize(from: names[0])
-        }
-        try parser.begin(columns: columns)
+        let known = try columns.map { try stream.elementName($0, written: Array($0.utf8)) }
+        names.deallocate()
+        names = .allocate(capacity: known.count)
+        _ = names.initialize(from: known)
+        try stream.header(columns)
     }
 
     // MARK: - Records
@@ -141,7 +134,7 @@ final class CSVReader: DocumentReader {
         state = .fieldStart
         rowLine = line
         column = 0
-        if header == nil { for index in streams.indices { try streams[index].start(row[index], line: rowLine) } }
+        if header == nil { try stream.start(row, line: rowLine) }
     }
 
     /// Continues after the character that ends a field.
@@ -177,11 +170,7 @@ final class CSVReader: DocumentReader {
     private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         let place = column
         column = place + 1
-        // Without reference counts: this is done for every field.
-        if let only {
-            return try only._withUnsafeGuaranteedRef { try $0.element(onlyNames[place], text, line: rowLine) }
-        }
-        for index in streams.indices { try streams[index].element(names[index][place], text, line: rowLine) }
+        try calls._withUnsafeGuaranteedRef { try $0.element(names[place], text, line: rowLine) }
     }
 
     private func emit(_ text: [UInt8]) throws { try text.withUnsafeBufferPointer { try emit($0) } }
@@ -207,7 +196,7 @@ final class CSVReader: DocumentReader {
             header = nil
             guard case .none = dialect.header else { return try take(columns: first) }
             try take(columns: first.map { _ in "" })
-            for index in streams.indices { try streams[index].start(row[index], line: rowLine) }
+            try stream.start(row, line: rowLine)
             column = 0
             for text in first { try emit(Array(text.utf8)) }
         }
@@ -216,7 +205,7 @@ final class CSVReader: DocumentReader {
                 "there \(column == 1 ? "is 1 field" : "are \(column) fields"), not the \(width) \(expected); \(advice)",
                 at: rowLine)
         }
-        for stream in streams { try stream.end(line: rowLine) }
+        try stream.end(line: rowLine)
     }
 
     private var expected: String {

@@ -2,7 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import XMLStream
 
-/// Reads a body of one format while it arrives, and passes it on to XML parsers as elements.
+/// Reads a body of one format while it arrives, and passes it on to an XML parser as elements.
 package protocol DocumentReader: AnyObject {
     /// Reads the next bytes. The first call has at least four of them, or the whole body.
     func read(_ bytes: UnsafeRawBufferPointer) throws
@@ -11,21 +11,30 @@ package protocol DocumentReader: AnyObject {
     func finish() throws
 }
 
+/// A body that is not the expected document.
+package struct DocumentError: Error, CustomStringConvertible {
+    package var description: String
+    /// True if the bytes are not of the encoding that was declared or assumed.
+    package var isEncoding = false
+
+    init(_ description: String) { self.description = description }
+}
+
 /// A format of bodies: the media types by which it is known, and what reads it.
 package struct DocumentFormat: Sendable {
     let format: BodyFormat
     /// Returns true for a media type, in lower case and without parameters, that says the format.
     let isMediaType: @Sendable (String) -> Bool
-    let makeReader: @Sendable (any BodyParser, FeedResponse, CSVDialect) throws -> any DocumentReader
+    let makeReader: @Sendable (XMLStreamParser, FeedResponse, CSVDialect) throws -> any DocumentReader
 
     /// Every format. A new one is an entry here and its reader.
     private static let all = [
         // No media type says XML for certain: JSON, too, is sent as `text/xml`.
-        DocumentFormat(format: .xml, isMediaType: { _ in false }, makeReader: { parser, _, _ in XMLReader(parser) }),
+        DocumentFormat(format: .xml, isMediaType: { _ in false }, makeReader: { stream, _, _ in XMLReader(stream) }),
         DocumentFormat(
             format: .json,
             isMediaType: { ["application/json", "text/json"].contains($0) || $0.hasSuffix("+json") },
-            makeReader: { parser, _, _ in try JSONReader(parser.streams) }),
+            makeReader: { stream, _, _ in try JSONReader(stream) }),
         DocumentFormat(
             format: .jsonl,
             isMediaType: {
@@ -34,16 +43,16 @@ package struct DocumentFormat: Sendable {
                     "application/x-ndjson",
                 ].contains($0)
             },
-            makeReader: { parser, _, _ in try JSONLinesReader(parser.streams) }),
+            makeReader: { stream, _, _ in try JSONLinesReader(stream) }),
         DocumentFormat(
             format: .csv, isMediaType: { ["text/csv", "application/csv", tabSeparated].contains($0) },
-            makeReader: { parser, response, dialect in
+            makeReader: { stream, response, dialect in
                 var dialect = dialect
                 if dialect.delimiter == nil, response.documentType == tabSeparated {
                     dialect.delimiter = UInt8(ascii: "\t")
                 }
                 dialect.encoding = dialect.encoding ?? response.charset
-                return CSVReader(parser, dialect)
+                return try CSVReader(stream, dialect)
             }),
     ]
 
@@ -61,13 +70,13 @@ package struct DocumentFormat: Sendable {
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
     ///   - isWhole: true if no more bytes follow.
-    ///   - parser: the parser of the document.
+    ///   - stream: receives the document, and must get no other input.
     ///   - repair: repairs the document if it is XML.
     /// - Returns: nil if more bytes are needed.
     /// - Throws: ``DocumentError`` if nothing shows the format; ``XMLStreamError`` if the body is an HTML page.
     package static func reader(
         for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
-        parser: any BodyParser, repair: XMLRepair? = nil
+        stream: XMLStreamParser, repair: XMLRepair? = nil
     ) throws -> (any DocumentReader)? {
         guard start.count >= 4 || isWhole else { return nil }
         let known = declared ?? self.format(of: response)
@@ -76,53 +85,74 @@ package struct DocumentFormat: Sendable {
             return nil
         }
         if format != .xml, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
-        if format == .xml, let repair { return RepairingReader(parser, repair) }
+        if format == .xml, let repair { return RepairingReader(stream, repair) }
         if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
-        return try all.first { $0.format == format }?.makeReader(parser, response, csv)
+        return try all.first { $0.format == format }?.makeReader(stream, response, csv)
     }
 }
 
-/// Reads XML: the parsers do so themselves.
+/// Reads XML: the parser does so itself.
 private final class XMLReader: DocumentReader {
-    private let parser: any BodyParser
+    private let stream: XMLStreamParser
 
-    init(_ parser: any BodyParser) { self.parser = parser }
+    init(_ stream: XMLStreamParser) { self.stream = stream }
 
-    func read(_ bytes: UnsafeRawBufferPointer) throws { try parser.parse(bytes) }
+    func read(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
     func finish() {}
 }
 
-/// Reads XML, repaired on its way to the parsers.
+/// Reads XML, repaired on its way to the parser.
 private final class RepairingReader: DocumentReader {
-    private let parser: any BodyParser
+    private let stream: XMLStreamParser
     private let repair: XMLRepair
 
-    init(_ parser: any BodyParser, _ repair: XMLRepair) {
-        self.parser = parser
+    init(_ stream: XMLStreamParser, _ repair: XMLRepair) {
+        self.stream = stream
         self.repair = repair
     }
 
-    func read(_ bytes: UnsafeRawBufferPointer) throws { try repair.read(bytes) { try parser.parse($0) } }
+    func read(_ bytes: UnsafeRawBufferPointer) throws { try repair.read(bytes) { try stream.parse($0) } }
 
-    func finish() throws { try repair.finish { try parser.parse($0) } }
+    func finish() throws { try repair.finish { try stream.parse($0) } }
 }
 
-extension [XMLStreamParser] {
-    /// Returns an element's name as each of the parsers knows it.
-    func names(_ text: String) throws -> [XMLStreamParser.ElementName] {
-        let bytes = [UInt8](text.utf8)
-        return try bytes.withUnsafeBufferPointer { name in try map { try $0.elementName(name) } }
+/// Reads JSON Lines, a JSON value on each line, while it arrives: the document is the element `jsonl`, and a line's value
+/// the element `row`, with what ``JSONReader`` makes of the value. Lines without a value are skipped.
+final class JSONLinesReader: DocumentReader {
+    private let values: JSONReader
+    private let stream: XMLStreamParser
+    private let root: XMLStreamParser.ElementName
+    private var hasBegun = false
+
+    /// - Parameter stream: the parser that receives the document. It must get no other input.
+    init(_ stream: XMLStreamParser) throws {
+        self.stream = stream
+        root = try stream.elementName("jsonl")
+        values = try JSONReader(stream, root: "row")
     }
 
-    /// Returns the name of a column or of an object's member as each of the parsers knows it.
-    ///
-    /// - Parameter element: the name of its element.
-    func names(_ element: String, written: [UInt8]) throws -> [XMLStreamParser.ElementName] {
-        try written.withUnsafeBufferPointer { written in
-            try [UInt8](element.utf8).withUnsafeBufferPointer { local in
-                try map { try $0.elementName(local, written: written) }
-            }
+    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parser.
+    func read(_ bytes: UnsafeRawBufferPointer) throws {
+        try begin()
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            try values.read(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+            try values.endLine()
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
         }
+        if !rest.isEmpty { try values.read(rest) }
+    }
+
+    func finish() throws {
+        try begin()
+        try values.endLine()
+        try stream.end(line: stream.line)
+    }
+
+    private func begin() throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try stream.start(root, line: 1)
     }
 }

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// Reads JSON (RFC 8259) while it arrives, and passes it to XML parsers as elements. So the same parsers and mappings
+/// Reads JSON (RFC 8259) while it arrives, and passes it to an XML parser as elements. So the same parsers and mappings
 /// read both formats.
 ///
 /// The document is the element `json`. A member of an object is an element with the member's name. An array repeats the
@@ -17,14 +17,13 @@ final class JSONReader: DocumentReader {
     /// The most bytes of a number or of a member's name.
     static let tokenLimit = 1000
 
-    /// One element name for each parser.
-    typealias Name = [XMLStreamParser.ElementName]
+    private typealias Name = XMLStreamParser.ElementName
 
-    enum Container {
+    private enum Container {
         case object, array
     }
 
-    enum State {
+    private enum State {
         case value, firstNameOrEnd, name, colon, commaOrEnd, firstValueOrEnd, end
         case string(isName: Bool)
         case escape(isName: Bool)
@@ -32,35 +31,35 @@ final class JSONReader: DocumentReader {
         case literal
     }
 
-    let streams: [XMLStreamParser]
-    var state = State.value
+    private let stream: XMLStreamParser
+    private var state = State.value
     private var containers: [Container] = []
     /// The name of the current element in each open container, by depth.
-    var names: [Name] = []
+    private var names: [Name] = []
     private let item: Name
     /// True for the value of a line of JSON Lines.
     private let isLine: Bool
     /// Element names met so far, by the bytes of the members' names.
-    var known: [[UInt8]: Name] = [:]
+    private var known: [[UInt8]: Name] = [:]
     /// The bytes so far of a name or a literal.
-    var token: [UInt8] = []
+    private var token: [UInt8] = []
     /// The bytes so far of a character of several bytes.
-    var character: [UInt8] = []
-    var highSurrogate: UInt32?
+    private var character: [UInt8] = []
+    private var highSurrogate: UInt32?
     private var line = 1
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - streams: the parsers that receive the document. They must get no other input.
+    ///   - stream: the parser that receives the document. It must get no other input.
     ///   - root: the name of the document's element.
-    init(_ streams: [XMLStreamParser], root: String = rootName) throws {
-        self.streams = streams
+    init(_ stream: XMLStreamParser, root: String = rootName) throws {
+        self.stream = stream
         isLine = root != Self.rootName
-        item = try streams.names(Self.itemName)
-        names = [try streams.names(root)]
+        item = try stream.elementName(Self.itemName)
+        names = [try stream.elementName(root)]
     }
 
-    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parsers.
+    /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = hasBegun ? 0 : try begin(bytes)
@@ -197,20 +196,13 @@ final class JSONReader: DocumentReader {
         endValue()
     }
 
-    func endValue() { state = containers.isEmpty ? .end : .commaOrEnd }
+    private func endValue() { state = containers.isEmpty ? .end : .commaOrEnd }
 
-    private func startElement() throws {
-        let name = name
-        for index in streams.indices { try streams[index].start(name[index], line: line) }
-    }
+    private func startElement() throws { try stream.start(name, line: line) }
 
-    func endElement() throws {
-        for stream in streams { try stream.end(line: line) }
-    }
+    private func endElement() throws { try stream.end(line: line) }
 
-    func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
-        for stream in streams { try stream.text(text, line: line) }
-    }
+    private func emit(_ text: UnsafeBufferPointer<UInt8>) throws { try stream.text(text, line: line) }
 
     // MARK: - Values
 
@@ -252,45 +244,133 @@ final class JSONReader: DocumentReader {
         try endElement()
     }
 
-    func problem(_ message: String) -> DocumentError {
-        DocumentError("line \(line) of the JSON body: \(message)")
-    }
-}
+    // MARK: - Strings: names of members and values (RFC 8259, section 7)
 
-/// Reads JSON Lines, a JSON value on each line, while it arrives: the document is the element `jsonl`, and a line's value
-/// the element `row`, with what ``JSONReader`` makes of the value. Lines without a value are skipped.
-final class JSONLinesReader: DocumentReader {
-    private let values: JSONReader
-    private let root: JSONReader.Name
-    private var hasBegun = false
-
-    /// - Parameter streams: the parsers that receive the document. They must get no other input.
-    init(_ streams: [XMLStreamParser]) throws {
-        root = try streams.names("jsonl")
-        values = try JSONReader(streams, root: "row")
+    /// True if a byte of a string is a whole character without a special meaning.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// - Throws: ``DocumentError`` with the number of a line that is no JSON value; also the errors of the parsers.
-    func read(_ bytes: UnsafeRawBufferPointer) throws {
-        try begin()
-        var rest = bytes
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            try values.read(UnsafeRawBufferPointer(rebasing: rest[..<end]))
-            try values.endLine()
-            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+    private func takeString(_ byte: UInt8, _ isName: Bool) throws {
+        if !character.isEmpty { return try takeContinuation(byte, isName) }
+        switch byte {
+        case UInt8(ascii: "\""):
+            try endSurrogate(isName)
+            if isName {
+                names[names.count - 1] = try memberName()
+                state = .colon
+            } else {
+                try endElement()
+                endValue()
+            }
+        case UInt8(ascii: "\\"):
+            state = .escape(isName: isName)
+        case 0xC2...0xF4:
+            character.append(byte)
+        case 0x80...:
+            throw notUTF8
+        default:
+            try take(Unicode.Scalar(byte), isName)
         }
-        if !rest.isEmpty { try values.read(rest) }
     }
 
-    func finish() throws {
-        try begin()
-        try values.endLine()
-        for stream in values.streams { try stream.end(line: stream.line) }
+    /// Takes a further byte of a character in UTF-8, if it may follow there (The Unicode Standard, table 3-7).
+    private func takeContinuation(_ byte: UInt8, _ isName: Bool) throws {
+        let allowed: ClosedRange<UInt8> =
+            switch (character.count, character[0]) {
+            case (1, 0xE0): 0xA0...0xBF
+            case (1, 0xED): 0x80...0x9F
+            case (1, 0xF0): 0x90...0xBF
+            case (1, 0xF4): 0x80...0x8F
+            default: 0x80...0xBF
+            }
+        guard allowed.contains(byte) else { throw notUTF8 }
+        character.append(byte)
+        let length = character[0] < 0xE0 ? 2 : character[0] < 0xF0 ? 3 : 4
+        guard character.count == length else { return }
+        defer { character.removeAll(keepingCapacity: true) }
+        let isNone = character == [0xEF, 0xBF, 0xBE] || character == [0xEF, 0xBF, 0xBF]
+        try (isNone ? Self.replacement : character).withUnsafeBufferPointer { try takeText($0, isName) }
     }
 
-    private func begin() throws {
-        guard !hasBegun else { return }
-        hasBegun = true
-        for (stream, name) in zip(values.streams, root) { try stream.start(name, line: 1) }
+    private func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
+        try endSurrogate(isName)
+        guard isName else { return try emit(text) }
+        token.append(contentsOf: text)
+        guard token.count <= Self.tokenLimit else {
+            throw problem("a name is longer than \(Self.tokenLimit) bytes")
+        }
+    }
+
+    private func take(_ scalar: Unicode.Scalar?, _ isName: Bool) throws {
+        let isCharacter =
+            switch scalar?.value ?? 0 {
+            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...: true
+            default: false
+            }
+        let bytes = isCharacter ? scalar.map { Array(String(Character($0)).utf8) } : nil
+        try (bytes ?? Self.replacement).withUnsafeBufferPointer { try takeText($0, isName) }
+    }
+
+    private static let replacement = Array("\u{FFFD}".utf8)
+
+    private func takeEscape(_ byte: UInt8, _ isName: Bool) throws {
+        state = .string(isName: isName)
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): try take(Unicode.Scalar(byte), isName)
+        case UInt8(ascii: "b"): try take("\u{08}", isName)
+        case UInt8(ascii: "f"): try take("\u{0C}", isName)
+        case UInt8(ascii: "n"): try take("\n", isName)
+        case UInt8(ascii: "r"): try take("\r", isName)
+        case UInt8(ascii: "t"): try take("\t", isName)
+        case UInt8(ascii: "u"): state = .unicode(isName: isName, digits: 0, value: 0)
+        default: throw problem("a backslash is not followed by an escape")
+        }
+    }
+
+    private func takeUnicode(_ byte: UInt8, _ isName: Bool, _ digits: Int, _ value: UInt32) throws {
+        guard byte < 0x80, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+            throw problem("'\\u' needs four digits")
+        }
+        let value = value << 4 | UInt32(digit)
+        guard digits == 3 else { return state = .unicode(isName: isName, digits: digits + 1, value: value) }
+        state = .string(isName: isName)
+        switch value {
+        case 0xD800...0xDBFF:
+            try endSurrogate(isName)
+            highSurrogate = value
+        case 0xDC00...0xDFFF:
+            guard let high = highSurrogate else { return try take(nil, isName) }
+            highSurrogate = nil
+            try take(Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (value - 0xDC00)), isName)
+        default:
+            try take(Unicode.Scalar(value), isName)
+        }
+    }
+
+    /// Replaces half a surrogate pair whose other half does not follow.
+    private func endSurrogate(_ isName: Bool) throws {
+        guard highSurrogate != nil else { return }
+        highSurrogate = nil
+        try take(nil, isName)
+    }
+
+    // MARK: - Names
+
+    private func memberName() throws -> Name {
+        if let name = known[token] { return name }
+        let name = try stream.elementName(ElementNaming.name(String(decoding: token, as: UTF8.self)), written: token)
+        // Names that are data are many, and each occurs once.
+        if known.count >= 10_000 { known = [:] }
+        known[token] = name
+        return name
+    }
+
+    private var notUTF8: DocumentError {
+        problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)")
+    }
+
+    private func problem(_ message: String) -> DocumentError {
+        DocumentError("line \(line) of the JSON body: \(message)")
     }
 }

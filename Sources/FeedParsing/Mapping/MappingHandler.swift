@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 package import FeedStaging
 package import XMLStream
 
@@ -10,6 +11,8 @@ package final class MappingHandler: XMLStreamHandler {
     /// The most bytes of memory for records that wait for a later value in the document, and for values kept for
     /// records.
     static let waitingLimit = 64 << 20
+    /// The most bytes of all whole elements that are gathered at the same time, nested ones counted together.
+    static let wholeLimit = 16 << 20
     /// The most distinct paths of elements in one document.
     static let pathLimit = 50_000
 
@@ -43,6 +46,7 @@ package final class MappingHandler: XMLStreamHandler {
     let pathTree: PathTreeBuilder
     let context: WorkerContext
     private let expectedRoot: String?
+    private let allowsEmpty: Bool
     /// True if unused parts of the document are counted.
     let notesUnused: Bool
     /// Sees some elements beside the mapping; nil if nothing else does.
@@ -61,13 +65,8 @@ package final class MappingHandler: XMLStreamHandler {
     /// The number of levels that exist.
     @exclusivity(unchecked) var hasLevels = 0
     @exclusivity(unchecked) var levels: [Level?] = [nil]
-    @exclusivity(unchecked) var collectors: [ElementCollector] = []
-    @exclusivity(unchecked) var texts = TextCollection()
-    /// The bytes that the collectors hold.
-    var collectedBytes = 0
-    /// The bytes of each open element's own text that the collectors already have, by depth.
-    var collected: [Int] = []
-    private var isWatching: Bool { isCollecting || notesUnused }
+    @exclusivity(unchecked) private var whole = WholeElements<PathNode.Capture>()
+    private var isWatching: Bool { !whole.isEmpty || notesUnused }
     private let memory = RecordMemory()
     var waitingBytes = 0
     /// True for CSV whose columns are known.
@@ -77,9 +76,10 @@ package final class MappingHandler: XMLStreamHandler {
     var notedAttributes = 0
 
     package init(
-        _ layouts: [RecordLayout], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
-        countsUnused: Bool = false, watch: ElementWatch? = nil
+        _ layouts: [RecordLayout], context: WorkerContext, root expectedRoot: String?, allowsEmpty: Bool = false,
+        notesUnused: Bool = false, countsUnused: Bool = false, watch: ElementWatch? = nil
     ) {
+        self.allowsEmpty = allowsEmpty
         self.watch = watch
         self.countsUnused = countsUnused
         self.layouts = layouts
@@ -100,6 +100,8 @@ package final class MappingHandler: XMLStreamHandler {
 
     // MARK: - Elements
 
+    package override func didReadHeader(_ columns: [String]) throws { try check(columns: columns) }
+
     package override func didStartElement(in stream: XMLStreamParser) throws {
         let index = stream.nameIndex
         let reference = try current._withUnsafeGuaranteedRef { parent in
@@ -114,14 +116,17 @@ package final class MappingHandler: XMLStreamHandler {
     }
 
     private func watchStart(of node: PathNode, _ stream: XMLStreamParser) throws {
-        if isCollecting { try collectStart(stream, depth: node.depth) }
+        if !whole.isEmpty {
+            whole.start(in: stream)
+            try checkWhole()
+        }
         if notesUnused { noteAttributes(of: node, stream) }
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
         let reference = current
         try reference._withUnsafeGuaranteedRef { node in
-            if isCollecting { try collectEnd(stream, depth: node.depth) }
+            if !whole.isEmpty { try endWhole(stream) }
             // Only the root node has no parent, and no element ends there.
             current = node.parentReference ?? current
             if let leaf = node.leaf, let innermost, hasLevels == 0,
@@ -180,7 +185,7 @@ package final class MappingHandler: XMLStreamHandler {
             case .attributesByName:
                 deliverAttributes(stream, capture)
             case .deepText, .markup:
-                try beginCollecting(capture, stream, depth: depth)
+                try beginWhole(capture, stream)
             case .text:
                 break
             }
@@ -193,7 +198,7 @@ package final class MappingHandler: XMLStreamHandler {
         for capture in node.atEnd where isMet(capture.conditions, stream) {
             try deliver(trimmed(stream.textBytes), capture)
         }
-        if isCollecting { try endCollecting(stream, depth: depth) }
+        try whole.deliver(in: stream) { try deliver($0, $1) }
         var ended: [(instance: RecordInstance, missing: [Int])] = []
         while let instance = instances.last, instance.depth == depth {
             instances.removeLast()
@@ -215,7 +220,7 @@ package final class MappingHandler: XMLStreamHandler {
     }
 
     /// Ends the document, and stages the records that still wait for a value.
-    func didEndDocument(allowsEmpty: Bool) throws {
+    package override func didEndDocument() throws {
         if let level = levels[0] {
             levels[0] = nil
             hasLevels -= 1
@@ -246,6 +251,27 @@ package final class MappingHandler: XMLStreamHandler {
     func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
         if capture.isInherited { return try keep(bytes, capture) }
         record(for: capture)?.take(bytes, capture.slot)
+    }
+
+    private func beginWhole(_ capture: PathNode.Capture, _ stream: XMLStreamParser) throws {
+        // What no record takes is not gathered.
+        guard capture.isInherited || record(for: capture)?.mayTake(capture.slot) ?? false else { return }
+        let isMarkup = if case .markup = capture.what { true } else { false }
+        whole.begin(capture, isMarkup: isMarkup, in: stream)
+        try checkWhole()
+    }
+
+    private func endWhole(_ stream: XMLStreamParser) throws {
+        whole.end(in: stream)
+        try checkWhole()
+    }
+
+    private func checkWhole() throws {
+        guard whole.count <= Self.wholeLimit else {
+            throw MappingError(
+                "more than \(ByteSize.text(Self.wholeLimit)) of elements that columns take whole (type = \"xml\", "
+                    + "string(…)) are open at the same time; map smaller elements")
+        }
     }
 
     /// Returns the open record that takes the value of a capture.
@@ -324,5 +350,17 @@ package struct ElementWatch {
     package init(_ handler: XMLStreamHandler, wants: @escaping (XMLStreamParser) -> Bool) {
         self.handler = handler
         self.wants = wants
+    }
+}
+
+/// The error for a record that its mapping does not allow.
+package struct MappingError: Error, CustomStringConvertible {
+    package var description: String
+
+    init(_ message: String) { description = message }
+
+    init(table: String, column: String, element: String, line: Int, found: String?, expected: String) {
+        let value = found.map { "\"\($0.count > 100 ? $0.prefix(100) + "…" : $0)\" is not \(expected)" } ?? expected
+        description = "line \(line), <\(element)>: column '\(column)' of table '\(table)': \(value)"
     }
 }

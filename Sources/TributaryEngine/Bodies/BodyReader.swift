@@ -12,7 +12,9 @@ import XMLStream
 /// Passes a response's body from the network to the reader of its format: decompressed, limited and counted.
 final class BodyReader {
     private let decoder: BodyDecoder
-    private let parser: any BodyParser
+    // Kept here because the stream does not retain it.
+    private let handler: XMLStreamHandler
+    private let stream: XMLStreamParser
     private let response: FeedResponse
     private let format: BodyFormat?
     private var csv: CSVDialect
@@ -34,18 +36,20 @@ final class BodyReader {
     package var count: Int { decoder.count }
 
     /// - Parameters:
+    ///   - handlers: receive the document, one after another for each of its elements.
     ///   - format: the declared format; nil to derive it from the response.
     ///   - guesses: true to recognise CSV, its delimiter and JSON Lines by the first lines, too.
     ///   - repair: the enabled repairs of XML.
     ///   - digests: true to compute the body's digest.
     ///   - keeper: receives the body, too; nil if bodies are not kept.
     init(
-        _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
+        _ response: FeedResponse, _ handlers: [XMLStreamHandler], limit: Int, format: BodyFormat? = nil,
         csv: CSVDialect = CSVDialect(), guesses: Bool = false, repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
         keeper: BodyKeeper? = nil
     ) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
-        self.parser = parser
+        handler = XMLHandlerList.joining(handlers)
+        stream = XMLStreamParser(response, handler: handler)
         self.keeper = keeper
         self.response = response
         self.format = format
@@ -65,7 +69,7 @@ final class BodyReader {
         try decoder.finish { try parse($0) }
         try begin(isWhole: true)
         try document?.finish()
-        try parser.finish()
+        try stream.finish()
     }
 
     /// The counts of repairs so far.
@@ -100,7 +104,7 @@ final class BodyReader {
             if let guess { csv.delimiter = guess.delimiter }
         }
         document = try DocumentFormat.reader(
-            for: start, isWhole: isWhole, of: response, declared: guess?.format ?? format, csv: csv, parser: parser,
+            for: start, isWhole: isWhole, of: response, declared: guess?.format ?? format, csv: csv, stream: stream,
             repair: repair)
         guard let document else { return }
         try start.withUnsafeBytes { try document.read($0) }

@@ -144,12 +144,11 @@ package actor Inference {
         guard let url = URL(string: Self.url(location)) else {
             throw FetchError(.address, "'\(location)' is no address")
         }
-        return try await SchemaLoader.load(url) { url, provenance, makeParser in
+        return try await SchemaLoader.load(url) { url, provenance, document in
             var request = Self.request(url.absoluteString, limit: left)
             request.provenance = provenance
             let exchange = try await fetch(request)
-            let reader = try BodyReader(
-                exchange.response, parser: makeParser(exchange.response), limit: left, format: .xml)
+            let reader = try BodyReader(exchange.response, [document], limit: left, format: .xml)
             try await exchange.forEachPiece { try reader.read($0) }
             try reader.finish()
             left -= reader.count
@@ -198,10 +197,8 @@ package actor Inference {
         // A file can be read again.
         let isFile = exchange.origin.isFile
         let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
-        let handlers = [profile, subscriptions, nextPage].map { StreamBodyParser($0, response) as any BodyParser }
-        let all = handlers.dropFirst().reduce(handlers[0]) { TeeBodyParser($0, $1) }
         do {
-            try await read(exchange, request, all, spool)
+            try await read(exchange, request, [profile, subscriptions, nextPage], spool)
         } catch let error as FetchError where error.isTooLarge {
             throw FetchError(
                 .tooLarge,
@@ -223,7 +220,7 @@ package actor Inference {
             }
         }
         let draft = try MappingDraft(profile: profile, schema: schema)
-        try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
+        try await readAgain(request, response, spool, draft.counter())
         return MappingProposal(
             draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
             writtenTables: surroundings.writtenTables, options: options(response), nextPage: nextPage.hint)
@@ -231,12 +228,12 @@ package actor Inference {
 
     /// Reads the document again: from the spool, or by fetching it again.
     private func readAgain(
-        _ request: RequestDeclaration, _ response: FeedResponse, _ spool: BodySpool?, _ parser: any BodyParser
+        _ request: RequestDeclaration, _ response: FeedResponse, _ spool: BodySpool?, _ counter: RecordCounter
     ) async throws {
         guard let spool else {
-            return try await read(try await fetch(request), request, parser, nil)
+            return try await read(try await fetch(request), request, [counter], nil)
         }
-        let reader = try makeReader(response, parser, request)
+        let reader = try makeReader(response, [counter], request)
         try spool.forEachPiece { try reader.read($0) }
         try reader.finish()
     }
@@ -292,9 +289,9 @@ package actor Inference {
     }
 
     private func read(
-        _ exchange: Exchange, _ request: RequestDeclaration, _ parser: any BodyParser, _ spool: BodySpool?
+        _ exchange: Exchange, _ request: RequestDeclaration, _ handlers: [XMLStreamHandler], _ spool: BodySpool?
     ) async throws {
-        let reader = try makeReader(exchange.response, parser, request)
+        let reader = try makeReader(exchange.response, handlers, request)
         try await exchange.forEachPiece { piece in
             try reader.read(piece)
             try spool?.append(piece)
@@ -307,8 +304,8 @@ package actor Inference {
     }
 
     private func makeReader(
-        _ response: FeedResponse, _ parser: any BodyParser, _ request: RequestDeclaration
+        _ response: FeedResponse, _ handlers: [XMLStreamHandler], _ request: RequestDeclaration
     ) throws -> BodyReader {
-        try BodyReader(response, parser: parser, limit: request.maxBody, format: format, csv: csv, guesses: true)
+        try BodyReader(response, handlers, limit: request.maxBody, format: format, csv: csv, guesses: true)
     }
 }

@@ -10,9 +10,9 @@ import Foundation
 /// Addresses are relative to the document that names them. A document of a server may name public addresses and that
 /// server, but no file. An import that cannot be read is noted; any other such document is an error.
 struct SchemaLoader {
-    /// Fetches one document, and passes it to a parser.
+    /// Fetches one document, and passes it to its handler.
     typealias Reading =
-        (_ url: URL, AddressProvenance?, _ makeParser: (FeedResponse) -> any BodyParser) async throws -> Exchange
+        (_ url: URL, AddressProvenance?, _ handler: SchemaDocument) async throws -> Exchange
 
     /// The most documents of one schema, and the most bytes of all.
     static let mostDocuments = 1_000
@@ -49,7 +49,7 @@ struct SchemaLoader {
             let document = SchemaDocument(adopter: current.place.adopter)
             let exchange: Exchange
             do {
-                exchange = try await read(current.place.url, current.provenance) { StreamBodyParser(document, $0) }
+                exchange = try await read(current.place.url, current.provenance, document)
             } catch let error as CancellationError {
                 throw error
             } catch {

@@ -133,7 +133,7 @@ extension RunState {
 
     func fingerprint(_ request: RequestDeclaration) throws -> String {
         request.validity(
-            parserVersion: try BodyParserFactory(request: request, environment: environment).version(),
+            parserVersion: try HandlerFactory(request: request, environment: environment).version(),
             encryptionKey: environment.configuration.encryptionKey)
     }
 

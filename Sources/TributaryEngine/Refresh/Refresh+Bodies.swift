@@ -117,9 +117,8 @@ extension Refresh {
     }
 
     private func fault(in exchange: Exchange) async throws -> SOAPFault? {
-        let parser = StreamBodyParser(XMLStreamHandler(), exchange.response)
         do {
-            let reader = try BodyReader(exchange.response, parser: parser, limit: 1 << 20)
+            let reader = try BodyReader(exchange.response, [], limit: 1 << 20)
             try await exchange.forEachPiece { try reader.read($0) }
             try reader.finish()
         } catch let error as SOAPFault {
@@ -163,7 +162,7 @@ extension Refresh {
             }
             spool = body
         }
-        var factory = BodyParserFactory(request: request, environment: environment)
+        var factory = HandlerFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         factory.expressions = expressions
         let nextPage = isFirst && looksForPages(request) ? NextPageWatch() : nil
@@ -177,19 +176,17 @@ extension Refresh {
         response.isOnlyRequest = run.source.requests.count == 1
         let keeper = keepers[index]
         try keeper?.begin(keptBody(exchange, of: request, index))
-        var parser = try factory.makeParser(response, context: context, index: index)
+        var handlers = try factory.makeHandlers(response, context: context, index: index)
         context.textLimit = request.maxBody
-        let mapped = parser as? MappingBodyParser
+        let mapping = handlers.first as? MappingHandler
         let captures = CaptureHandler(request.capturedPaths)
-        if !request.capturedPaths.isEmpty {
-            parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
-        }
+        if !request.capturedPaths.isEmpty { handlers.append(captures) }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // The file of a kept body may be larger than the body.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
-            exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
-            repair: request.repair, digests: digests, keeper: keeper)
+            response, handlers, limit: limit, format: request.format, csv: request.csv, repair: request.repair,
+            digests: digests, keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -205,7 +202,7 @@ extension Refresh {
         try reader.finish()
         try keeper?.end()
         run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-        if let mapped { note(mapped.handler, of: request, index) }
+        if let mapping { note(mapping, of: request, index) }
         if isFirst, notesUnused || request.content != .captures {
             try noteFurtherPage(in: response, of: request, index, nextPage, captures.values[request.captures.count])
         }
@@ -221,8 +218,8 @@ extension Refresh {
             nextPage: captures.values[request.captures.count])
     }
 
-    /// Returns true if a first page is searched for the place of another one. The document of a parser class would have to
-    /// be parsed twice, and one that only gives captures is no list.
+    /// Returns true if a first page is searched for the place of another one. That of a parser class is searched only
+    /// where it is expected to name one, and a document that only gives captures is no list.
     private func looksForPages(_ request: RequestDeclaration) -> Bool {
         // A counter and the Link header lead to the next page without the body.
         if let paging = request.paging, FurtherPage.path(of: paging) == nil { return false }
@@ -270,8 +267,8 @@ extension Refresh {
         _ = try body.finish()
         do {
             let reader = try BodyReader(
-                exchange.response, parser: StreamBodyParser(XMLStreamHandler(), exchange.response),
-                limit: request.maxBody, format: request.format, csv: request.csv, repair: request.repair)
+                exchange.response, [], limit: request.maxBody, format: request.format, csv: request.csv,
+                repair: request.repair)
             try body.forEachPiece { try reader.read($0) }
             try reader.finish()
         } catch let error where error is XMLStreamError || error is DocumentError {

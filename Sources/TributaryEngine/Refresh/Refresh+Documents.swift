@@ -77,10 +77,10 @@ extension Refresh {
 
     /// Prepares the store for a request's documents. A request without any is staged as an empty one.
     private func begin(_ request: RequestDeclaration, _ response: FeedResponse, _ index: Int) throws -> ParsedBody {
-        let factory = BodyParserFactory(request: request, environment: environment)
+        let factory = HandlerFactory(request: request, environment: environment)
         let context = try workerContext()
         try factory.prepareStore(run.additions)
-        _ = try factory.makeParser(response, context: context, index: index)
+        _ = try factory.makeHandlers(response, context: context, index: index)
         return ParsedBody(tables: Set(environment.registry.tables(of: request.content)))
     }
 
@@ -109,22 +109,22 @@ extension Refresh {
         response.source = run.source.name
         response.request = request.key
         response.isOnlyRequest = run.source.requests.count == 1
-        var factory = BodyParserFactory(request: request, environment: environment)
+        var factory = HandlerFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         factory.expressions = expressions
         let context = try workerContext()
         var bytes = 0
         do {
-            let parser = try factory.makeParser(response, context: context, index: index)
+            let handlers = try factory.makeHandlers(response, context: context, index: index)
             context.textLimit = request.maxBody
             let reader = try BodyReader(
-                response, parser: parser, limit: request.maxBody, format: request.format, csv: request.csv,
+                response, handlers, limit: request.maxBody, format: request.format, csv: request.csv,
                 repair: request.repair)
             try read(reader)
             try reader.finish()
             bytes = reader.count
             run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-            if let mapped = parser as? MappingBodyParser { note(mapped.handler, of: request, index) }
+            if let mapping = handlers.first as? MappingHandler { note(mapping, of: request, index) }
         } catch {
             throw RunError.inDocument(name, of: request, error)
         }

@@ -179,7 +179,7 @@ struct RequestResolver {
                 .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
         try environment.store.renewTableInfos(of: [table])
-        try BodyParserFactory(request: request, environment: environment).prepareStore(additions)
+        try HandlerFactory(request: request, environment: environment).prepareStore(additions)
         return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
     }
 }

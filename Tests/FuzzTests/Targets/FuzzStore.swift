@@ -35,7 +35,7 @@ final class FuzzStore {
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
             for request in source.requests {
-                try BodyParserFactory(request: request, environment: environment).prepareStore(AdditionLog())
+                try HandlerFactory(request: request, environment: environment).prepareStore(AdditionLog())
             }
         }
     }
@@ -54,13 +54,13 @@ final class FuzzStore {
         _ body: [UInt8], of request: RequestDeclaration, at index: Int = 0, in context: WorkerContext,
         pieceSize: Int?, response: FeedResponse = FuzzStore.response()
     ) throws -> Int {
-        let factory = BodyParserFactory(request: request, environment: environment)
+        let factory = HandlerFactory(request: request, environment: environment)
         var response = response
         response.maxBody = request.maxBody
-        let parser = try factory.makeParser(response, context: context, index: index)
+        let handlers = try factory.makeHandlers(response, context: context, index: index)
         context.textLimit = request.maxBody
-        let reader = try BodyReader(response, parser: parser, limit: request.maxBody)
-        defer { withExtendedLifetime(parser) {} }
+        let reader = try BodyReader(response, handlers, limit: request.maxBody)
+        defer { withExtendedLifetime(handlers) {} }
         try forEachPiece(of: body, size: pieceSize) { try reader.read($0) }
         try reader.finish()
         // What no longer fits into memory has gone to a scratch database.

@@ -15,8 +15,7 @@ final class InferenceTarget: FuzzTarget {
         _ = try refusal {
             let response = FuzzStore.response()
             proposal = try MappingProposal(url: "http://feeds.test/feed", takenTables: ["feed"]) { handler in
-                let reader = try BodyReader(
-                    response, parser: StreamBodyParser(handler, response), limit: FuzzStore.bodyLimit)
+                let reader = try BodyReader(response, [handler], limit: FuzzStore.bodyLimit)
                 try forEachPiece(of: input, size: nil) { try reader.read($0) }
                 try reader.finish()
             }

@@ -27,8 +27,7 @@ final class JSONTarget: FuzzTarget {
         let handler = CountingHandler()
         let error = try refusal {
             let response = FuzzStore.response([("Content-Type", "application/json")])
-            let reader = try BodyReader(
-                response, parser: StreamBodyParser(handler, response), limit: FuzzStore.bodyLimit)
+            let reader = try BodyReader(response, [handler], limit: FuzzStore.bodyLimit)
             try forEachPiece(of: input, size: pieceSize) { try reader.read($0) }
             try reader.finish()
         }

@@ -2,39 +2,28 @@ import FeedModel
 import FeedStaging
 import XMLStream
 
-/// Parses one response's body with a registered class.
-final class XMLBodyParser: XMLStreamHandler, BodyParser {
+/// Passes the elements of one document to a registered class.
+final class ClassHandler: XMLStreamHandler {
     private let parser: FeedParser
-    private let response: FeedResponse
-    private lazy var stream = XMLStreamParser(response, handler: self)
     /// Takes the content of an element that the parser wants as markup. The parser does not receive the elements in it.
     private var collector: ContentCollector?
 
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
         parser = type.init()
-        self.response = response
         super.init()
         parser.session = FeedParser.Session(context: context, response: response)
         parser.prefixes = NamespacePrefixes(type.namespaces)
-        parser.streamReference = Unmanaged.passUnretained(stream)
-    }
-
-    var streams: [XMLStreamParser] { [stream] }
-
-    func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
-
-    func finish() throws {
-        try stream.finish()
-        try parser.didEndDocument()
     }
 
     override func didStartElement(in stream: XMLStreamParser) throws {
         if collector != nil { return try locating(stream) { try collector?.start(stream) } }
+        // It is the same each time. To write it costs less than to look.
+        parser.streamReference = .passUnretained(stream)
         try locating(stream) { try parser.didStartElement() }
         if let rules = parser.markupRules {
             parser.markupRules = nil
             collector = ContentCollector(rules, depth: stream.depth)
-            stream.keepsIndentation = true
+            stream.contentTakers += 1
         }
     }
 
@@ -44,11 +33,13 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
         try locating(stream) {
             parser.markup = try collector?.content(stream)
             collector = nil
-            stream.keepsIndentation = false
+            stream.contentTakers -= 1
             try parser.didEndElement()
             parser.markup = nil
         }
     }
+
+    override func didEndDocument() throws { try parser.didEndDocument() }
 
     @inline(__always)
     private func locating(_ stream: XMLStreamParser, _ callback: () throws -> Void) throws {

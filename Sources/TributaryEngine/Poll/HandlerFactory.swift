@@ -7,8 +7,8 @@ import FeedStaging
 import FeedStores
 import XMLStream
 
-/// Creates the parser of a response's body: of a registered class, of a mapping, or of the mirrored schema.
-struct BodyParserFactory {
+/// Creates the handlers of a response's document: of a registered class, of a mapping, or of the mirrored schema.
+struct HandlerFactory {
     package var request: RequestDeclaration
     let environment: RunEnvironment
     /// True to note unmapped parts of documents.
@@ -33,7 +33,10 @@ struct BodyParserFactory {
             noting: additions.note)
     }
 
-    package func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
+    /// Returns the handlers of a document. That of a mapping comes first.
+    package func makeHandlers(
+        _ response: FeedResponse, context: WorkerContext, index: Int
+    ) throws -> [XMLStreamHandler] {
         switch request.content {
         case .parser(let name):
             let parser = try parser(name)
@@ -42,21 +45,19 @@ struct BodyParserFactory {
                 rule: MergeRule(
                     sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) },
                     windowMayLack: true, keys: parser.keys, insertOnly: parser.insertOnly))
-            let body = parser.makeBodyParser(response, context: context)
-            guard let nextPage else { return body }
-            return TeeBodyParser(body, StreamBodyParser(nextPage, response))
+            return [parser.makeHandler(response, context: context)] + others
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context,
                 encryptionKey: environment.configuration.encryptionKey, expressions: expressions)
             let handler = MappingHandler(
-                try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused,
-                watch: pageWatch)
-            return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
+                try compiler.layouts(), context: context, root: mapping.root, allowsEmpty: request.allowsEmpty,
+                notesUnused: notesUnused, watch: pageWatch)
+            return [handler]
         case .captures:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
-            return StreamBodyParser(nextPage ?? XMLStreamHandler(), response)
+            return others
         case .mirrored:
             context.beginRequest(
                 index,
@@ -64,11 +65,14 @@ struct BodyParserFactory {
                     sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) }))
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
-                try compiler.layouts(), context: context, root: nil, notesUnused: notesUnused,
-                countsUnused: true, watch: pageWatch)
-            return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
+                try compiler.layouts(), context: context, root: nil, allowsEmpty: request.allowsEmpty,
+                notesUnused: notesUnused, countsUnused: true, watch: pageWatch)
+            return [handler]
         }
     }
+
+    /// The search for a further page as a handler of its own. A mapping passes on only the elements that it wants.
+    private var others: [XMLStreamHandler] { nextPage.map { [$0] } ?? [] }
 
     private var pageWatch: ElementWatch? { nextPage.map { ElementWatch($0, wants: NextPageWatch.wants) } }
 

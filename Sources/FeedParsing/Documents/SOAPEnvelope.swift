@@ -1,6 +1,6 @@
 import FeedDeclarations
-import FeedModel
-import XMLStream
+package import FeedModel
+package import XMLStream
 
 /// Removes the envelope from a SOAP message: the content of its Body is the document. A Fault is thrown as an error.
 ///
@@ -74,7 +74,7 @@ package struct SOAPFault: Error, CustomStringConvertible {
 
 extension XMLStreamParser {
     /// Creates a parser for a response's body, with its charset, and its SOAP envelope where one is expected.
-    convenience init(_ response: FeedResponse, handler: XMLStreamHandler) {
+    package convenience init(_ response: FeedResponse, handler: XMLStreamHandler) {
         var limits = XMLLimits()
         limits.defaultLength = response.maxBody
         self.init(charset: response.charset, limits: limits, handler: handler)
