@@ -27,9 +27,9 @@ struct HookReader {
     func read() -> HookDeclaration? {
         let events = self.events()
         let patterns = self.patterns()
-        let after = table[keys.after] ?? keys.after.standard
-        let rows = table[keys.rows] ?? keys.rows.standard
-        let timeout = table[keys.timeout] ?? keys.timeout.standard
+        let after = table.value(of: keys.after)
+        let rows = table.value(of: keys.rows)
+        let timeout = table.value(of: keys.timeout)
         if timeout > Self.longestTimeout || timeout == .zero {
             table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
         }

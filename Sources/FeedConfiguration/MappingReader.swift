@@ -26,7 +26,7 @@ struct MappingReader {
     func read() -> RequestMapping? {
         let keys = RequestKeys.all
         let root = request[keys.root]
-        let expands = request[keys.expand] ?? keys.expand.standard
+        let expands = request.value(of: keys.expand)
         guard let readers = request.tables(keys.tables) else {
             for key in request.present(RequestKeys.all.namespaces, RequestKeys.all.root, RequestKeys.all.expand)
             where !request.has(RequestKeys.all.tables) {
@@ -76,10 +76,10 @@ struct MappingReader {
         let within = reader[keys.within]
         let filter = reader[keys.filter]
         let deletedWhen = reader[keys.deletedWhen]
-        let duplicates = reader[keys.duplicates] ?? keys.duplicates.standard
-        let minRows = reader[keys.minRows] ?? keys.minRows.standard
+        let duplicates = reader.value(of: keys.duplicates)
+        let minRows = reader.value(of: keys.minRows)
         let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
-        let (deleted, expiry) = (reader.deletionMark(keys.deleted), reader.expiry(keys.expire))
+        let (deleted, expiry) = (reader[keys.deleted], reader[keys.expire])
         let columns = reader.table(keys.columns).map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
@@ -189,18 +189,18 @@ struct MappingReader {
         column.separators = separators(reader, column.type)
         column.timeZone = timeZone(reader, column.type)
         column.fallback = reader[keys.fallback]
-        column.isRequired = reader[keys.required] ?? keys.required.standard
-        column.repetition = reader[keys.repetition] ?? keys.repetition.standard
+        column.isRequired = reader.value(of: keys.required)
+        column.repetition = reader.value(of: keys.repetition)
         if let separator = reader[keys.separator] {
             column.separator = separator
             if column.repetition != .join { reader.report("separator", "requires repeat = \"join\"") }
         }
         column.values = (reader[keys.values] ?? []).map { .init(text: $0.name, value: $0.value) }
-        column.overwrites = reader[keys.overwrite] ?? keys.overwrite.standard
-        column.isEncrypted = reader[keys.encrypted] ?? keys.encrypted.standard
-        column.isStored = reader[keys.stored] ?? keys.stored.standard
+        column.overwrites = reader.value(of: keys.overwrite)
+        column.isEncrypted = reader.value(of: keys.encrypted)
+        column.isStored = reader.value(of: keys.stored)
         readExport(reader, &column)
-        column.onError = reader[keys.onError] ?? keys.onError.standard
+        column.onError = reader.value(of: keys.onError)
         column.reference = reference(reader)
         checkOptions(column, reader)
         reader.finish()
@@ -227,16 +227,10 @@ struct MappingReader {
     }
 
     func timeZone(_ reader: DeclarationReader, _ type: ValueType?) -> TimeZoneRules? {
-        guard let name = reader[ColumnKeys.all.timeZone] else { return nil }
-        if let type, type != .datetime {
+        if reader.has(ColumnKeys.all.timeZone), let type, type != .datetime {
             reader.report("time_zone", "requires type = \"datetime\"")
         }
-        do {
-            return try reader.timeZones.zone(name).rules
-        } catch {
-            reader.report("time_zone", error.message)
-            return nil
-        }
+        return reader[ColumnKeys.all.timeZone]?.rules
     }
 
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
@@ -291,7 +285,7 @@ struct MappingReader {
             set.keys.compactMap { name -> ColumnMapping.SetColumn? in
                 guard let column = set.table(name, of: SetColumnKeys.self, orTextFor: "path") else { return nil }
                 let written = column[SetColumnKeys.all.path]
-                let type = column[SetColumnKeys.all.type] ?? SetColumnKeys.all.type.standard
+                let type = column.value(of: SetColumnKeys.all.type)
                 column.finish()
                 guard let written else {
                     column.reportLacking(SetColumnKeys.all.path, message: "the column has no 'path'")

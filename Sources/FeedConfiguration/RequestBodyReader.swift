@@ -3,13 +3,12 @@ import TOML
 
 /// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
-    let table: DeclarationReader
+    let body: DeclarationReader
 
     private static let xmlType = "application/xml; charset=utf-8"
     private static let jsonType = "application/json"
 
     func read() -> RequestBody? {
-        guard let body = table.table(RequestKeys.all.body) else { return nil }
         defer { body.finish() }
         let keys = BodyKeys.all
         let file = body[keys.file]

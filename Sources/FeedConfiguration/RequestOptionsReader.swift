@@ -20,14 +20,14 @@ struct RequestOptionsReader {
         guard let page = table.table(keys.page) else { return nil }
         let keys = PageKeys.all
         let next = page[keys.next]
-        let link = page[keys.link] ?? keys.link.standard
+        let link = page.value(of: keys.link)
         let token = page[keys.token]
         let parameter = page[keys.parameter]
         let kept = page[keys.keep]
         let counter = page[keys.counter]
-        let start = page[keys.start] ?? keys.start.standard
-        let step = page[keys.step] ?? keys.step.standard
-        let most = page[keys.maxPages] ?? keys.maxPages.standard
+        let start = page.value(of: keys.start)
+        let step = page.value(of: keys.step)
+        let most = page.value(of: keys.maxPages)
         page.finish()
         guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else {
             page.problems.report(
@@ -63,8 +63,8 @@ struct RequestOptionsReader {
 
     func forEach() -> ForEachDeclaration? {
         let rows = table.table(keys.forEach)
-        let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
-        let most = table[keys.maxRequests] ?? keys.maxRequests.standard
+        let concurrency = table.value(of: keys.concurrency)
+        let most = table.value(of: keys.maxRequests)
         guard let rows else {
             for key in table.present(RequestKeys.all.concurrency, RequestKeys.all.maxRequests)
             where !table.has(RequestKeys.all.forEach) {
@@ -75,7 +75,7 @@ struct RequestOptionsReader {
         let own = ForEachKeys.all
         let query = rows[own.rows]
         let skips = rows[own.onError] == .skip
-        let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
+        let mostSkipped = rows.value(of: own.maxSkipped)
         rows.finish()
         if rows.has(ForEachKeys.all.maxSkipped), !skips {
             rows.report("max_skipped", "requires on_error = \"skip\"")
@@ -93,7 +93,7 @@ struct RequestOptionsReader {
         return (table.tables(RequestKeys.all.expect) ?? []).compactMap { reader in
             let sql = reader[keys.sql]
             let message = reader[keys.message]
-            let failure = reader[keys.onFailure] ?? keys.onFailure.standard
+            let failure = reader.value(of: keys.onFailure)
             if !reader.has(keys.sql) { reader.reportLacking(keys.sql, message: "the expectation has no 'sql'") }
             for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
                 reader.report(key, "is empty")
@@ -201,7 +201,7 @@ struct RequestOptionsReader {
             if names.isEmpty { reader.report("header", "names no column") }
         case nil: break
         }
-        dialect.skip = reader[keys.skip] ?? keys.skip.standard
+        dialect.skip = reader.value(of: keys.skip)
         if let encoding = reader[keys.encoding] {
             dialect.encoding = encoding
             if !TextDecoder.knows(encoding) {

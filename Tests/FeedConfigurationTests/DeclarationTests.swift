@@ -57,6 +57,13 @@ import Testing
             "[sources.s]\nfresh_within = \"0s\"\n" + request, "sources.s.fresh_within: must be above 0")
     }
 
+    /// The spelling of a name does not make another header of it, neither here nor in the tables around.
+    @Test func aHeaderIsGivenOnce() throws {
+        Self.expectMistake(
+            "[sources.s]\n" + EngineFixture.request("/a", "headers = { Accept = \"a\", accept = \"b\" }"),
+            "sources.s.requests[1].headers: 'accept' is given twice")
+    }
+
     @Test(arguments: ["discard", "null", "skip"])
     func aRequiredColumnHoldsNoNull(onError: String) throws {
         func text(_ column: String) -> String {

@@ -42,21 +42,23 @@ package struct KeyTable: Sendable {
     /// The table's header: `[[sources.NAME.requests]]`.
     package let header: String
     package let meaning: String
-    package let entries: [KeyEntry]
+    let keys: [any DeclaredKey]
     let names: Set<String>
 
-    init(_ header: String, _ meaning: String, _ entries: [KeyEntry]) {
+    init(_ header: String, _ meaning: String, _ keys: [any DeclaredKey]) {
         self.header = header
         self.meaning = meaning
-        self.entries = entries
-        names = Set(entries.map(\.name))
+        self.keys = keys
+        names = Set(keys.map(\.entry.name))
     }
 
     /// Creates the table of the keys that a group declares as its properties.
-    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inherited: [KeyEntry] = []) {
-        let entries = Mirror(reflecting: group).children.compactMap { ($0.value as? any DeclaredKey)?.entry }
-        self.init(header, meaning, entries + inherited)
+    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inherited: [any DeclaredKey] = []) {
+        let keys = Mirror(reflecting: group).children.compactMap { $0.value as? any DeclaredKey }
+        self.init(header, meaning, keys + inherited)
     }
+
+    package var entries: [KeyEntry] { keys.map(\.entry) }
 
     /// The header without its brackets.
     package var path: String { header.filter { $0 != "[" && $0 != "]" } }
@@ -93,7 +95,7 @@ package struct KeyTable: Sendable {
     }
 
     /// The keys that the tables around may give, too.
-    var inheritable: [KeyEntry] { entries.filter { $0.inheritance != .never } }
+    var inheritable: [any DeclaredKey] { keys.filter { $0.entry.inheritance != .never } }
 }
 
 /// Keys that stand together in a table.

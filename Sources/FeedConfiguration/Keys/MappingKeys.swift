@@ -24,12 +24,12 @@ struct TableKeys: KeyGroup {
         "With `sync = \"mirror\"`: the column of a moving window; rows with a value below the smallest one in the feed are kept."
     )
     let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
-    let deleted = Key.string(
+    let deleted = Key.newColumn(
         "deleted", default: .described("the request's"),
         "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
-    let expire = TableKey.table(
-        "expire", ExpiryKeys.self, default: .described("the request's"),
+    let expire = Key.expiry(
+        "expire", default: .described("the request's"),
         "Deletes rows whose date is too old: `column` and `after`, as in a request's `expire.column`.")
     let deletedWhen = Key.string(
         "deleted_when",
@@ -82,7 +82,7 @@ struct ColumnKeys: KeyGroup {
     let decimalSeparator = Key.string(
         "decimal_separator", default: .value("."), "The decimal separator of numbers, for values such as `1.234,50`.")
     let groupSeparator = Key.string("group_separator", "The separator between groups of digits.")
-    let timeZone = Key.string(
+    let timeZone = Key.timeZone(
         "time_zone", default: .described("the source's, or else UTC"),
         "The time zone of a `datetime` without an offset: a tzdata name.")
     let fallback = Key.constant(
