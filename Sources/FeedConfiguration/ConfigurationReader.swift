@@ -11,7 +11,7 @@ package struct ConfigurationReader {
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
-    private let hasEncryptionKey: Bool
+    private var hasEncryptionKey = false
     private let mayHoldNUL: Bool
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
@@ -39,21 +39,7 @@ package struct ConfigurationReader {
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
         problems = ProblemCollector(document, bytes: bytes) { [interpolation] in interpolation.secrets }
-        hasEncryptionKey = false
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
-    }
-
-    /// Creates the reader of the sources, once `[store]` has been read.
-    private init(_ reader: ConfigurationReader, encryptionKey: EncryptionKey?) {
-        file = reader.file
-        document = reader.document
-        parsers = reader.parsers
-        folder = reader.folder
-        interpolation = reader.interpolation
-        problems = reader.problems
-        hasEncryptionKey = encryptionKey != nil
-        mayHoldNUL = reader.mayHoldNUL
-        stateFolder = reader.stateFolder
     }
 
     /// - Parameter names: the sources that are read, and reported on; all where there are none, or where a host has a
@@ -81,7 +67,8 @@ package struct ConfigurationReader {
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
         let health = daemon.health(beside: web)
-        let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
+        var reader = self
+        reader.hasEncryptionKey = encryptionKey != nil
 
         var configuration = TributaryConfiguration(
             file: file, store: location(store),
@@ -189,12 +176,9 @@ package struct ConfigurationReader {
         return (giver?.own(keys.cache), giver?.own(keys.schedule)?.moved(to: zone.name, zone.rules))
     }
 
-    /// Checks `cache`, `schedule` and `fresh_within` of a source or of `[defaults]` against each other.
+    /// Checks `cache` and `fresh_within` of a source or of `[defaults]` against each other.
     private func checkTimes(_ table: DeclarationReader) {
         let keys = SourceKeys.all
-        if table.has(keys.cache), table.has(keys.schedule) {
-            table.report(keys.cache, "give 'schedule' or 'cache', not both")
-        }
         let cache = times(table).cache
         let rest = cache ?? .zero
         guard let freshWithin = table[keys.freshWithin], freshWithin <= rest,
@@ -215,9 +199,6 @@ package struct ConfigurationReader {
     /// Reports what is wrong with the keys that a table gives to requests, and those that it cannot have.
     private func finish(_ table: DeclarationReader) {
         let keys = RequestKeys.all
-        if table.has(keys.body), table.has(keys.soap) {
-            table.report(keys.soap, "a request has a 'body' or calls 'soap', not both")
-        }
         if !table.has(keys.tables), let parser = table.own(keys.parser), parser != BodyContent.mirroredName,
             !parsers.names.contains(parser)
         {
@@ -236,15 +217,10 @@ package struct ConfigurationReader {
         let requests = table.tables(keys.requests)
         finish(table)
         checkTimes(table)
-        if requests?.isEmpty ?? true {
-            if !table.has(SourceKeys.all.requests) || requests != nil {
-                problems.reportLacking(
-                    ["requests"], at: table.path, "the source has no requests; add a [[sources.\(name).requests]]")
-            }
-            return nil
-        }
+        guard let requests else { return nil }
+        if requests.isEmpty { table.report(keys.requests, "has no request; add a [[sources.\(name).requests]]") }
         var taken: Set<String> = []
-        let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
+        let declarations = requests.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table)
             request?.keepsHistory = source.value(of: keys.keepHistory)
             request?.allowsPrivate = source.value(of: keys.allowPrivate)
@@ -254,7 +230,7 @@ package struct ConfigurationReader {
             }
             return request
         }
-        if let requests, let declarations, requests.count == declarations.count {
+        if requests.count == declarations.count {
             ReferenceCheck(problems: problems).check(declarations, requests)
             RetentionCheck(problems: problems).check(declarations, requests)
         }
@@ -262,7 +238,7 @@ package struct ConfigurationReader {
         return SourceDeclaration(
             name: name, cache: cache ?? Self.defaultCache, hasOwnCache: cache != nil, schedule: schedule,
             honorsMaxAge: table.value(of: keys.honorMaxAge), freshWithin: table[keys.freshWithin],
-            keepsHistory: table.value(of: keys.keepHistory), isEnabled: isEnabled, requests: declarations ?? [])
+            keepsHistory: table.value(of: keys.keepHistory), isEnabled: isEnabled, requests: declarations)
     }
 
     private func request(_ index: Int, _ table: DeclarationReader) -> RequestDeclaration? {
@@ -286,15 +262,9 @@ package struct ConfigurationReader {
         let documents = optionsReader.documents(at: url, of: forEach)
         let newerThan = table[keys.newerThan]
         finish(table)
-        if !table.has(RequestKeys.all.url) {
-            table.reportLacking(keys.url, message: "the request has no 'url'")
-        }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
             table.report("url", "'\(shown)' cannot be used: \(problem)")
-        }
-        if hasTables, table.has(RequestKeys.all.parser) {
-            table.report("parser", "a request has 'tables' or a 'parser', not both")
         }
         let hasParser = table.nearest(with: keys.parser) != nil
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {

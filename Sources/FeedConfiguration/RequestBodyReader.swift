@@ -15,10 +15,7 @@ struct RequestBodyReader {
         let xml = body.table(keys.xml)
         let json = JSONBodyWriter(table: body).read(keys.json)
         let text = body[keys.text]
-        guard body.present(keys.text, keys.file, keys.xml, keys.json).count == 1 else {
-            body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")
-            return nil
-        }
+        guard body.present(keys.text, keys.file, keys.xml, keys.json).count == 1 else { return nil }
         if let xml { return document(xml) }
         if body.has(BodyKeys.all.json) {
             return json.map { RequestBody(text: $0, escaping: .json, contentType: Self.jsonType) }

@@ -8,8 +8,6 @@ struct RequestOptionsReader {
     let table: DeclarationReader
     private let keys = RequestKeys.all
 
-    init(table: DeclarationReader) { self.table = table }
-
     func captures() -> [CaptureDeclaration] {
         (table[keys.capture] ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in
             self.path(path.value, "capture").map { CaptureDeclaration(name: name, path: $0, written: path.value) }
@@ -29,19 +27,7 @@ struct RequestOptionsReader {
         let step = page.value(of: keys.step)
         let most = page.value(of: keys.maxPages)
         page.finish()
-        guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else {
-            page.problems.report(
-                page.path,
-                "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' (the path of a "
-                    + "continuation token) and 'counter' (a parameter that counts)")
-            return nil
-        }
-        if !page.has(keys.counter) {
-            for key in page.present(keys.start, keys.step) { page.report(key, "requires 'counter'") }
-        }
-        if !page.has(keys.token) {
-            for key in page.present(keys.parameter, keys.keep) { page.report(key, "requires 'token'") }
-        }
+        guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else { return nil }
         if let next {
             return path(next, "page", example: "/json/next").map {
                 PagingDeclaration(next: .path($0, written: next), maxPages: most)
@@ -51,10 +37,7 @@ struct RequestOptionsReader {
             return PagingDeclaration(next: .counter(parameter: counter, start: start, step: step), maxPages: most)
         }
         guard let token else { return PagingDeclaration(next: .link, maxPages: most) }
-        guard let parameter else {
-            page.problems.report(page.path, "name the 'parameter' by which the token is sent for the next page")
-            return nil
-        }
+        guard let parameter else { return nil }
         let continuation = ContinuationParameter(name: parameter, kept: kept.map { Set($0) })
         return path(token, "page", example: "/json/next").map {
             PagingDeclaration(next: .token($0, written: token, continuation), maxPages: most)
@@ -65,27 +48,16 @@ struct RequestOptionsReader {
         let rows = table.table(keys.forEach)
         let concurrency = table.value(of: keys.concurrency)
         let most = table.value(of: keys.maxRequests)
-        guard let rows else {
-            for key in table.present(RequestKeys.all.concurrency, RequestKeys.all.maxRequests)
-            where !table.has(RequestKeys.all.forEach) {
-                table.report(key, "requires 'for_each'")
-            }
-            return nil
-        }
+        guard let rows else { return nil }
         let own = ForEachKeys.all
         let query = rows[own.rows]
         let skips = rows[own.onError] == .skip
         let mostSkipped = rows.value(of: own.maxSkipped)
         rows.finish()
-        if rows.has(ForEachKeys.all.maxSkipped), !skips {
-            rows.report("max_skipped", "requires on_error = \"skip\"")
+        return query.map {
+            ForEachDeclaration(
+                query: $0, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
         }
-        guard let query else {
-            if !rows.has(ForEachKeys.all.rows) { table.report("for_each", "'rows' is missing: a SELECT") }
-            return nil
-        }
-        return ForEachDeclaration(
-            query: query, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
     }
 
     func expectations() -> [Expectation] {
@@ -94,7 +66,6 @@ struct RequestOptionsReader {
             let sql = reader[keys.sql]
             let message = reader[keys.message]
             let failure = reader.value(of: keys.onFailure)
-            if !reader.has(keys.sql) { reader.reportLacking(keys.sql, message: "the expectation has no 'sql'") }
             for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
                 reader.report(key, "is empty")
             }
@@ -107,7 +78,6 @@ struct RequestOptionsReader {
     func format() -> (format: BodyFormat, csv: CSVDialect)? {
         let format = table[keys.format]
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
-        if let format, format != .csv { table.report("csv", "requires format = \"csv\"") }
         return (.csv, dialect(reader))
     }
 

@@ -22,12 +22,7 @@ struct SOAPReader {
         }
         let header = table.table(keys.header).map { XMLBodyWriter(table: $0).inner() }
         table.finish()
-        guard let name else {
-            if !table.has(SOAPKeys.all.name) {
-                table.reportLacking(keys.name, message: "the call has no 'name', the operation's element")
-            }
-            return nil
-        }
+        guard let name else { return nil }
         guard XMLText.isName(name), !name.contains(":") else {
             table.report("name", "'\(name)' is not the name of an element without a prefix")
             return nil

@@ -13,17 +13,11 @@ enum TransportReader {
         let bearer = auth[keys.bearer]
         let oauth2 = auth.table(keys.oauth2)
         let ssh = auth.table(keys.ssh)
-        guard kinds.count == 1 else {
-            let given = kinds.map { "'\($0.entry.name)'" }.sorted().joined(separator: " and ")
-            auth.problems.report(
-                auth.path,
-                kinds.isEmpty ? "give one of 'basic', 'bearer', 'oauth2' and 'ssh'" : "found \(given); give only one")
-            return nil
-        }
+        guard kinds.count == 1 else { return nil }
         if let basic {
             defer { basic.finish() }
-            let user = required(BasicKeys.all.user, basic)
-            let password = required(BasicKeys.all.password, basic)
+            let user = basic[BasicKeys.all.user]
+            let password = basic[BasicKeys.all.password]
             let cleartext = basic.value(of: BasicKeys.all.cleartext)
             guard let user, let password else { return nil }
             // An API key is often sent as a user without a password.
@@ -43,8 +37,8 @@ enum TransportReader {
         let keys = UserKeyKeys.all
         let publicKey = ssh[keys.publicKey]
         let passphrase = ssh[keys.passphrase]
-        let user = required(keys.user, ssh)
-        let privateKey = required(keys.privateKey, ssh)
+        let user = ssh[keys.user]
+        let privateKey = ssh[keys.privateKey]
         for (key, path) in [("private_key", privateKey), ("public_key", publicKey)] {
             _ = check(key, path, ssh) { _ in }
         }
@@ -64,9 +58,9 @@ enum TransportReader {
         let scope = oauth2[keys.scope]
         let parameters = oauth2[keys.parameters] ?? [:]
         let place = oauth2.value(of: keys.credentialsIn)
-        let url = required(keys.tokenURL, oauth2)
-        let id = required(keys.clientID, oauth2)
-        let secret = required(keys.clientSecret, oauth2)
+        let url = oauth2[keys.tokenURL]
+        let id = oauth2[keys.clientID]
+        let secret = oauth2[keys.clientSecret]
         guard let url, let id, let secret else { return nil }
         do {
             _ = try WebAddress(url.value)
@@ -79,11 +73,6 @@ enum TransportReader {
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
     }
 
-    private static func required<Value>(_ key: Key<Value>, _ table: DeclarationReader) -> Value? {
-        if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
-        return table[key]
-    }
-
     // MARK: - Connections
 
     static func tls(_ tls: DeclarationReader) -> Transport.TLS? {
@@ -93,9 +82,6 @@ enum TransportReader {
         let key = tls[keys.key]
         let password = tls[keys.keyPassword]
         tls.finish()
-        if tls.has(TLSKeys.all.certificate) != tls.has(TLSKeys.all.key) {
-            tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
-        }
         let contents = [
             check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
             check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },

@@ -56,7 +56,7 @@ import Testing
         #expect(value.last?.hasPrefix("   = help: write \"500ms\", \"5s\"") ?? false, "\(value)")
         #expect(
             try mistakes("[sources.s]\n[[sources.s.requests]]\nparser = \"mirrored\"\n") == [
-                "s.toml:2:13: error: sources.s.requests[1]: the request has no 'url'", " 2 | [[sources.s.requests]]",
+                "s.toml:2:13: error: sources.s.requests[1]: 'url' is missing", " 2 | [[sources.s.requests]]",
                 "   |             ^^^^^^^^",
             ])
         let inline = try mistakes(

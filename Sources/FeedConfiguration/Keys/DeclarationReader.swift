@@ -47,20 +47,27 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
-    /// Reports that the table has none of some keys.
-    func reportLacking(_ keys: any DeclaredKey..., message: String) {
-        problems.reportLacking(keys.map(\.entry.name), at: path, message)
-    }
-
     /// Returns every key with its value and place, in the order of the file.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
     }
 
-    /// Reports every key that the table cannot have, and what is wrong with those that other tables may inherit.
+    private func reportLacking(_ entry: KeyEntry, _ hint: String) {
+        var hint = hint
+        if case .tables = entry.type { hint = "; add a [[\(path.appending(entry.name))]]" }
+        problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing\(hint)")
+    }
+
+    /// Reports every key that the table lacks or cannot have, keys that contradict each other, and what is wrong with
+    /// those that other tables may inherit.
     func finish() {
         guard let known else { return }
-        for key in known.keys { key.checkInheritable(in: self) }
+        for key in known.keys {
+            key.checkInheritable(in: self)
+            if case .required(let hint) = key.entry.fallback, !has(key) { reportLacking(key.entry, hint) }
+        }
+        var lacking: Set<String> = []
+        for rule in known.rules { rule.check(self, &lacking) }
         let names = known.names
         for entry in nodes.entries where !names.contains(entry.key) {
             // Further mistakes are counted alone.
@@ -107,6 +114,17 @@ final class DeclarationReader {
     }
 
     func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
+
+    /// Returns true if the table has a key; a boolean one, with the value true.
+    func isGiven(_ entry: KeyEntry) -> Bool {
+        if case .boolean = entry.type, case .boolean(false)? = nodes[entry.name] { return false }
+        return has(entry.name)
+    }
+
+    /// Returns the text of a key with `${…}` replaced; nil if it is missing or no text.
+    func writtenText(_ name: String) -> String? {
+        if case .string(let template)? = nodes[name] { interpolated(template) } else { nil }
+    }
 
     /// Returns those of the keys that the table has.
     func present(_ keys: any DeclaredKey...) -> [any DeclaredKey] { keys.filter { has($0) } }

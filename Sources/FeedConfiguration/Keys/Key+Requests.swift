@@ -122,10 +122,6 @@ extension Key where Value == RowExpiry {
         table(name, ExpiryKeys.self, default: missing, inherited: inherited, meaning) { table in
             let keys = ExpiryKeys.all
             let (column, after) = (table[keys.column], table[keys.after])
-            if !table.has(keys.column) || !table.has(keys.after) {
-                table.problems.report(
-                    table.path, "'column' or 'after' is missing; write { column = \"stop\", after = \"7d\" }")
-            }
             table.finish()
             guard let column, let after else { return nil }
             return RowExpiry(column: column, after: after)

@@ -79,15 +79,19 @@ struct TableKey: DeclaredKey {
 enum KeyDefault<Value: Sendable>: Sendable {
     case none
     /// Nothing: the key must be there.
-    case required
+    ///
+    /// - Parameter hint: what the message of a missing key says at its end.
+    case requiring(hint: String)
     case value(Value)
     /// What depends on other things, in words.
     case described(String)
 
+    static var required: Self { .requiring(hint: "") }
+
     func described(_ show: (Value) -> String?) -> KeyEntry.Default {
         switch self {
         case .none: .none
-        case .required: .required
+        case .requiring(let hint): .required(hint: hint)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }

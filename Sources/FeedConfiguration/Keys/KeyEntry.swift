@@ -10,7 +10,9 @@ package struct KeyEntry: Sendable {
     }
 
     enum Default: Sendable {
-        case none, required
+        case none
+        /// - Parameter hint: what the message of a missing key says at its end.
+        case required(hint: String)
         /// A value, as in TOML and JSON.
         case value(String)
         case described(String)
@@ -43,19 +45,26 @@ package struct KeyTable: Sendable {
     package let header: String
     package let meaning: String
     let keys: [any DeclaredKey]
+    /// What the keys require of each other.
+    let rules: [KeyRule]
     let names: Set<String>
 
-    init(_ header: String, _ meaning: String, _ keys: [any DeclaredKey]) {
+    /// - Parameter rules: those of them count whose keys the table has.
+    init(_ header: String, _ meaning: String, _ keys: [any DeclaredKey], rules: [KeyRule]) {
+        let names = Set(keys.map(\.entry.name))
         self.header = header
         self.meaning = meaning
         self.keys = keys
-        names = Set(keys.map(\.entry.name))
+        self.names = names
+        self.rules = rules.filter { names.isSuperset(of: $0.names) }
     }
 
     /// Creates the table of the keys that a group declares as its properties.
-    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inherited: [any DeclaredKey] = []) {
+    ///
+    /// - Parameter inner: the table that inherits from this one.
+    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inner: KeyTable? = nil, rules: [KeyRule] = []) {
         let keys = Mirror(reflecting: group).children.compactMap { $0.value as? any DeclaredKey }
-        self.init(header, meaning, keys + inherited)
+        self.init(header, meaning, keys + (inner?.inheritable ?? []), rules: rules + (inner?.rules ?? []))
     }
 
     package var entries: [KeyEntry] { keys.map(\.entry) }

@@ -4,10 +4,11 @@ import FeedModel
 struct SourceKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[sources.NAME]", "One source: when it is fetched.", all, inherited: RequestKeys.table.inheritable)
+        "[sources.NAME]", "One source: when it is fetched.", all, inner: RequestKeys.table,
+        rules: [.atMostOne(all.schedule, all.cache)])
 
     let requests = TableKey.tables(
-        "requests", RequestKeys.self, default: .required,
+        "requests", RequestKeys.self, default: .required(hint: ""),
         "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
     )
     let cache = Key.duration(
@@ -41,7 +42,14 @@ struct SourceKeys: KeyGroup {
 
 struct RequestKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[[sources.NAME.requests]]", "One request of a source.", all)
+    static let table = KeyTable(
+        "[[sources.NAME.requests]]", "One request of a source.", all,
+        rules: [
+            .atMostOne(all.body, all.soap), .atMostOne(all.tables, all.parser),
+            .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
+            .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
+            .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
+        ])
 
     let key = Key.string(
         "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
@@ -173,7 +181,9 @@ struct RequestKeys: KeyGroup {
 
 struct ForEachKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.for_each]", "A request for each row.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.for_each]", "A request for each row.", all,
+        rules: [.key(all.maxSkipped, requires: all.onError, is: .skip)])
 
     let rows = Key.string("rows", default: .required, "The `SELECT`.")
     let onError = Key<ForEachDeclaration.OnError>.choice(
