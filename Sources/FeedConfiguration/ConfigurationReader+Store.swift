@@ -17,7 +17,6 @@ extension ConfigurationReader {
         let keys = StoreKeys.all
         let path = store[keys.path]
         if let url = store[keys.url]?.value {
-            if path != nil { store.report("url", "give 'path' for a file or 'url' for a server, not both") }
             if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
                 // It may contain a password, and is not shown.
                 store.report(

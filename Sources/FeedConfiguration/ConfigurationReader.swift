@@ -11,7 +11,7 @@ package struct ConfigurationReader {
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
-    private let hasEncryptionKey: Bool
+    private var hasEncryptionKey = false
     private let mayHoldNUL: Bool
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
@@ -39,21 +39,7 @@ package struct ConfigurationReader {
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
         problems = ProblemCollector(document, bytes: bytes) { [interpolation] in interpolation.secrets }
-        hasEncryptionKey = false
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
-    }
-
-    /// Creates the reader of the sources, once `[store]` has been read.
-    private init(_ reader: ConfigurationReader, encryptionKey: EncryptionKey?) {
-        file = reader.file
-        document = reader.document
-        parsers = reader.parsers
-        folder = reader.folder
-        interpolation = reader.interpolation
-        problems = reader.problems
-        hasEncryptionKey = encryptionKey != nil
-        mayHoldNUL = reader.mayHoldNUL
-        stateFolder = reader.stateFolder
     }
 
     /// - Parameter names: the sources that are read, and reported on; all where there are none, or where a host has a
@@ -71,9 +57,9 @@ package struct ConfigurationReader {
         let root = reader(document, FileKeys.table)
         let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
         let daemon = root.table(keys.daemon) ?? reader(TOMLTable(), DaemonKeys.table)
-        let defaultTable = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
-        let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
-        let defaults = RequestDefaults(defaultTable, over: RequestDefaults(), parsers)
+        let defaults = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
+        finish(defaults)
+        checkTimes(defaults)
         let sources = root.table(keys.sources)
         let hooks = root.table(keys.hooks)
         let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
@@ -81,21 +67,20 @@ package struct ConfigurationReader {
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
         let health = daemon.health(beside: web)
-        let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
+        var reader = self
+        reader.hasEncryptionKey = encryptionKey != nil
 
         var configuration = TributaryConfiguration(
             file: file, store: location(store),
             workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
             schemaPath: store[storeKeys.schema].map(absolute),
             schemaAfterPath: store[storeKeys.schemaAfter].map(absolute),
-            history: store[storeKeys.history] ?? storeKeys.history.standard,
-            concurrency: daemon[daemonKeys.concurrency] ?? daemonKeys.concurrency.standard,
-            perHost: daemon[daemonKeys.perHost] ?? daemonKeys.perHost.standard, hosts: hosts,
+            history: store.value(of: storeKeys.history),
+            concurrency: daemon.value(of: daemonKeys.concurrency),
+            perHost: daemon.value(of: daemonKeys.perHost), hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
-                    sources.table(name, of: SourceKeys.self).flatMap {
-                        reader.source(name, $0, sourceDefaults, defaults)
-                    }
+                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { reader.source(name, $0) }
                 }
             } ?? [],
             hooks: hooks.map { hooks in
@@ -107,9 +92,9 @@ package struct ConfigurationReader {
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
-        configuration.connections = store[storeKeys.connections] ?? storeKeys.connections.standard
+        configuration.connections = store.value(of: storeKeys.connections)
         configuration.metricsPerSource = daemon[daemonKeys.metricsPerSource] ?? true
-        configuration.allowsPrivate = sourceDefaults.allowsPrivate ?? false
+        configuration.allowsPrivate = defaults.value(of: SourceKeys.all.allowPrivate)
         store.finish()
         daemon.finish()
         root.finish()
@@ -139,18 +124,18 @@ package struct ConfigurationReader {
         // An unknown key may be a misspelt `path`.
         store.finish()
         try problems.check(file: file)
-        let defaults = SourceDefaults(
-            root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table), over: SourceDefaults())
+        let defaults = root.table(keys.defaults)
         let sources = root.table(keys.sources)
         let unread = sources.map { sources in
             sources.keys.map { name in
-                guard let table = sources.table(name, of: SourceKeys.self) else {
+                guard let table = sources.table(name, of: SourceKeys.self, within: defaults) else {
                     return SourceDeclaration(unread: name)
                 }
-                let options = SourceDefaults(table, over: defaults)
+                let (cache, schedule) = times(table)
                 return SourceDeclaration(
-                    unread: name, cache: options.cache ?? .seconds(15 * 60), schedule: options.schedule,
-                    freshWithin: options.freshWithin, isEnabled: table[SourceKeys.all.enabled] ?? true)
+                    unread: name, cache: cache ?? Self.defaultCache, schedule: schedule,
+                    freshWithin: table[SourceKeys.all.freshWithin],
+                    isEnabled: table.value(of: SourceKeys.all.enabled))
             }
         }
         return TributaryConfiguration(
@@ -180,72 +165,108 @@ package struct ConfigurationReader {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
     }
 
-    private func source(
-        _ name: String, _ table: DeclarationReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
-    ) -> SourceDeclaration? {
+    /// The time between runs where the file gives none, and the server suggests none.
+    private static let defaultCache = Duration.seconds(15 * 60)
+
+    /// Returns what the nearest table with `cache` or `schedule` gives of them, by the clocks of a source's own zone.
+    private func times(_ table: DeclarationReader) -> (cache: Duration?, schedule: CronSchedule?) {
         let keys = SourceKeys.all
-        let options = SourceDefaults(table, over: sourceDefaults)
-        let isEnabled = table[keys.enabled]
-        let requests = table.tables(keys.requests)
-        let inherited = RequestDefaults(table, over: defaults, parsers)
-        if requests?.isEmpty ?? true {
-            if !table.has(SourceKeys.all.requests) || requests != nil {
-                problems.reportLacking(
-                    ["requests"], at: table.path, "the source has no requests; add a [[sources.\(name).requests]]")
-            }
-            return nil
+        let giver = table.nearest(with: keys.cache, keys.schedule)
+        let zone = table.value(of: keys.timeZone)
+        return (giver?.own(keys.cache), giver?.own(keys.schedule)?.moved(to: zone.name, zone.rules))
+    }
+
+    /// Checks `cache` and `fresh_within` of a source or of `[defaults]` against each other.
+    private func checkTimes(_ table: DeclarationReader) {
+        let keys = SourceKeys.all
+        let cache = times(table).cache
+        let rest = cache ?? .zero
+        guard let freshWithin = table[keys.freshWithin], freshWithin <= rest,
+            table.has(keys.freshWithin) || table.has(keys.cache)
+        else { return }
+        let problem =
+            cache == nil
+            ? "must be above 0"
+            : "the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', "
+                + rest.configured
+        if table.has(keys.freshWithin) {
+            table.report(keys.freshWithin, problem)
+        } else {
+            table.report(keys.cache, problem)
         }
+    }
+
+    /// Reports what is wrong with the keys that a table gives to requests, and those that it cannot have.
+    private func finish(_ table: DeclarationReader) {
+        let keys = RequestKeys.all
+        if !table.has(keys.tables), let parser = table.own(keys.parser), parser != BodyContent.mirroredName,
+            !parsers.names.contains(parser)
+        {
+            let hint =
+                nearestName(to: parser, among: parsers.names).map { "did you mean '\($0)'?" }
+                ?? "registered: \(parsers.names.joined(separator: ", "))"
+            table.report(keys.parser, "the parser '\(parser)' is not registered; \(hint)")
+        }
+        table.finish()
+    }
+
+    private func source(_ name: String, _ table: DeclarationReader) -> SourceDeclaration? {
+        let keys = SourceKeys.all
+        let source = table
+        let isEnabled = table.value(of: keys.enabled)
+        let requests = table.tables(keys.requests)
+        finish(table)
+        checkTimes(table)
+        guard let requests else { return nil }
+        if requests.isEmpty { table.report(keys.requests, "has no request; add a [[sources.\(name).requests]]") }
         var taken: Set<String> = []
-        let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
-            var request = request(index, table, inherited)
-            request?.keepsHistory = options.keepsHistory ?? false
-            request?.allowsPrivate = options.allowsPrivate ?? false
-            if let zone = options.timeZone { request?.assumeTimeZone(zone.name, zone.rules) }
+        let declarations = requests.enumerated().compactMap { index, table -> RequestDeclaration? in
+            var request = request(index, table)
+            request?.keepsHistory = source.value(of: keys.keepHistory)
+            request?.allowsPrivate = source.value(of: keys.allowPrivate)
+            if let zone = source[keys.timeZone] { request?.assumeTimeZone(zone.name, zone.rules) }
             if let key = request?.key, !taken.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }
             return request
         }
-        if let requests, let declarations, requests.count == declarations.count {
+        if requests.count == declarations.count {
             ReferenceCheck(problems: problems).check(declarations, requests)
             RetentionCheck(problems: problems).check(declarations, requests)
         }
+        let (cache, schedule) = times(table)
         return SourceDeclaration(
-            name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
-            schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? keys.honorMaxAge.standard,
-            freshWithin: options.freshWithin, keepsHistory: options.keepsHistory ?? keys.keepHistory.standard,
-            isEnabled: isEnabled ?? keys.enabled.standard, requests: declarations ?? [])
+            name: name, cache: cache ?? Self.defaultCache, hasOwnCache: cache != nil, schedule: schedule,
+            honorsMaxAge: table.value(of: keys.honorMaxAge), freshWithin: table[keys.freshWithin],
+            keepsHistory: table.value(of: keys.keepHistory), isEnabled: isEnabled, requests: declarations)
     }
 
-    private func request(_ index: Int, _ table: DeclarationReader, _ inherited: RequestDefaults) -> RequestDeclaration?
-    {
+    private func request(_ index: Int, _ table: DeclarationReader) -> RequestDeclaration? {
         let keys = RequestKeys.all
         let key = table[keys.key] ?? String(index + 1)
         let url = table[keys.url]
         let hasTables = table.has(RequestKeys.all.tables)
-        let scope = Set((inherited.scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
-        let mapping = MappingReader(table, scope: scope, hasEncryptionKey: hasEncryptionKey, parsers: parsers).read()
+        let scope = table[keys.scope] ?? [:]
+        let scopeColumns = Set((scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
+        let mapping = MappingReader(
+            table, scope: scopeColumns, hasEncryptionKey: hasEncryptionKey, parsers: parsers
+        ).read()
         let optionsReader = RequestOptionsReader(table: table)
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
         let forEach = optionsReader.forEach()
-        let minRows = table[keys.minRows] ?? keys.minRows.standard
+        let minRows = table.value(of: keys.minRows)
         let expectations = optionsReader.expectations()
         let format = optionsReader.format()
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents(at: url, of: forEach)
-        let options = RequestDefaults(table, over: inherited, parsers)
-        if !table.has(RequestKeys.all.url) {
-            table.reportLacking(keys.url, message: "the request has no 'url'")
-        }
+        let newerThan = table[keys.newerThan]
+        finish(table)
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
             table.report("url", "'\(shown)' cannot be used: \(problem)")
         }
-        if hasTables, table.has(RequestKeys.all.parser) {
-            table.report("parser", "a request has 'tables' or a 'parser', not both")
-        }
-        let hasParser = options.parser != nil || options.triedParser
+        let hasParser = table.nearest(with: keys.parser) != nil
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
             problems.reportLacking(
                 ["tables", "parser", "capture"], at: table.path,
@@ -255,7 +276,7 @@ package struct ConfigurationReader {
         let content: BodyContent
         if let mapping {
             content = .mapping(mapping)
-        } else if !hasTables, let parser = options.parser {
+        } else if !hasTables, let parser = table[keys.parser] {
             content = parser == BodyContent.mirroredName ? .mirrored : .parser(parser)
         } else if !hasTables, !hasParser, !captures.isEmpty {
             content = .captures
@@ -268,35 +289,38 @@ package struct ConfigurationReader {
                 table.report(key, "has no effect on a request that stages no rows")
             }
         }
+        // A body replaces an inherited call of SOAP, and a call an inherited body.
+        let caller = table.nearest(with: keys.body, keys.soap)
+        let body = caller?.own(keys.body)
+        let method = table[keys.method]
         var request = RequestDeclaration(
-            key: key, url: url, method: options.method ?? (options.body == nil ? "GET" : "POST"),
-            headers: options.headers, parameters: options.parameters, body: options.body,
-            timeout: options.timeout ?? keys.timeout.standard,
+            key: key, url: url, method: method ?? (body == nil ? "GET" : "POST"),
+            headers: RequestDeclaration.defaultHeaders.replacingHeaders(with: table[keys.headers] ?? [:]),
+            parameters: table[keys.parameters] ?? [:], body: body, timeout: table.value(of: keys.timeout),
             transport: Transport(
-                connectTimeout: options.connectTimeout ?? keys.connectTimeout.standard, tls: options.tls,
-                proxy: options.proxy, knownHosts: options.knownHosts),
-            authentication: options.authentication, maxBody: options.maxBody ?? keys.maxBody.standard, content: content,
+                connectTimeout: table.value(of: keys.connectTimeout), tls: table[keys.tls], proxy: table[keys.proxy],
+                knownHosts: table[keys.knownHosts]),
+            authentication: table[keys.auth], maxBody: table.value(of: keys.maxBody), content: content,
             contentDigest: table.fingerprint(of: content.declaringKeys) + content.name,
-            sync: options.sync ?? keys.sync.standard, scope: options.scope.mapValues(\.value),
-            allowsEmpty: options.allowsEmpty ?? keys.allowEmpty.standard,
-            acceptStatus: Set(options.acceptStatus ?? keys.acceptStatus.standard),
-            retries: options.retries ?? keys.retries.standard,
-            retriesUnsafe: options.retriesUnsafe ?? keys.retryUnsafe.standard)
-        request.resumes = options.resumes ?? keys.resume.standard
-        if table[keys.resume] == true, request.safeRetries == 0 {
+            sync: table.value(of: keys.sync), scope: scope.mapValues(\.value),
+            allowsEmpty: table.value(of: keys.allowEmpty), acceptStatus: Set(table.value(of: keys.acceptStatus)),
+            retries: table.value(of: keys.retries), retriesUnsafe: table.value(of: keys.retryUnsafe))
+        request.resumes = table.value(of: keys.resume)
+        if table.own(keys.resume) == true, request.safeRetries == 0 {
             table.report(
                 "resume", "requires 'retries', the number of times that a transfer may continue")
         }
         request.captures = captures
-        request.window = options.window
-        request.deleted = options.deleted
-        request.expiry = options.expiry
+        request.window = table[keys.window]
+        request.deleted = table[keys.deleted]
+        request.expiry = table[keys.expire]
         request.limits = ChangeLimits(
-            deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
-        request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
+            deleted: table[keys.maxDeleted] ?? .half, changed: table[keys.maxChanged],
+            allowsEmpty: request.allowsEmpty)
+        request.keepBodies = table.value(of: keys.keepBodies)
         request.paging = paging
         request.documents = documents
-        request.newerThan = table[keys.newerThan]
+        request.newerThan = newerThan
         request.minRows = minRows
         request.expectations = expectations
         if let format {
@@ -308,8 +332,8 @@ package struct ConfigurationReader {
         }
         request.mend(repair)
         request.forEach = forEach
-        if let soap = options.soap {
-            if let method = options.method, method != "POST" {
+        if let soap = caller?.own(keys.soap) {
+            if let method, method != "POST" {
                 table.report(
                     table.has(RequestKeys.all.method) ? "method" : "soap",
                     "a SOAP operation is called by POST, not \(method)")

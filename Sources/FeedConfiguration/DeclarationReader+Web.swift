@@ -18,17 +18,8 @@ extension DeclarationReader {
                 "a token has at least \(Self.shortestToken) characters; `openssl rand -hex 16` makes one"
             )
         }
-        if let readToken {
-            if token == nil {
-                report("read_token", "requires 'token', the secret of clients that may make changes")
-            } else if readToken.value == token?.value {
-                report(
-                    "read_token", "is the same as 'token'; choose another secret")
-            }
-        }
-        guard written != nil else {
-            if token != nil { report("token", "requires 'listen'") }
-            return nil
+        if let readToken, readToken.value == token?.value {
+            report("read_token", "is the same as 'token'; choose another secret")
         }
         guard let address = address(written, "listen") else { return nil }
         if !address.isLoopback, token == nil {

@@ -9,27 +9,17 @@ struct HookReader {
     let folder: String
     /// The names of the declared sources.
     let sources: [String]
-    private let parsers: any BodyParsing
+    let parsers: any BodyParsing
     private let keys = HookKeys.all
-
-    init(
-        name: String, table: DeclarationReader, folder: String, sources: [String], parsers: any BodyParsing
-    ) {
-        self.name = name
-        self.table = table
-        self.folder = folder
-        self.sources = sources
-        self.parsers = parsers
-    }
 
     private static let longestTimeout = Duration.seconds(600)
 
     func read() -> HookDeclaration? {
         let events = self.events()
         let patterns = self.patterns()
-        let after = table[keys.after] ?? keys.after.standard
-        let rows = table[keys.rows] ?? keys.rows.standard
-        let timeout = table[keys.timeout] ?? keys.timeout.standard
+        let after = table.value(of: keys.after)
+        let rows = table.value(of: keys.rows)
+        let timeout = table.value(of: keys.timeout)
         if timeout > Self.longestTimeout || timeout == .zero {
             table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
         }
@@ -79,16 +69,8 @@ struct HookReader {
     }
 
     private func events() -> Set<HookEventKind>? {
+        guard let words = table[keys.on] else { return nil }
         let names = HookEventKind.declarable.map(\.rawValue)
-        guard let words = table[keys.on] else {
-            if !table.has(HookKeys.all.on) {
-                table.reportLacking(
-                    HookKeys.all.on,
-                    message: "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))"
-                )
-            }
-            return nil
-        }
         if words.isEmpty { table.report("on", "the hook would never receive an event") }
         var events: Set<HookEventKind> = []
         for (index, word) in words.enumerated() {
@@ -99,7 +81,7 @@ struct HookReader {
             let nearest = nearestName(to: word, among: names)
             table.problems.report(
                 table.path.appending("on").appending(index),
-                "expected one of \(names.joined(separator: ", ")), found '\(word)'"
+                "expected one of \(HookEventKind.listed), found '\(word)'"
                     + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
         }
         return events
@@ -121,21 +103,12 @@ struct HookReader {
         let command = self.command()
         let address = table[keys.post]
         let secret = self.secret()
-        if table.has(HookKeys.all.run), table.has(HookKeys.all.post) {
-            table.report("post", "a hook has 'run' or 'post', not both")
-            return nil
-        }
+        if table.has(HookKeys.all.run), table.has(HookKeys.all.post) { return nil }
         if table.has(HookKeys.all.run) {
             if table.has(HookKeys.all.secret) {
                 table.report("secret", "only what is posted is signed; a program needs no secret")
             }
             return command.map { .program($0) }
-        }
-        guard table.has(HookKeys.all.post) else {
-            table.reportLacking(
-                HookKeys.all.run, HookKeys.all.post,
-                message: "the hook has no receiver; name a program ('run') or an address ('post')")
-            return nil
         }
         guard let address else { return nil }
         do throws(WebAddress.Problem) {

@@ -31,8 +31,7 @@ extension MappingReader {
                 if !["hex", "base64"].contains(format) {
                     reader.report("format", "expected one of hex, base64, found '\(format)'")
                 }
-            default:
-                reader.report("format", "requires type = \"date\", \"datetime\" or \"blob\"")
+            default: break
             }
         }
         if column.isRequired, column.onError == .null {
@@ -102,16 +101,10 @@ extension MappingReader {
             } else if !table.matchesNames {
                 reader.report("window", Self.unknown(column: window, of: table))
             }
-            if let sync = table.sync, sync != .mirror {
-                reader.report("window", "requires sync = \"mirror\"")
-            }
         }
         if let within = table.within, table.parentOfMirror == nil {
             reader.report(
                 "within", "'\(within)' is not a column with a 'parent'; a mirror is limited to the children of parents")
-        }
-        if table.within != nil, (table.sync ?? .mirror) != .mirror {
-            reader.report("within", "requires sync = \"mirror\"")
         }
         var children: [String: String] = [:]
         for column in table.columns {

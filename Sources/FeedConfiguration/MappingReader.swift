@@ -26,14 +26,8 @@ struct MappingReader {
     func read() -> RequestMapping? {
         let keys = RequestKeys.all
         let root = request[keys.root]
-        let expands = request[keys.expand] ?? keys.expand.standard
-        guard let readers = request.tables(keys.tables) else {
-            for key in request.present(RequestKeys.all.namespaces, RequestKeys.all.root, RequestKeys.all.expand)
-            where !request.has(RequestKeys.all.tables) {
-                request.report(key, "requires 'tables'")
-            }
-            return nil
-        }
+        let expands = request.value(of: keys.expand)
+        guard let readers = request.tables(keys.tables) else { return nil }
         if readers.isEmpty { request.report("tables", "a mapping needs at least one table") }
         let tables = readers.compactMap(table)
         let named = Dictionary(grouping: tables) { $0.table.lowercased() }
@@ -56,14 +50,8 @@ struct MappingReader {
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
         let name = reader[keys.table]
-        if !reader.has(TableKeys.all.table) { reader.reportLacking(keys.table, message: "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
         let written = reader[keys.element]
-        if !reader.has(TableKeys.all.element) {
-            reader.reportLacking(
-                keys.element,
-                message: "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
-        }
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader[keys.key] ?? []
         let order = reader[keys.order] ?? []
@@ -76,10 +64,10 @@ struct MappingReader {
         let within = reader[keys.within]
         let filter = reader[keys.filter]
         let deletedWhen = reader[keys.deletedWhen]
-        let duplicates = reader[keys.duplicates] ?? keys.duplicates.standard
-        let minRows = reader[keys.minRows] ?? keys.minRows.standard
+        let duplicates = reader.value(of: keys.duplicates)
+        let minRows = reader.value(of: keys.minRows)
         let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
-        let (deleted, expiry) = (reader.deletionMark(keys.deleted), reader.expiry(keys.expire))
+        let (deleted, expiry) = (reader[keys.deleted], reader[keys.expire])
         let columns = reader.table(keys.columns).map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
@@ -186,39 +174,31 @@ struct MappingReader {
         var column = ColumnMapping(name: name, origin: origin ?? .name)
         column.type = reader[keys.type]
         column.format = reader[keys.format]
-        column.separators = separators(reader, column.type)
-        column.timeZone = timeZone(reader, column.type)
+        column.separators = separators(reader)
+        column.timeZone = reader[keys.timeZone]?.rules
         column.fallback = reader[keys.fallback]
-        column.isRequired = reader[keys.required] ?? keys.required.standard
-        column.repetition = reader[keys.repetition] ?? keys.repetition.standard
-        if let separator = reader[keys.separator] {
-            column.separator = separator
-            if column.repetition != .join { reader.report("separator", "requires repeat = \"join\"") }
-        }
+        column.isRequired = reader.value(of: keys.required)
+        column.repetition = reader.value(of: keys.repetition)
+        if let separator = reader[keys.separator] { column.separator = separator }
         column.values = (reader[keys.values] ?? []).map { .init(text: $0.name, value: $0.value) }
-        column.overwrites = reader[keys.overwrite] ?? keys.overwrite.standard
-        column.isEncrypted = reader[keys.encrypted] ?? keys.encrypted.standard
-        column.isStored = reader[keys.stored] ?? keys.stored.standard
+        column.overwrites = reader.value(of: keys.overwrite)
+        column.isEncrypted = reader.value(of: keys.encrypted)
+        column.isStored = reader.value(of: keys.stored)
         readExport(reader, &column)
-        column.onError = reader[keys.onError] ?? keys.onError.standard
+        column.onError = reader.value(of: keys.onError)
         column.reference = reference(reader)
         checkOptions(column, reader)
         reader.finish()
         return origin == nil ? nil : column
     }
 
-    func separators(_ reader: DeclarationReader, _ type: ValueType?) -> NumberSeparators? {
+    func separators(_ reader: DeclarationReader) -> NumberSeparators? {
         let decimal = reader[ColumnKeys.all.decimalSeparator]
         let group = reader[ColumnKeys.all.groupSeparator]
         guard decimal != nil || group != nil else { return nil }
-        let key = decimal == nil ? "group_separator" : "decimal_separator"
-        switch type {
-        case .integer, .real, .decimal: break
-        default: reader.report(key, "requires type = \"integer\", \"real\" or \"decimal\"")
-        }
         guard let separators = NumberSeparators(decimal: decimal, group: group) else {
             reader.report(
-                key,
+                decimal == nil ? "group_separator" : "decimal_separator",
                 "a separator is one character that no number contains, and the two must differ; write "
                     + "decimal_separator = \",\" and group_separator = \".\", for example")
             return nil
@@ -226,24 +206,11 @@ struct MappingReader {
         return separators
     }
 
-    func timeZone(_ reader: DeclarationReader, _ type: ValueType?) -> TimeZoneRules? {
-        guard let name = reader[ColumnKeys.all.timeZone] else { return nil }
-        if let type, type != .datetime {
-            reader.report("time_zone", "requires type = \"datetime\"")
-        }
-        do {
-            return try reader.timeZones.zone(name).rules
-        } catch {
-            reader.report("time_zone", error.message)
-            return nil
-        }
-    }
-
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
         let keys = ColumnKeys.all
         let given = reader.present(
             keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql
-        ).map(\.entry.name)
+        )
         let written = reader[keys.path]
         let constant = reader[keys.value]
         let ordinal = reader[keys.ordinal]
@@ -252,18 +219,7 @@ struct MappingReader {
         let row = reader[keys.row]
         let capture = reader[keys.capture]
         let sql = reader[keys.sql]
-        guard given.count <= 1 else {
-            reader.problems.report(
-                reader.path, "the column has several values: \(given.joined(separator: ", ")); give one of them")
-            return nil
-        }
-        guard !given.isEmpty else {
-            reader.reportLacking(
-                keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql,
-                message:
-                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql")
-            return nil
-        }
+        guard given.count == 1 else { return nil }
         if let written { return path(written, reader, "path").map { .path($0, written: written) } }
         if let constant { return .constant(constant) }
         if let fact { return .response(fact) }
@@ -291,28 +247,17 @@ struct MappingReader {
             set.keys.compactMap { name -> ColumnMapping.SetColumn? in
                 guard let column = set.table(name, of: SetColumnKeys.self, orTextFor: "path") else { return nil }
                 let written = column[SetColumnKeys.all.path]
-                let type = column[SetColumnKeys.all.type] ?? SetColumnKeys.all.type.standard
+                let type = column.value(of: SetColumnKeys.all.type)
                 column.finish()
-                guard let written else {
-                    column.reportLacking(SetColumnKeys.all.path, message: "the column has no 'path'")
-                    return nil
-                }
+                guard let written else { return nil }
                 return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
             }
         }
-        guard let text = reader[keys.references] else {
-            for key in reader.present(keys.missing, keys.set, keys.update) {
-                reader.report(key, "requires 'references'")
-            }
-            return nil
-        }
+        guard let text = reader[keys.references] else { return nil }
         let parts = text.split(separator: "(", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
         guard parts.count == 2, parts[1].hasSuffix(")"), parts[1].count > 1, !parts[0].isEmpty else {
             reader.report("references", "'\(text)' does not name a table and its column; write \"company(name)\"")
             return nil
-        }
-        for key in reader.present(keys.set, keys.update) where missing != .create {
-            reader.report(key, "requires missing = \"create\"")
         }
         return ColumnMapping.Reference(
             table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),

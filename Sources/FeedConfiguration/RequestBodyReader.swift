@@ -3,23 +3,19 @@ import TOML
 
 /// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
-    let table: DeclarationReader
+    let body: DeclarationReader
 
     private static let xmlType = "application/xml; charset=utf-8"
     private static let jsonType = "application/json"
 
     func read() -> RequestBody? {
-        guard let body = table.table(RequestKeys.all.body) else { return nil }
         defer { body.finish() }
         let keys = BodyKeys.all
         let file = body[keys.file]
         let xml = body.table(keys.xml)
         let json = JSONBodyWriter(table: body).read(keys.json)
         let text = body[keys.text]
-        guard body.present(keys.text, keys.file, keys.xml, keys.json).count == 1 else {
-            body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")
-            return nil
-        }
+        guard body.present(keys.text, keys.file, keys.xml, keys.json).count == 1 else { return nil }
         if let xml { return document(xml) }
         if body.has(BodyKeys.all.json) {
             return json.map { RequestBody(text: $0, escaping: .json, contentType: Self.jsonType) }

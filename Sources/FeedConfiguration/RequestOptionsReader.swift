@@ -8,8 +8,6 @@ struct RequestOptionsReader {
     let table: DeclarationReader
     private let keys = RequestKeys.all
 
-    init(table: DeclarationReader) { self.table = table }
-
     func captures() -> [CaptureDeclaration] {
         (table[keys.capture] ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in
             self.path(path.value, "capture").map { CaptureDeclaration(name: name, path: $0, written: path.value) }
@@ -20,28 +18,16 @@ struct RequestOptionsReader {
         guard let page = table.table(keys.page) else { return nil }
         let keys = PageKeys.all
         let next = page[keys.next]
-        let link = page[keys.link] ?? keys.link.standard
+        let link = page.value(of: keys.link)
         let token = page[keys.token]
         let parameter = page[keys.parameter]
         let kept = page[keys.keep]
         let counter = page[keys.counter]
-        let start = page[keys.start] ?? keys.start.standard
-        let step = page[keys.step] ?? keys.step.standard
-        let most = page[keys.maxPages] ?? keys.maxPages.standard
+        let start = page.value(of: keys.start)
+        let step = page.value(of: keys.step)
+        let most = page.value(of: keys.maxPages)
         page.finish()
-        guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else {
-            page.problems.report(
-                page.path,
-                "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' (the path of a "
-                    + "continuation token) and 'counter' (a parameter that counts)")
-            return nil
-        }
-        if !page.has(keys.counter) {
-            for key in page.present(keys.start, keys.step) { page.report(key, "requires 'counter'") }
-        }
-        if !page.has(keys.token) {
-            for key in page.present(keys.parameter, keys.keep) { page.report(key, "requires 'token'") }
-        }
+        guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else { return nil }
         if let next {
             return path(next, "page", example: "/json/next").map {
                 PagingDeclaration(next: .path($0, written: next), maxPages: most)
@@ -51,10 +37,7 @@ struct RequestOptionsReader {
             return PagingDeclaration(next: .counter(parameter: counter, start: start, step: step), maxPages: most)
         }
         guard let token else { return PagingDeclaration(next: .link, maxPages: most) }
-        guard let parameter else {
-            page.problems.report(page.path, "name the 'parameter' by which the token is sent for the next page")
-            return nil
-        }
+        guard let parameter else { return nil }
         let continuation = ContinuationParameter(name: parameter, kept: kept.map { Set($0) })
         return path(token, "page", example: "/json/next").map {
             PagingDeclaration(next: .token($0, written: token, continuation), maxPages: most)
@@ -63,29 +46,18 @@ struct RequestOptionsReader {
 
     func forEach() -> ForEachDeclaration? {
         let rows = table.table(keys.forEach)
-        let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
-        let most = table[keys.maxRequests] ?? keys.maxRequests.standard
-        guard let rows else {
-            for key in table.present(RequestKeys.all.concurrency, RequestKeys.all.maxRequests)
-            where !table.has(RequestKeys.all.forEach) {
-                table.report(key, "requires 'for_each'")
-            }
-            return nil
-        }
+        let concurrency = table.value(of: keys.concurrency)
+        let most = table.value(of: keys.maxRequests)
+        guard let rows else { return nil }
         let own = ForEachKeys.all
         let query = rows[own.rows]
         let skips = rows[own.onError] == .skip
-        let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
+        let mostSkipped = rows.value(of: own.maxSkipped)
         rows.finish()
-        if rows.has(ForEachKeys.all.maxSkipped), !skips {
-            rows.report("max_skipped", "requires on_error = \"skip\"")
+        return query.map {
+            ForEachDeclaration(
+                query: $0, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
         }
-        guard let query else {
-            if !rows.has(ForEachKeys.all.rows) { table.report("for_each", "'rows' is missing: a SELECT") }
-            return nil
-        }
-        return ForEachDeclaration(
-            query: query, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
     }
 
     func expectations() -> [Expectation] {
@@ -93,8 +65,7 @@ struct RequestOptionsReader {
         return (table.tables(RequestKeys.all.expect) ?? []).compactMap { reader in
             let sql = reader[keys.sql]
             let message = reader[keys.message]
-            let failure = reader[keys.onFailure] ?? keys.onFailure.standard
-            if !reader.has(keys.sql) { reader.reportLacking(keys.sql, message: "the expectation has no 'sql'") }
+            let failure = reader.value(of: keys.onFailure)
             for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
                 reader.report(key, "is empty")
             }
@@ -107,7 +78,6 @@ struct RequestOptionsReader {
     func format() -> (format: BodyFormat, csv: CSVDialect)? {
         let format = table[keys.format]
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
-        if let format, format != .csv { table.report("csv", "requires format = \"csv\"") }
         return (.csv, dialect(reader))
     }
 
@@ -201,7 +171,7 @@ struct RequestOptionsReader {
             if names.isEmpty { reader.report("header", "names no column") }
         case nil: break
         }
-        dialect.skip = reader[keys.skip] ?? keys.skip.standard
+        dialect.skip = reader.value(of: keys.skip)
         if let encoding = reader[keys.encoding] {
             dialect.encoding = encoding
             if !TextDecoder.knows(encoding) {

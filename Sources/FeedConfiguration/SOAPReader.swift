@@ -8,10 +8,10 @@ struct SOAPReader {
     /// Reads the call; nil if it has no operation.
     func read() -> SOAPDeclaration? {
         let keys = SOAPKeys.all
-        let version = table[keys.version] ?? keys.version.standard
+        let version = table.value(of: keys.version)
         let action = table[keys.action]
         let namespace = table[keys.namespace]
-        let isQualified = table[keys.qualified] ?? keys.qualified.standard
+        let isQualified = table.value(of: keys.qualified)
         let name = table[keys.name]
         let declaring = isQualified ? "xmlns" : "xmlns:m"
         let parameters = table.table(keys.parameters).map { parameters in
@@ -22,12 +22,7 @@ struct SOAPReader {
         }
         let header = table.table(keys.header).map { XMLBodyWriter(table: $0).inner() }
         table.finish()
-        guard let name else {
-            if !table.has(SOAPKeys.all.name) {
-                table.reportLacking(keys.name, message: "the call has no 'name', the operation's element")
-            }
-            return nil
-        }
+        guard let name else { return nil }
         guard XMLText.isName(name), !name.contains(":") else {
             table.report("name", "'\(name)' is not the name of an element without a prefix")
             return nil

@@ -4,11 +4,8 @@ import Foundation
 import NIOSSL
 
 /// Reads `auth`, `tls` and `proxy`.
-struct TransportReader {
-    let table: DeclarationReader
-
-    func authentication() -> Authentication? {
-        guard let auth = table.table(RequestKeys.all.auth) else { return nil }
+enum TransportReader {
+    static func authentication(_ auth: DeclarationReader) -> Authentication? {
         defer { auth.finish() }
         let keys = AuthenticationKeys.all
         let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2, keys.ssh)
@@ -16,18 +13,12 @@ struct TransportReader {
         let bearer = auth[keys.bearer]
         let oauth2 = auth.table(keys.oauth2)
         let ssh = auth.table(keys.ssh)
-        guard kinds.count == 1 else {
-            let given = kinds.map { "'\($0.entry.name)'" }.sorted().joined(separator: " and ")
-            auth.problems.report(
-                auth.path,
-                kinds.isEmpty ? "give one of 'basic', 'bearer', 'oauth2' and 'ssh'" : "found \(given); give only one")
-            return nil
-        }
+        guard kinds.count == 1 else { return nil }
         if let basic {
             defer { basic.finish() }
-            let user = required(BasicKeys.all.user, basic)
-            let password = required(BasicKeys.all.password, basic)
-            let cleartext = basic[BasicKeys.all.cleartext] ?? BasicKeys.all.cleartext.standard
+            let user = basic[BasicKeys.all.user]
+            let password = basic[BasicKeys.all.password]
+            let cleartext = basic.value(of: BasicKeys.all.cleartext)
             guard let user, let password else { return nil }
             // An API key is often sent as a user without a password.
             if password.value.isEmpty { basic.hide(user.value) }
@@ -41,13 +32,13 @@ struct TransportReader {
         return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
     }
 
-    private func userKey(_ ssh: DeclarationReader) -> UserKey? {
+    private static func userKey(_ ssh: DeclarationReader) -> UserKey? {
         defer { ssh.finish() }
         let keys = UserKeyKeys.all
         let publicKey = ssh[keys.publicKey]
         let passphrase = ssh[keys.passphrase]
-        let user = required(keys.user, ssh)
-        let privateKey = required(keys.privateKey, ssh)
+        let user = ssh[keys.user]
+        let privateKey = ssh[keys.privateKey]
         for (key, path) in [("private_key", privateKey), ("public_key", publicKey)] {
             _ = check(key, path, ssh) { _ in }
         }
@@ -55,21 +46,21 @@ struct TransportReader {
         return UserKey(user: user, privateKey: privateKey, publicKey: publicKey, passphrase: passphrase)
     }
 
-    private func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
+    private static func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
         guard let problem = authentication.problem else { return authentication }
         table.problems.report(table.path, problem)
         return nil
     }
 
-    private func credentials(_ oauth2: DeclarationReader) -> ClientCredentials? {
+    private static func credentials(_ oauth2: DeclarationReader) -> ClientCredentials? {
         defer { oauth2.finish() }
         let keys = OAuthKeys.all
         let scope = oauth2[keys.scope]
         let parameters = oauth2[keys.parameters] ?? [:]
-        let place = oauth2[keys.credentialsIn] ?? keys.credentialsIn.standard
-        let url = required(keys.tokenURL, oauth2)
-        let id = required(keys.clientID, oauth2)
-        let secret = required(keys.clientSecret, oauth2)
+        let place = oauth2.value(of: keys.credentialsIn)
+        let url = oauth2[keys.tokenURL]
+        let id = oauth2[keys.clientID]
+        let secret = oauth2[keys.clientSecret]
         guard let url, let id, let secret else { return nil }
         do {
             _ = try WebAddress(url.value)
@@ -82,24 +73,15 @@ struct TransportReader {
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
     }
 
-    private func required<Value>(_ key: Key<Value>, _ table: DeclarationReader) -> Value? {
-        if !table.has(key) { table.reportLacking(key, message: "'\(key.entry.name)' is missing") }
-        return table[key]
-    }
-
     // MARK: - Connections
 
-    func tls() -> Transport.TLS? {
-        guard let tls = table.table(RequestKeys.all.tls) else { return nil }
+    static func tls(_ tls: DeclarationReader) -> Transport.TLS? {
         let keys = TLSKeys.all
         let trusted = tls[keys.ca]
         let certificates = tls[keys.certificate]
         let key = tls[keys.key]
         let password = tls[keys.keyPassword]
         tls.finish()
-        if tls.has(TLSKeys.all.certificate) != tls.has(TLSKeys.all.key) {
-            tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
-        }
         let contents = [
             check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
             check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
@@ -113,9 +95,9 @@ struct TransportReader {
     }
 
     /// - Returns: the file's contents, in base 64.
-    private func check(_ key: String, _ path: String?, _ table: DeclarationReader, _ load: (String) throws -> Void)
-        -> String
-    {
+    private static func check(
+        _ key: String, _ path: String?, _ table: DeclarationReader, _ load: (String) throws -> Void
+    ) -> String {
         guard let path else { return "" }
         do {
             // This refuses a pipe, for which `load` would wait.
@@ -131,14 +113,13 @@ struct TransportReader {
         return ""
     }
 
-    func proxy() -> Transport.Proxy? {
-        guard let text = table[RequestKeys.all.proxy] else { return nil }
+    static func proxy(_ text: InterpolatedText, _ name: String, _ table: DeclarationReader) -> Transport.Proxy? {
         let url: URL
         do {
             url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url
         } catch {
             table.report(
-                "proxy",
+                name,
                 "'\(text)' is not a proxy: \(error); write \"http://host:3128\" or \"socks5://host:1080\"")
             return nil
         }
@@ -146,12 +127,12 @@ struct TransportReader {
             let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
             ["", "/"].contains(components.path)
         else {
-            table.report("proxy", "'\(text)' is not a proxy; write \"http://host:3128\" or \"socks5://host:1080\"")
+            table.report(name, "'\(text)' is not a proxy; write \"http://host:3128\" or \"socks5://host:1080\"")
             return nil
         }
         func secret(_ value: String?) -> InterpolatedText? { value.map { InterpolatedText(value: $0, template: "…") } }
         if kind == .socks5, components.user != nil {
-            table.report("proxy", "user and password are sent to http: proxies only")
+            table.report(name, "user and password are sent to http: proxies only")
         }
         return Transport.Proxy(
             kind: kind, host: host, port: components.port ?? (kind == .http ? 3128 : 1080),

@@ -134,7 +134,7 @@ import Testing
             #expect(check.status == 78)
             for expected in [
                 "'a//b' is not a path", "help: did you mean 'columns'?", "help: did you mean 'type'?",
-                "the prefix 'x' is not bound", "the column has several values: path, value",
+                "the prefix 'x' is not bound", "found 'path' and 'value'",
                 "'nonsense' is not a date's format",
                 "'%d.%m.%Y %I:%M' has the hour from 1 to 12 without AM or PM", "'many' is not an integer",
                 "'firm' does not name a table and its column",

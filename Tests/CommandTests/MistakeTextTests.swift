@@ -56,7 +56,7 @@ import Testing
         #expect(value.last?.hasPrefix("   = help: write \"500ms\", \"5s\"") ?? false, "\(value)")
         #expect(
             try mistakes("[sources.s]\n[[sources.s.requests]]\nparser = \"mirrored\"\n") == [
-                "s.toml:2:13: error: sources.s.requests[1]: the request has no 'url'", " 2 | [[sources.s.requests]]",
+                "s.toml:2:13: error: sources.s.requests[1]: 'url' is missing", " 2 | [[sources.s.requests]]",
                 "   |             ^^^^^^^^",
             ])
         let inline = try mistakes(
@@ -86,6 +86,8 @@ import Testing
         ("method = \"a b\"", "method: 'A B' is not a method"),
         ("window = \"\"", "window: a column's name must not be empty"),
         ("parser = \"Feed\"", "parser: the parser 'Feed' is not registered"),
+        ("timeout = 5", "timeout: expected a duration"), ("auth = {}", "auth: give one of"),
+        ("headers = { \"a b\" = \"c\" }", "headers: 'a b' is not a header's name"),
     ])
     func anInheritedMistakeIsReportedOnce(line: String, expected: String) throws {
         let request =

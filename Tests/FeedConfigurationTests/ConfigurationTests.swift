@@ -149,8 +149,8 @@ import Testing
             "19: sources.a.requests[2].max_body: expected a size such as \"64MiB\", found an integer",
             "20: sources.a.requests[2].headers: 'Bad Name' is not a header's name",
             "20: sources.a.requests[2].headers.Good: expected a string, a number, a boolean or a date, found an array",
-            "21: sources.b: the source has no requests",
-            "22: sources.c.requests[1]: the request has no 'url'",
+            "21: sources.b: 'requests' is missing",
+            "22: sources.c.requests[1]: 'url' is missing",
             "24: sources.d.requests[1]: the request has no parser",
             "25: sources.d.requests[1].url: the environment variable 'NOT_SET' is not set",
         ]

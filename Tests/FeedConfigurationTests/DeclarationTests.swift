@@ -57,6 +57,35 @@ import Testing
             "[sources.s]\nfresh_within = \"0s\"\n" + request, "sources.s.fresh_within: must be above 0")
     }
 
+    /// The spelling of a name does not make another header of it, neither here nor in the tables around.
+    @Test func aHeaderIsGivenOnce() {
+        Self.expectMistake(
+            "[sources.s]\n" + EngineFixture.request("/a", "headers = { Accept = \"a\", accept = \"b\" }"),
+            "sources.s.requests[1].headers: 'accept' is given twice")
+    }
+
+    /// That a key lacks one of the keys of which the table lacks each is no other mistake.
+    @Test(arguments: ["start = 2", "keep = [\"a\"]", "link = false"])
+    func aPageWithoutAnAddressIsOneMistake(keys: String) {
+        #expect {
+            try Self.read(EngineFixture.request("/a", "page = { \(keys) }"))
+        } throws: { error in
+            let problems = (error as? ConfigurationError)?.problems ?? []
+            return problems.count == 1 && problems[0].message.hasPrefix("give one of 'next'")
+        }
+    }
+
+    /// A value that is none of the key's own is one mistake, not two.
+    @Test func aConditionOnAWrongValueIsNoMistake() {
+        let options = "for_each = { rows = \"SELECT 1\", on_error = \"skp\", max_skipped = 2 }"
+        #expect {
+            try Self.read(EngineFixture.request("/a") + EngineFixture.request("/${row:a}", options))
+        } throws: { error in
+            let problems = (error as? ConfigurationError)?.problems ?? []
+            return problems.map(\.keyPath) == ["sources.s.requests[2].for_each.on_error"]
+        }
+    }
+
     @Test(arguments: ["discard", "null", "skip"])
     func aRequiredColumnHoldsNoNull(onError: String) throws {
         func text(_ column: String) -> String {

@@ -163,7 +163,8 @@ import Testing
         ("auth = { bearer = \"${capture:a}\" }", "are not allowed here"),
         ("auth = { bearer = \"a\\nb\" }", "no header can hold"),
         ("auth = { oauth = {} }", "did you mean 'oauth2'"), ("tls = { ca = \"none.pem\" }", "does not exist"),
-        ("tls = { ca = \"sources.toml\" }", "holds no usable PEM"), ("tls = { key = \"sources.toml\" }", "needs both"),
+        ("tls = { ca = \"sources.toml\" }", "holds no usable PEM"),
+        ("tls = { key = \"sources.toml\" }", "tls.key: requires 'certificate'"),
         ("proxy = \"ftp://x\"", "is not a proxy"), ("proxy = \"socks5://a:b@x:1\"", "http: proxies only"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {

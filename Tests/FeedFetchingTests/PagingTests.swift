@@ -119,8 +119,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("page = { token = \"/r/next\" }", "name the 'parameter'"),
-        ("page = { link = true, next = \"/r/next\" }", "give one of 'next'"),
+        ("page = { token = \"/r/next\" }", "token: requires 'parameter', by which it is sent"),
+        ("page = { link = true, next = \"/r/next\" }", "found 'next' and 'link'; give only one"),
         ("page = { counter = \"p\", keep = [\"a\"] }", "requires 'token'"),
         (
             "body = { text = \"x\" }\npage = { token = \"/r/next\", parameter = \"t\" }",

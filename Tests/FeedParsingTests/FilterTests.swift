@@ -157,7 +157,7 @@ import Testing
 
     @Test func optionsThatDoNotGoTogether() async throws {
         for (columns, expected) in [
-            ("n = { sql = \"id\", path = \"x\" }", "the column has several values: path, sql"),
+            ("n = { sql = \"id\", path = \"x\" }", "found 'path' and 'sql'; give only one"),
             ("n = { sql = \"id\", default = \"x\" }", "default: requires a 'path'"),
             ("n = { sql = \"id\", type = \"xml\" }", "an expression has no markup"),
             ("n = { sql = \"id\", export = true }", "export: expected the path of the value in exported XML"),

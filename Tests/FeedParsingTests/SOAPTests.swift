@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("soap = {}", "no 'name'"), ("soap = { name = \"a b\" }", "is not the name of an element"),
+        ("soap = {}", "'name' is missing"), ("soap = { name = \"a b\" }", "is not the name of an element"),
         ("soap = { name = \"A\", version = \"1.3\" }", ", found '1.3'"),
         ("soap = { name = \"A\", parameters = { \"b c\" = 1 } }", "'b c' is not the name"),
         ("soap = { name = \"A\" }\nbody = \"x\"", "not both"), ("soap = { name = \"A\" }\nmethod = \"GET\"", "by POST"),

@@ -78,7 +78,7 @@ import Testing
         ("shop = { value = \"${HOME}\" }", "a constant cannot contain"),
         ("shop = { path = \"@s\", default = \"${row:id}\" }", "a constant cannot contain"),
         ("shop = { capture = \"tokn\" }", "no earlier request of the source captures 'tokn'; did you mean 'token'?"),
-        ("shop = { row = \"id\", path = \"@s\" }", "the column has several values"),
+        ("shop = { row = \"id\", path = \"@s\" }", "found 'path' and 'row'; give only one"),
     ])
     func whatCannotBeIsRefused(column: String, expected: String) async throws {
         try await EngineFixture.expectMistake(Self.stack(column), expected)

@@ -318,7 +318,7 @@ import TributaryStores
     }
 
     @Test(arguments: [
-        ("expect = [{ message = \"m\" }]", "the expectation has no 'sql'"),
+        ("expect = [{ message = \"m\" }]", "'sql' is missing"),
         ("expect = [{ sql = \"1\", on_failure = \"hold\" }]", "expected one of discard, block, warn, found 'hold'"),
         ("expect = \"1\"", "expected an array of tables, found a string"), ("min_rows = -1", "expected 0 or more"),
     ])

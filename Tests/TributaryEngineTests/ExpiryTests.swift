@@ -265,7 +265,7 @@ import TributaryStores
             (Self.mapping(type: "text"), "'stop' has no dates"),
             (Self.mapping().replacing("\"stop\", after", with: "\"stopp\", after"), "did you mean 'stop'?"),
             (Self.mapping().replacing("\"2d\"", with: "\"soon\""), "is not a duration"),
-            (Self.mapping().replacing(", after = \"2d\"", with: ""), "'column' or 'after' is missing"),
+            (Self.mapping().replacing(", after = \"2d\"", with: ""), "'after' is missing"),
             (Self.mapping().replacing(", after", with: ", days = 2, after"), "days"),
         ] {
             try await EngineFixture.expectMistake(sources, expected)

@@ -142,7 +142,7 @@ import Testing
             ("on = [\"blocked\"]", "the hook has no receiver"),
             ("on = [\"blocked\"]\nrun = []", "the program is missing"),
             ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
-            ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
+            ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "give only one"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
             ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be used"),
             ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "has a value only when a request is sent"),

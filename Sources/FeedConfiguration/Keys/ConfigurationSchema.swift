@@ -25,6 +25,7 @@ package enum ConfigurationSchema {
         ]
         let required = table.entries.filter { if case .required = $0.fallback { true } else { false } }.map(\.name)
         if !required.isEmpty { schema["required"] = required }
+        if !table.rules.isEmpty { schema["allOf"] = table.rules.map(\.schema) }
         return schema
     }
 
@@ -38,7 +39,7 @@ package enum ConfigurationSchema {
     }
 
     /// What is replaced before the value is looked at.
-    private static let variable = "\\$\\{"
+    static let variable = "\\$\\{"
 
     private static func values(_ type: KeyType) -> [String: Any] {
         switch type {

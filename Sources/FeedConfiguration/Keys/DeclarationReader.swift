@@ -12,13 +12,18 @@ final class DeclarationReader {
     let nodes: TOMLTable
     /// The keys that the table can have; nil if the file chooses their names.
     private let known: KeyTable?
+    /// The reader of the table from which this one inherits.
+    private let outer: DeclarationReader?
+    /// The values of this table's inheritable keys, by name. Each is read, and its mistakes are reported, once.
+    private var inheritable: [String: Any] = [:]
 
     init(
-        _ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable?, problems: ProblemCollector,
-        interpolation: Interpolation
+        _ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable?, within outer: DeclarationReader? = nil,
+        problems: ProblemCollector, interpolation: Interpolation
     ) {
         self.nodes = nodes
         self.known = known
+        self.outer = outer
         self.path = path
         self.problems = problems
         self.interpolation = interpolation
@@ -42,19 +47,27 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
-    /// Reports that the table has none of some keys.
-    func reportLacking(_ keys: any DeclaredKey..., message: String) {
-        problems.reportLacking(keys.map(\.entry.name), at: path, message)
-    }
-
     /// Returns every key with its value and place, in the order of the file.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
     }
 
-    /// Reports every key that the table cannot have.
+    private func reportLacking(_ entry: KeyEntry, _ hint: String) {
+        var hint = hint
+        if case .tables = entry.type { hint = "; add a [[\(path.appending(entry.name))]]" }
+        problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing\(hint)")
+    }
+
+    /// Reports every key that the table lacks or cannot have, keys that contradict each other, and what is wrong with
+    /// those that other tables may inherit.
     func finish() {
         guard let known else { return }
+        for key in known.keys {
+            key.checkInheritable(in: self)
+            if case .required(let hint) = key.entry.fallback, !has(key) { reportLacking(key.entry, hint) }
+        }
+        var lacking: Set<String> = []
+        for rule in known.rules { rule.check(self, &lacking) }
         let names = known.names
         for entry in nodes.entries where !names.contains(entry.key) {
             // Further mistakes are counted alone.
@@ -69,10 +82,49 @@ final class DeclarationReader {
 
     // MARK: - Values
 
-    /// Returns the value of a key; nil if it is missing or wrong.
-    subscript<Value>(key: Key<Value>) -> Value? { key.read(self, key.entry.name) }
+    /// Returns the value of a key; nil if it is missing or wrong. An inheritable one comes from the nearest table that
+    /// gives it, or is merged from all that do.
+    subscript<Value>(key: Key<Value>) -> Value? {
+        let own = own(key)
+        guard key.entry.inheritance != .never, let outer else { return own }
+        guard let merge = key.merge else { return own ?? outer[key] }
+        guard let inherited = outer[key] else { return own }
+        return own.map { merge(inherited, $0) } ?? inherited
+    }
+
+    /// Returns the value that the table itself gives to a key; nil if it is missing or wrong.
+    func own<Value>(_ key: Key<Value>) -> Value? {
+        let name = key.entry.name
+        guard key.entry.inheritance != .never else { return key.read(self, name) }
+        guard has(name) else { return nil }
+        if let known = inheritable[name] { return known as? Value }
+        let value = key.read(self, name)
+        inheritable[name] = value as Any
+        return value
+    }
+
+    /// Returns the value of a key, or its default.
+    func value<Value>(of key: Key<Value>) -> Value { self[key] ?? key.standard }
+
+    /// Returns the nearest table that has one of some inheritable keys: this one, or one around it.
+    func nearest(with keys: any DeclaredKey...) -> DeclarationReader? {
+        var table: DeclarationReader? = self
+        while let reader = table, !keys.contains(where: { reader.has($0) }) { table = reader.outer }
+        return table
+    }
 
     func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
+
+    /// Returns true if the table has a key; a boolean one, with the value true.
+    func isGiven(_ entry: KeyEntry) -> Bool {
+        if case .boolean = entry.type, case .boolean(false)? = nodes[entry.name] { return false }
+        return has(entry.name)
+    }
+
+    /// Returns the text of a key with `${…}` replaced; nil if it is missing or no text.
+    func writtenText(_ name: String) -> String? {
+        if case .string(let template)? = nodes[name] { interpolated(template) } else { nil }
+    }
 
     /// Returns those of the keys that the table has.
     func present(_ keys: any DeclaredKey...) -> [any DeclaredKey] { keys.filter { has($0) } }
@@ -256,23 +308,30 @@ final class DeclarationReader {
 
     /// Returns a table of these keys, under a name that the file chooses.
     ///
-    /// - Parameter short: the key for which a string stands in place of a table.
-    func table(_ name: String, of group: any KeyGroup.Type, orTextFor short: String? = nil) -> DeclarationReader? {
-        guard let short else { return table(name, known: group.table) }
+    /// - Parameters:
+    ///   - short: the key for which a string stands in place of a table.
+    ///   - outer: the table from which it inherits.
+    func table(
+        _ name: String, of group: any KeyGroup.Type, orTextFor short: String? = nil,
+        within outer: DeclarationReader? = nil
+    ) -> DeclarationReader? {
+        guard let short else { return table(name, known: group.table, within: outer) }
         guard let node = nodes.node(name), case .string = node.value else {
             return table(name, known: group.table, "a string or a table")
         }
         return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(name), known: group.table)
     }
 
-    private func table(_ name: String, known: KeyTable?, _ expected: String = "a table") -> DeclarationReader? {
+    private func table(
+        _ name: String, known: KeyTable?, _ expected: String = "a table", within outer: DeclarationReader? = nil
+    ) -> DeclarationReader? {
         guard let nodes = value(name, expected, { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
-        return reader(nodes, at: path.appending(name), known: known)
+        return reader(nodes, at: path.appending(name), known: known, within: outer)
     }
 
-    /// Returns the tables of a key, without those that are none.
+    /// Returns the tables of a key, without those that are none. They inherit from this one.
     func tables(_ key: TableKey) -> [DeclarationReader]? {
         let name = key.entry.name
         guard
@@ -283,12 +342,16 @@ final class DeclarationReader {
                 problems.report(path.appending(name).appending(index), "expected a table, found \(node.value.typeName)")
                 return nil
             }
-            return reader(nodes, at: path.appending(name).appending(index), known: key.entry.type.group?.table)
+            return reader(
+                nodes, at: path.appending(name).appending(index), known: key.entry.type.group?.table, within: self)
         }
     }
 
-    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable? = nil) -> DeclarationReader {
-        DeclarationReader(nodes, at: path, known: known, problems: problems, interpolation: interpolation)
+    func reader(
+        _ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable? = nil, within outer: DeclarationReader? = nil
+    ) -> DeclarationReader {
+        DeclarationReader(
+            nodes, at: path, known: known, within: outer, problems: problems, interpolation: interpolation)
     }
 
     /// Returns a text with `${…}` replaced; nil where that fails, which is reported.

@@ -3,7 +3,11 @@ import FeedModel
 
 struct BodyKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.body]", "The body of a request.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.body]", "The body of a request.", all,
+        rules: [
+            .exactlyOne(all.text, all.file, all.xml, all.json, lacking: "give a string, a 'file', 'xml' or 'json'")
+        ])
 
     let text = Key.template("text", "The body as text.")
     let file = Key.file(
@@ -37,7 +41,13 @@ struct SOAPKeys: KeyGroup {
 /// instead: no response has come before the credentials are sent.
 struct AuthenticationKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.auth]", "The credentials of a request.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.auth]", "The credentials of a request.", all,
+        rules: [
+            .exactlyOne(
+                all.basic, all.bearer, all.oauth2, all.ssh,
+                lacking: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
+        ])
 
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
     let bearer = Key.text("bearer", isSent: true, "A bearer token (RFC 6750).")
@@ -87,7 +97,9 @@ struct OAuthKeys: KeyGroup {
 
 struct TLSKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.tls]", "Certificates.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.tls]", "Certificates.", all,
+        rules: [.key(all.certificate, requires: all.key), .key(all.key, requires: all.certificate)])
 
     let ca = Key.file("ca", "Trusted certificates in addition to the system's.")
     let certificate = Key.file("certificate", "The client's certificate, followed by its issuers'.")
@@ -120,7 +132,17 @@ struct CSVKeys: KeyGroup {
 
 struct PageKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.page]", "Responses in pages.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.page]", "Responses in pages.", all,
+        rules: [
+            .exactlyOne(
+                all.next, all.link, all.token, all.counter,
+                lacking: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
+                    + "(the path of a continuation token) and 'counter' (a parameter that counts)"),
+            .key(all.token, requires: all.parameter, ", by which it is sent for the next page"),
+            .key(all.parameter, requires: all.token), .key(all.keep, requires: all.token),
+            .key(all.start, requires: all.counter), .key(all.step, requires: all.counter),
+        ])
 
     let next = Key.string("next", "The path, from the root, of the next page's address.")
     let link = Key.boolean(

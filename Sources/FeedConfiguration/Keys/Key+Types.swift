@@ -100,7 +100,22 @@ extension Key where Value == ChangeLimit {
     static func changeLimit(
         _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance = .never,
         _ meaning: String
-    ) -> Self { Self(name, .changeLimit, missing, inherited, meaning) { $0.changeLimit($1) } }
+    ) -> Self {
+        Self(name, .changeLimit, missing, inherited, meaning) { table, name in
+            let expected = "a number of rows, or a part such as \"50%\""
+            let found: String? =
+                if case .integer(let number)? = table.nodes[name] { String(number) } else {
+                    table.string(name, expected)
+                }
+            guard let found else { return nil }
+            let limit = ChangeLimit(found)
+            if limit == nil {
+                table.report(
+                    name, "expected a number of rows, or a percentage from \"0%\" to \"100%\", found '\(found)'")
+            }
+            return limit
+        }
+    }
 }
 
 extension Key where Value == [Int] {
@@ -165,7 +180,12 @@ extension Key where Value == [String: InterpolatedText] {
     static func texts(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
         areSent: Bool = false, _ meaning: String
-    ) -> Self { Self(name, .texts, missing, inherited, meaning) { $0.texts($1, areSent: areSent) } }
+    ) -> Self {
+        let merge: @Sendable (Value, Value) -> Value = { inherited, own in inherited.merging(own) { $1 } }
+        return Self(name, .texts, missing, inherited, meaning, merge: inherited == .merged ? merge : nil) {
+            $0.texts($1, areSent: areSent)
+        }
+    }
 }
 
 /// A number, a boolean, or a text in which nothing is replaced.

@@ -5,19 +5,39 @@ import FeedModel
 struct Key<Value: Sendable>: DeclaredKey {
     let entry: KeyEntry
     private let missing: KeyDefault<Value>
-    let read: @Sendable (DeclarationReader, String) -> Value?
+    /// Returns the value that a table gives to a key of this name, and reports what is wrong with it.
+    private(set) var read: @Sendable (DeclarationReader, String) -> Value?
+    /// Merges an inherited value with a table's own; nil where the nearest value counts alone.
+    let merge: (@Sendable (_ inherited: Value, _ own: Value) -> Value)?
 
     /// - Parameter show: returns a value as it is written in TOML.
     init(
         _ name: String, _ type: KeyType, _ missing: KeyDefault<Value>, _ inheritance: KeyEntry.Inheritance,
         _ meaning: String, show: (Value) -> String? = { _ in nil },
+        merge: (@Sendable (_ inherited: Value, _ own: Value) -> Value)? = nil,
         read: @escaping @Sendable (DeclarationReader, String) -> Value?
     ) {
         entry = KeyEntry(
             name: name, type: type, fallback: missing.described(show), inheritance: inheritance, meaning: meaning)
         self.missing = missing
+        self.merge = merge
         self.read = read
     }
+
+    /// Returns the key with a further check of its value.
+    ///
+    /// - Parameter problems: returns what is wrong with a value.
+    func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
+        var key = self
+        key.read = { [read] table, name in
+            let value = read(table, name)
+            for problem in value.map(problems) ?? [] { table.report(name, problem) }
+            return value
+        }
+        return key
+    }
+
+    func checkInheritable(in table: DeclarationReader) { if entry.inheritance != .never { _ = table.own(self) } }
 
     /// The value of a missing key.
     ///
@@ -28,52 +48,50 @@ struct Key<Value: Sendable>: DeclaredKey {
     }
 }
 
-/// A key whose value is a table, or tables.
+/// A key whose value is a table, or tables, which is read key by key.
 struct TableKey: DeclaredKey {
     let entry: KeyEntry
 
     private init(
-        _ name: String, _ type: KeyType, _ missing: KeyEntry.Default, _ inheritance: KeyEntry.Inheritance,
-        _ meaning: String
-    ) {
-        entry = KeyEntry(
-            name: name, type: type, fallback: missing, inheritance: inheritance, meaning: meaning
-        )
-    }
+        _ name: String, _ type: KeyType, _ missing: KeyEntry.Default, _ meaning: String
+    ) { entry = KeyEntry(name: name, type: type, fallback: missing, inheritance: .never, meaning: meaning) }
 
     /// - Parameter short: the key for which a string alone stands.
     static func table(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyEntry.Default = .none,
-        inherited: KeyEntry.Inheritance = .never, _ meaning: String
-    ) -> Self { Self(name, .table(keys, short: short), missing, inherited, meaning) }
+        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, _ meaning: String
+    ) -> Self { Self(name, .table(keys, short: short), .none, meaning) }
 
     static func tables(
         _ name: String, _ keys: any KeyGroup.Type, default missing: KeyEntry.Default = .none, _ meaning: String
-    ) -> Self { Self(name, .tables(keys), missing, .never, meaning) }
+    ) -> Self { Self(name, .tables(keys), missing, meaning) }
 
     /// A table whose keys are names that the file chooses, each with a table.
     static func named(
         _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyEntry.Default = .none,
         _ meaning: String
-    ) -> Self { Self(name, .named(keys, short: short), missing, .never, meaning) }
+    ) -> Self { Self(name, .named(keys, short: short), missing, meaning) }
 
     /// A table that becomes XML.
-    static func elements(_ name: String, _ meaning: String) -> Self { Self(name, .elements, .none, .never, meaning) }
+    static func elements(_ name: String, _ meaning: String) -> Self { Self(name, .elements, .none, meaning) }
 }
 
 /// What stands for a missing key.
 enum KeyDefault<Value: Sendable>: Sendable {
     case none
     /// Nothing: the key must be there.
-    case required
+    ///
+    /// - Parameter hint: what the message of a missing key says at its end.
+    case requiring(hint: String)
     case value(Value)
     /// What depends on other things, in words.
     case described(String)
 
+    static var required: Self { .requiring(hint: "") }
+
     func described(_ show: (Value) -> String?) -> KeyEntry.Default {
         switch self {
         case .none: .none
-        case .required: .required
+        case .requiring(let hint): .required(hint: hint)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }
@@ -82,4 +100,11 @@ enum KeyDefault<Value: Sendable>: Sendable {
 
 protocol DeclaredKey: Sendable {
     var entry: KeyEntry { get }
+
+    /// Reads an inheritable key of a table, so that its mistakes are reported even where nothing inherits it.
+    func checkInheritable(in table: DeclarationReader)
+}
+
+extension DeclaredKey {
+    func checkInheritable(in table: DeclarationReader) {}
 }

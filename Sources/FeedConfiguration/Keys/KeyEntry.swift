@@ -10,7 +10,9 @@ package struct KeyEntry: Sendable {
     }
 
     enum Default: Sendable {
-        case none, required
+        case none
+        /// - Parameter hint: what the message of a missing key says at its end.
+        case required(hint: String)
         /// A value, as in TOML and JSON.
         case value(String)
         case described(String)
@@ -42,21 +44,30 @@ package struct KeyTable: Sendable {
     /// The table's header: `[[sources.NAME.requests]]`.
     package let header: String
     package let meaning: String
-    package let entries: [KeyEntry]
+    let keys: [any DeclaredKey]
+    /// What the keys require of each other.
+    let rules: [KeyRule]
     let names: Set<String>
 
-    init(_ header: String, _ meaning: String, _ entries: [KeyEntry]) {
+    /// - Parameter rules: those of them count whose keys the table has.
+    init(_ header: String, _ meaning: String, _ keys: [any DeclaredKey], rules: [KeyRule]) {
+        let names = Set(keys.map(\.entry.name))
         self.header = header
         self.meaning = meaning
-        self.entries = entries
-        names = Set(entries.map(\.name))
+        self.keys = keys
+        self.names = names
+        self.rules = rules.filter { names.isSuperset(of: $0.names) }
     }
 
     /// Creates the table of the keys that a group declares as its properties.
-    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inherited: [KeyEntry] = []) {
-        let entries = Mirror(reflecting: group).children.compactMap { ($0.value as? any DeclaredKey)?.entry }
-        self.init(header, meaning, entries + inherited)
+    ///
+    /// - Parameter inner: the table that inherits from this one.
+    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inner: KeyTable? = nil, rules: [KeyRule] = []) {
+        let keys = Mirror(reflecting: group).children.compactMap { $0.value as? any DeclaredKey }
+        self.init(header, meaning, keys + (inner?.inheritable ?? []), rules: rules + (inner?.rules ?? []))
     }
+
+    package var entries: [KeyEntry] { keys.map(\.entry) }
 
     /// The header without its brackets.
     package var path: String { header.filter { $0 != "[" && $0 != "]" } }
@@ -93,7 +104,7 @@ package struct KeyTable: Sendable {
     }
 
     /// The keys that the tables around may give, too.
-    var inheritable: [KeyEntry] { entries.filter { $0.inheritance != .never } }
+    var inheritable: [any DeclaredKey] { keys.filter { $0.entry.inheritance != .never } }
 }
 
 /// Keys that stand together in a table.

@@ -45,7 +45,7 @@ enum KeyType: Sendable, CustomStringConvertible {
         }
     }
 
-    private static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         names.dropLast().joined(separator: ", ") + (names.count > 1 ? " or " : "") + (names.last ?? "")
     }
 

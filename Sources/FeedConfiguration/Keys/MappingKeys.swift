@@ -3,10 +3,17 @@ import FeedModel
 
 struct TableKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[[sources.NAME.requests.tables]]", "A mapping: which element is a row.", all)
+    static let table = KeyTable(
+        "[[sources.NAME.requests.tables]]", "A mapping: which element is a row.", all,
+        rules: [
+            .key(all.window, requires: all.sync, is: .mirror, orNone: true),
+            .key(all.within, requires: all.sync, is: .mirror, orNone: true),
+        ])
 
     let table = Key.string("table", default: .required, "The table's name.")
-    let element = Key.string("element", default: .required, "The path of the element that is a row.")
+    let element = Key.string(
+        "element", default: .requiring(hint: "; give the path of the element that is a row, such as \"item\""),
+        "The path of the element that is a row.")
     let key = Key.strings(
         "key", default: .described("the table's primary key, or else the whole row"), "The columns that identify a row."
     )
@@ -24,12 +31,12 @@ struct TableKeys: KeyGroup {
         "With `sync = \"mirror\"`: the column of a moving window; rows with a value below the smallest one in the feed are kept."
     )
     let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
-    let deleted = Key.string(
+    let deleted = Key.newColumn(
         "deleted", default: .described("the request's"),
         "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
-    let expire = TableKey.table(
-        "expire", ExpiryKeys.self, default: .described("the request's"),
+    let expire = Key.expiry(
+        "expire", default: .described("the request's"),
         "Deletes rows whose date is too old: `column` and `after`, as in a request's `expire.column`.")
     let deletedWhen = Key.string(
         "deleted_when",
@@ -49,7 +56,21 @@ struct TableKeys: KeyGroup {
 struct ColumnKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[sources.NAME.requests.tables.columns.COLUMN]", "A mapping: which value is a column.", all)
+        "[sources.NAME.requests.tables.columns.COLUMN]", "A mapping: which value is a column.", all,
+        rules: [
+            .exactlyOne(
+                all.path, all.value, all.ordinal, all.response, all.parent, all.row, all.capture, all.sql,
+                lacking:
+                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"),
+            .key(all.separator, requires: all.repetition, is: .join),
+            .key(all.decimalSeparator, requires: all.type, is: .integer, .real, .decimal),
+            .key(all.groupSeparator, requires: all.type, is: .integer, .real, .decimal),
+            .key(all.timeZone, requires: all.type, is: .datetime, orNone: true),
+            .key(all.format, requires: all.type, is: .date, .datetime, .blob),
+            .key(all.missing, requires: all.references), .key(all.set, requires: all.references),
+            .key(all.update, requires: all.references), .key(all.set, requires: all.missing, is: .create),
+            .key(all.update, requires: all.missing, is: .create),
+        ])
 
     let path = Key.string("path", "The path of the value, from the row's element.")
     let value = Key.constant("value", "A constant value, the same in every row.")
@@ -82,7 +103,7 @@ struct ColumnKeys: KeyGroup {
     let decimalSeparator = Key.string(
         "decimal_separator", default: .value("."), "The decimal separator of numbers, for values such as `1.234,50`.")
     let groupSeparator = Key.string("group_separator", "The separator between groups of digits.")
-    let timeZone = Key.string(
+    let timeZone = Key.timeZone(
         "time_zone", default: .described("the source's, or else UTC"),
         "The time zone of a `datetime` without an offset: a tzdata name.")
     let fallback = Key.constant(

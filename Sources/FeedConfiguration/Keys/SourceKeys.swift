@@ -4,21 +4,22 @@ import FeedModel
 struct SourceKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[sources.NAME]", "One source: when it is fetched.", all, inherited: RequestKeys.table.inheritable)
+        "[sources.NAME]", "One source: when it is fetched.", all, inner: RequestKeys.table,
+        rules: [.atMostOne(all.schedule, all.cache)])
 
     let requests = TableKey.tables(
-        "requests", RequestKeys.self, default: .required,
+        "requests", RequestKeys.self, default: .required(hint: ""),
         "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
     )
     let cache = Key.duration(
         "cache", default: .described("what the server suggests"), inherited: .nearest,
         "The time between a good run and the next one, or longer if the server says so (`honor_max_age`).")
-    let schedule = Key.string(
+    let schedule = Key.schedule(
         "schedule", default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
         "The times of runs, instead of `cache`, as cron's five fields (crontab(5)): minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
     )
-    let timeZone = Key.string(
-        "time_zone", default: .value("UTC"), inherited: .nearest,
+    let timeZone = Key.timeZone(
+        "time_zone", default: .value(.utc), inherited: .nearest,
         "The time zone of `schedule`, of `${now:…}`, and of times without an offset in the feeds: a tzdata name.")
     let allowPrivate = Key.boolean(
         "allow_private", default: false, inherited: .nearest,
@@ -41,7 +42,14 @@ struct SourceKeys: KeyGroup {
 
 struct RequestKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[[sources.NAME.requests]]", "One request of a source.", all)
+    static let table = KeyTable(
+        "[[sources.NAME.requests]]", "One request of a source.", all,
+        rules: [
+            .atMostOne(all.body, all.soap), .atMostOne(all.tables, all.parser),
+            .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
+            .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
+            .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
+        ])
 
     let key = Key.string(
         "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
@@ -49,27 +57,31 @@ struct RequestKeys: KeyGroup {
         "url", default: .required, isSent: true,
         "An `http:`, `https:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
     )
-    let method = Key.string(
+    let method = Key.method(
         "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
-    let headers = Key.texts(
-        "headers", default: .described("an `Accept` for the `format`, or else for XML"), inherited: .merged,
-        areSent: true, "Headers of the request.")
+    let headers = Key.headers(
+        "headers", default: .described("an `Accept` for the `format`, or else for XML"), "Headers of the request.")
     let parameters = Key.texts(
         "parameters", inherited: .merged, areSent: true,
         "Parameters in the query of the address, or form-encoded in the body of a POST without `body`.")
-    let body = TableKey.table(
+    let body = Key.table(
         "body", BodyKeys.self, short: "text", inherited: .nearest,
-        "The body of the request: a text, or a table that describes it.")
-    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.")
-    let auth = TableKey.table(
-        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth.")
-    let tls = TableKey.table(
+        "The body of the request: a text, or a table that describes it."
+    ) { RequestBodyReader(body: $0).read() }
+    let soap = Key.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.") {
+        SOAPReader(table: $0).read()
+    }
+    let auth = Key.table(
+        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth."
+    ) { TransportReader.authentication($0) }
+    let tls = Key.table(
         "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
-        "Certificates: see tls.")
+        "Certificates: see tls."
+    ) { TransportReader.tls($0) }
     let knownHosts = Key.file(
         "known_hosts", inherited: .nearest,
         "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
-    let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
+    let proxy = Key.proxy("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
     let timeout = Key.duration(
         "timeout", default: .value(.seconds(30)), inherited: .nearest, isPositive: true,
         "The time limit for the whole exchange, from connecting to the last byte, including retries.")
@@ -80,7 +92,10 @@ struct RequestKeys: KeyGroup {
         "max_body", default: RequestDeclaration.defaultMaxBody, inherited: .nearest,
         "The largest body; a larger one discards the run.")
     let acceptStatus = Key.integers(
-        "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")
+        "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed."
+    ).checked { statuses in
+        statuses.filter { !(200..<300).contains($0) }.map { "\($0) is not a status of success (200 to 299)" }
+    }
     let retries = Key.integer(
         "retries", 0...ConfigurationLimits.retries, default: .value(0), inherited: .nearest,
         "How many times a request is sent again after a broken connection or a 500, 502 or 504, at growing intervals within `timeout`; at most 1,000."
@@ -124,11 +139,12 @@ struct RequestKeys: KeyGroup {
         "Column values that limit a mirror's deletions to its own rows, so that several sources can share a table."
     )
     let window = Key.string(
-        "window", inherited: .nearest, "Like a table's, for the tables of a parser class that have the column.")
-    let deleted = Key.string(
+        "window", inherited: .nearest, "Like a table's, for the tables of a parser class that have the column."
+    ).checked { $0.isEmpty ? ["a column's name must not be empty"] : [] }
+    let deleted = Key.newColumn(
         "deleted", inherited: .nearest, "Like a table's, for every table that the request mirrors.")
-    let expire = TableKey.table(
-        "expire", ExpiryKeys.self, inherited: .nearest, "Like a table's, for every table that the request writes.")
+    let expire = Key.expiry(
+        "expire", inherited: .nearest, "Like a table's, for every table that the request writes.")
     let allowEmpty = Key.boolean(
         "allow_empty", default: false, inherited: .nearest,
         "Allows a mirror without a single record to delete every row.")
@@ -165,7 +181,9 @@ struct RequestKeys: KeyGroup {
 
 struct ForEachKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.for_each]", "A request for each row.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.for_each]", "A request for each row.", all,
+        rules: [.key(all.maxSkipped, requires: all.onError, is: .skip)])
 
     let rows = Key.string("rows", default: .required, "The `SELECT`.")
     let onError = Key<ForEachDeclaration.OnError>.choice(

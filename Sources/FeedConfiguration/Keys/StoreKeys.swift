@@ -3,7 +3,7 @@ import FeedModel
 
 struct StoreKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[store]", "The database of the rows.", all)
+    static let table = KeyTable("[store]", "The database of the rows.", all, rules: [.atMostOne(all.path, all.url)])
 
     let path = Key.string(
         "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
@@ -34,7 +34,11 @@ struct StoreKeys: KeyGroup {
 struct DaemonKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[daemon]", "Concurrency, and the addresses of the page, the metrics and the health check.", all)
+        "[daemon]", "Concurrency, and the addresses of the page, the metrics and the health check.", all,
+        rules: [
+            .key(all.token, requires: all.listen),
+            .key(all.readToken, requires: all.token, ", the secret of clients that may make changes"),
+        ])
 
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
@@ -80,14 +84,26 @@ struct HostKeys: KeyGroup {
     )
 }
 
+extension HookEventKind {
+    /// The names that `on` may have.
+    static var listed: String { declarable.map(\.rawValue).joined(separator: ", ") }
+}
+
 /// The form of changed rows in an event.
 enum HookFormat: String, Sendable, CaseIterable { case plain, debezium }
 
 struct HookKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[hooks.NAME]", "A hook: a program or an address that receives events.", all)
+    static let table = KeyTable(
+        "[hooks.NAME]", "A hook: a program or an address that receives events.", all,
+        rules: [
+            .exactlyOne(
+                all.run, all.post, lacking: "the hook has no receiver; name a program ('run') or an address ('post')")
+        ])
 
-    let on = Key.strings("on", default: .required, "The events that the hook receives.")
+    let on = Key.strings(
+        "on", default: .requiring(hint: "; name the events that the hook receives: \(HookEventKind.listed)"),
+        "The events that the hook receives.")
     let sources = Key.strings(
         "sources", default: .described("all"), "The names of the sources, with `*` for any characters and `?` for one.")
     let after = Key.duration(
@@ -131,5 +147,6 @@ struct FileKeys: KeyGroup {
 
 /// What sources and requests inherit.
 struct DefaultKeys: KeyGroup {
-    static let table = KeyTable("[defaults]", "Values for all sources.", SourceKeys.table.inheritable)
+    static let table = KeyTable(
+        "[defaults]", "Values for all sources.", SourceKeys.table.inheritable, rules: SourceKeys.table.rules)
 }

@@ -1,0 +1,145 @@
+import FeedDeclarations
+import FeedModel
+
+/// Types of values that sources and requests have.
+extension Key {
+    /// A table of keys that make one value.
+    ///
+    /// - Parameters:
+    ///   - short: the key for which a string alone stands.
+    ///   - read: returns the value of a table, and reports what is wrong with it.
+    static func table(
+        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyDefault<Value> = .none,
+        inherited: KeyEntry.Inheritance = .never, _ meaning: String,
+        read: @escaping @Sendable (DeclarationReader) -> Value?
+    ) -> Self {
+        Self(name, .table(keys, short: short), missing, inherited, meaning) { table, name in
+            table.table(name, of: keys, orTextFor: short).flatMap(read)
+        }
+    }
+}
+
+extension Key where Value == CronSchedule {
+    /// The times of runs, by the clocks of UTC.
+    static func schedule(
+        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance, _ meaning: String
+    ) -> Self {
+        Self(name, .string, missing, inherited, meaning) { table, name in
+            guard let text = table.string(name) else { return nil }
+            do {
+                return CronSchedule(
+                    text, timeZone: NamedZone.utc.name, fields: try CronFields(text), zone: NamedZone.utc.rules)
+            } catch {
+                table.report(name, "'\(text)' is not a schedule: \(error)")
+                return nil
+            }
+        }
+    }
+}
+
+extension Key where Value == NamedZone {
+    /// The name of a time zone in tzdata.
+    static func timeZone(
+        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance = .never, _ meaning: String
+    ) -> Self {
+        Self(name, .string, missing, inherited, meaning, show: { "\"\($0.name)\"" }) { table, name in
+            guard let text = table.string(name) else { return nil }
+            do throws(TimeZoneFolder.Failure) {
+                return try table.timeZones.zone(text)
+            } catch {
+                table.report(name, error.message)
+                return nil
+            }
+        }
+    }
+}
+
+extension Key where Value == String {
+    /// An HTTP method, in upper case.
+    static func method(
+        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance, _ meaning: String
+    ) -> Self {
+        Self(name, .string, missing, inherited, meaning) { $0.string($1)?.uppercased() }.checked {
+            $0.isHTTPToken ? [] : ["'\($0)' is not a method (RFC 9110, section 9)"]
+        }
+    }
+
+    /// The name of a column that need not exist.
+    static func newColumn(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self {
+        string(name, default: missing, inherited: inherited, meaning).checked { name in
+            [MappingReader.problem(ofName: name)].compactMap(\.self)
+        }
+    }
+}
+
+extension Key where Value == [String: InterpolatedText] {
+    /// Headers, which replace inherited ones of the same name.
+    static func headers(_ name: String, default missing: KeyDefault<Value>, _ meaning: String) -> Self {
+        Self(name, .texts, missing, .merged, meaning, merge: { $0.replacingHeaders(with: $1) }) {
+            $0.texts($1, areSent: true)
+        }.checked { headers in
+            var names: Set<String> = []
+            return headers.sorted { $0.key < $1.key }.flatMap { name, value in
+                var problems: [String] = []
+                if !name.isHTTPToken { problems.append("'\(name)' is not a header's name (RFC 9110, section 5.1)") }
+                if value.probe.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+                    problems.append("the value of '\(name)' has a line feed in it")
+                }
+                if !names.insert(name.lowercased()).inserted {
+                    problems.append("'\(name)' is given twice; letter case does not distinguish headers")
+                }
+                return problems
+            }
+        }
+    }
+}
+
+extension [String: InterpolatedText] {
+    /// Returns these headers with others, each in place of the one with its name in whichever case.
+    func replacingHeaders(with others: Self) -> Self {
+        let names = Set(others.keys.map { $0.lowercased() })
+        return filter { !names.contains($0.key.lowercased()) }.merging(others) { $1 }
+    }
+}
+
+extension Key where Value == Transport.Proxy {
+    static func proxy(_ name: String, inherited: KeyEntry.Inheritance, _ meaning: String) -> Self {
+        Self(name, .string, .none, inherited, meaning) { table, name in
+            table.text(name).flatMap { TransportReader.proxy($0, name, table) }
+        }
+    }
+}
+
+extension Key where Value == RowExpiry {
+    /// How old rows may become.
+    static func expiry(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self {
+        table(name, ExpiryKeys.self, default: missing, inherited: inherited, meaning) { table in
+            let keys = ExpiryKeys.all
+            let (column, after) = (table[keys.column], table[keys.after])
+            table.finish()
+            guard let column, let after else { return nil }
+            return RowExpiry(column: column, after: after)
+        }
+    }
+}
+
+extension String {
+    /// True for a token of HTTP (RFC 9110, section 5.6.2).
+    fileprivate var isHTTPToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,115 @@
+/// A rule between the keys of one table, from which come the message, and the condition in the JSON Schema.
+///
+/// A boolean key that is false counts as missing.
+struct KeyRule: Sendable {
+    private enum Condition: Sendable {
+        case atMostOne
+        /// - Parameter lacking: the message where none of them is there.
+        case exactlyOne(lacking: String)
+        /// The first key requires the last one.
+        ///
+        /// - Parameter hint: what the message says behind the name of the last one.
+        case requires(hint: String)
+        /// The first key requires one of some values of the last one.
+        ///
+        /// - Parameter isThere: true where a value must be given; false where a missing one will do.
+        case requiresValue([String], isThere: Bool)
+    }
+
+    private let entries: [KeyEntry]
+    /// The names of the keys.
+    let names: [String]
+    private let condition: Condition
+
+    private init(_ keys: [any DeclaredKey], _ condition: Condition) {
+        entries = keys.map(\.entry)
+        names = entries.map(\.name)
+        self.condition = condition
+    }
+
+    /// The keys exclude each other. The mistake is at the last of those that are there.
+    static func atMostOne(_ keys: any DeclaredKey...) -> Self { Self(keys, .atMostOne) }
+
+    /// - Parameter lacking: the message where none of them is there.
+    static func exactlyOne(_ keys: any DeclaredKey..., lacking: String) -> Self {
+        Self(keys, .exactlyOne(lacking: lacking))
+    }
+
+    /// A key requires another one.
+    static func key(_ key: some DeclaredKey, requires other: some DeclaredKey, _ hint: String = "") -> Self {
+        Self([key, other], .requires(hint: hint))
+    }
+
+    /// A key requires one of some values of another one.
+    ///
+    /// - Parameter orNone: true if the other one may be missing.
+    static func key<Value: RawRepresentable<String>>(
+        _ key: some DeclaredKey, requires other: Key<Value>, is values: Value..., orNone: Bool = false
+    ) -> Self { Self([key, other], .requiresValue(values.map(\.rawValue), isThere: !orNone)) }
+
+    // MARK: - Mistakes
+
+    /// Reports what contradicts the rule.
+    ///
+    /// - Parameter lacking: the keys of which the table is known to lack one: that others require them follows from it.
+    func check(_ table: DeclarationReader, _ lacking: inout Set<String>) {
+        switch condition {
+        case .atMostOne:
+            let given = given(in: table)
+            guard given.count > 1, let last = given.last else { return }
+            let listed = KeyType.list(given.map { "'\($0)'" })
+            table.report(last, "give \(listed), not \(given.count == 2 ? "both" : "all")")
+        case .exactlyOne(let message):
+            let given = given(in: table)
+            guard given.count != 1 else { return }
+            if given.isEmpty {
+                lacking.formUnion(names)
+                return table.problems.reportLacking(names, at: table.path, message)
+            }
+            let listed = given.map { "'\($0)'" }.joined(separator: " and ")
+            table.problems.report(table.path, "found \(listed); give only one")
+        case .requires(let hint):
+            guard table.isGiven(entries[0]), !table.isGiven(entries[1]), !lacking.contains(names[1]) else { return }
+            table.report(names[0], "requires '\(names[1])'\(hint)")
+        case .requiresValue(let values, let isThere):
+            guard table.isGiven(entries[0]) else { return }
+            let found = table.writtenText(names[1])
+            // A value that is none of the key's is a mistake of its own.
+            if case .choice(let known) = entries[1].type, let found, !known.contains(found) { return }
+            guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
+            table.report(names[0], "requires \(names[1]) = \(KeyType.list(values.map { "\"\($0)\"" }))")
+        }
+    }
+
+    /// Returns the names of those keys that a table has.
+    private func given(in table: DeclarationReader) -> [String] {
+        entries.lazy.filter { table.isGiven($0) }.map(\.name)
+    }
+
+    // MARK: - JSON Schema
+
+    /// The conditions of the JSON Schema for an object with these keys.
+    var schema: [String: Any] {
+        switch condition {
+        case .atMostOne: ["not": ["allOf": entries.map(Self.given)]]
+        case .exactlyOne: ["oneOf": entries.map(Self.given)]
+        case .requires: ["dependentRequired": [names[0]: [names[1]]]]
+        case .requiresValue(let values, let isThere):
+            ["dependentSchemas": [names[0]: Self.object(with: names[1], in: values, isThere: isThere)]]
+        }
+    }
+
+    /// The schema of an object whose key has one of some values, or one that is replaced (`${…}`).
+    private static func object(with key: String, in values: [String], isThere: Bool) -> [String: Any] {
+        let value: [[String: Any]] = [["enum": values], ["pattern": ConfigurationSchema.variable]]
+        var schema: [String: Any] = ["properties": [key: ["anyOf": value]]]
+        if isThere { schema["required"] = [key] }
+        return schema
+    }
+
+    /// The schema of an object that has a key.
+    private static func given(_ entry: KeyEntry) -> [String: Any] {
+        guard case .boolean = entry.type else { return ["required": [entry.name]] }
+        return ["required": [entry.name], "properties": [entry.name: ["const": true]]]
+    }
+}
