@@ -124,8 +124,9 @@ extension API {
         guard let source = query["source"] else { throw Query.Problem("name the source as ?source=NAME") }
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
         let correction = try correction()
-        let isThere = try await store.read { store in try self.isKnown(source, in: store) }
-        guard isThere else { throw Query.Problem.noSource(source) }
+        guard try await store.read({ [service] _ in try service.isKnown(source) }) else {
+            throw Query.Problem.noSource(source)
+        }
         if let digest = query["apply"] {
             let report = try await service.apply(correction, of: source, shown: digest)
             return .json(try JSONOutput.line(report))

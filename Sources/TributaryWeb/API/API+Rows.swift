@@ -55,7 +55,7 @@ extension API {
     }
 
     private func rows(_ request: Request, _ query: Query) async throws -> Response {
-        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let names = request.names
         guard names.count == 4 else { throw Query.Problem("unknown path; GET /api lists the operations", .notFound) }
         let address = try RowAddress(table: names[2], query, most: Self.mostRows, in: service.configuration)
         return .json(

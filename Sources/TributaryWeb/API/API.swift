@@ -122,14 +122,9 @@ struct API: Sendable {
     private func answer(_ request: Request, _ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
-        } catch let problem as Query.Problem {
-            return .refusal(of: request, problem.status, problem.message)
-        } catch let problem as RowQuery.Problem {
-            return .refusal(of: request, problem.isLate ? .serviceUnavailable : .badRequest, problem.description)
-        } catch let refusal as Refusal {
-            return .refusal(of: request, refusal.isBusy ? .serviceUnavailable : .conflict, refusal.description)
-        } catch let error as StoreError {
-            return .refusal(of: request, .serviceUnavailable, service.configuration.redactor.redact(error.message))
+        } catch {
+            guard let failure = RequestFailure(error, redactor: service.configuration.redactor) else { throw error }
+            return .refusal(of: request, failure.status, failure.message)
         }
     }
 
@@ -150,7 +145,7 @@ struct API: Sendable {
         return .json(
             try await store.read { store in
                 let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
-                if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
+                if let source, runs.isEmpty, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
                 return try JSONOutput.line(["runs": runs.map(RunRecord.init)])
             })
     }
@@ -173,7 +168,7 @@ struct API: Sendable {
         }
         asked = try await store.read { [asked] store in
             var asked = asked
-            if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
+            if let source = asked.source, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
             if asked.run == nil, asked.since == nil {
                 asked.run = try store.read { try $0.runs.lastWithHistory(of: asked.source) }
             }
@@ -225,12 +220,6 @@ struct API: Sendable {
         let names = try named(query)
         let resumed = try await store.write { [service] _ in try service.resume(names) }
         return .json(try JSONOutput.line(["resumed": resumed]))
-    }
-
-    /// True for a source that is declared, or has runs.
-    func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
-        try service.configuration[source: source] != nil
-            || !store.read { try $0.runs.last(of: source, limit: 1) }.isEmpty
     }
 
     func declared(_ query: Query) throws -> [String] {

@@ -28,15 +28,13 @@ struct CorrectionAddress: Sendable {
     /// - Returns: nil for the address of something else.
     /// - Throws: ``Query/Problem``.
     init?(_ address: String) throws {
-        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let (names, query) = Query.parts(of: address)
         guard names.count == 3, names[0] == "sources" else { return nil }
         let (name, format) = ChangeFileFormat.split(names[2])
         guard let kind = Kind(rawValue: name) else { return nil }
         self.format = format
         self.kind = kind
         source = names[1]
-        let query = Query(parts.count > 1 ? String(parts[1]) : "")
         to = query["to"]
         all = query["all"] == "true"
         part = try ReviewView.Part(query)

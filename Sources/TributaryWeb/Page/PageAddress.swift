@@ -16,12 +16,10 @@ enum PageAddress: Sendable {
     /// - Returns: nil where there is no such page.
     /// - Throws: ``Query/Problem`` for a value that is not understood.
     init?(_ address: String) throws {
-        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let query = Query(parts.count > 1 ? String(parts[1]) : "")
-        let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let (names, query) = Query.parts(of: address)
         switch names.count {
         case 0: self = .sources(try SourceQuery(query))
-        case 1 where parts[0] == DaemonPage.path: self = .daemon
+        case 1 where names[0] == "daemon": self = .daemon
         case 3:
             guard let correction = try CorrectionAddress(address), let seen = query["seen"].flatMap({ Int64($0) })
             else {
@@ -33,20 +31,6 @@ enum PageAddress: Sendable {
             guard let run = Int64(names[3]) else { return nil }
             self = .run(names[1], run, try ReviewView.Part(query))
         default: return nil
-        }
-    }
-
-    /// The way to the page.
-    var place: [Layout.Place] {
-        switch self {
-        case .sources, .outdated: []
-        case .daemon: [Layout.Place(name: "Daemon", address: DaemonPage.path, isHere: true)]
-        case .source(let name, _): [Layout.Place(name: name, address: Self.path(name), isHere: true)]
-        case .run(let name, let run, _):
-            [
-                Layout.Place(name: name, address: Self.path(name), isHere: false),
-                Layout.Place(name: "Run \(run)", address: Self.path(name, "/runs/\(run)"), isHere: true),
-            ]
         }
     }
 

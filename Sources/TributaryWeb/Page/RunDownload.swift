@@ -16,7 +16,7 @@ struct RunDownload: Sendable {
     /// - Returns: nil for the address of something else.
     /// - Throws: ``Query/Problem``.
     init?(_ request: Request) throws {
-        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let names = request.names
         guard names.count == 4, names[0] == "sources", names[2] == "runs" else { return nil }
         let (name, format) = ChangeFileFormat.split(names[3])
         guard let format, let run = Int64(name) else { return nil }
