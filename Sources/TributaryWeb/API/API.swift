@@ -131,23 +131,27 @@ struct API: Sendable {
     private func status(_ query: Query) async throws -> Response {
         let names = try declared(query)
         let (configuration, pauses) = (service.configuration, service.hostPauses)
-        return .json(
-            try await store.read { store in
-                let status = try StoreStatus(
-                    configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
-                return try JSONOutput.line(status.output(isDaemonRunning: true))
-            })
+        return try await read { store in
+            try StoreStatus(configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
+                .output(isDaemonRunning: true)
+        }
+    }
+
+    /// Answers with what is read from the store, and encoded on its thread.
+    func read<Answer: Encodable & SendableMetatype>(
+        _ answer: @escaping @Sendable (any MainStore) throws -> Answer
+    ) async throws -> Response {
+        .json(try await store.read { try JSONOutput.line(answer($0)) })
     }
 
     private func history(_ query: Query) async throws -> Response {
         let (source, failed) = (query["source"], try query.flag("failed"))
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
-        return .json(
-            try await store.read { store in
-                let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
-                if let source, runs.isEmpty, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
-                return try JSONOutput.line(["runs": runs.map(RunRecord.init)])
-            })
+        return try await read { [service] store in
+            let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
+            if let source, runs.isEmpty, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
+            return ["runs": runs.map(RunRecord.init)]
+        }
     }
 
     private func changes(_ query: Query) async throws -> Response {
@@ -212,14 +216,12 @@ struct API: Sendable {
 
     private func pause(_ query: Query) async throws -> Response {
         let names = try named(query)
-        let paused = try await store.write { [service] _ in try service.pause(names) }
-        return .json(try JSONOutput.line(["paused": paused]))
+        return .json(try await store.write { [service] _ in try JSONOutput.line(["paused": service.pause(names)]) })
     }
 
     private func resume(_ query: Query) async throws -> Response {
         let names = try named(query)
-        let resumed = try await store.write { [service] _ in try service.resume(names) }
-        return .json(try JSONOutput.line(["resumed": resumed]))
+        return .json(try await store.write { [service] _ in try JSONOutput.line(["resumed": service.resume(names)]) })
     }
 
     func declared(_ query: Query) throws -> [String] {

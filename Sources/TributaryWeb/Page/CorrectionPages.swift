@@ -36,7 +36,7 @@ struct CorrectionPages: Sendable {
             let plan = try await pages.service.plan(try address.correction(), of: name)
             if let format = address.format {
                 guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
-                return .file(try ReviewView.file(review, address.part, format), format)
+                return .file(try format.text(address.part.rows(of: review)), format)
             }
             var view = view(plan, address)
             if view.action != nil, !isPaused, pages.service.configuration[source: name]?.isEnabled == true {
@@ -51,17 +51,12 @@ struct CorrectionPages: Sendable {
         }
     }
 
-    private struct OutdatedView {
-        var run: Int64?
-        var address: String
-    }
-
     /// Returns the notice for an open page: whether a run was committed since, after which its button changes nothing.
     func outdated(_ address: CorrectionAddress, since seen: Int64) async throws -> Page {
         let run = try await pages.store.read {
             try $0.read { try $0.runs.commits(of: address.source, after: seen) }.last?.number
         }
-        let view = OutdatedView(run: run, address: address.address(address.part))
+        let view: View = ["run": run, "address": address.address(address.part)]
         return Page(
             title: address.title,
             fragments: [Fragment("outdated", pages.templates.render("outdated", view))],

@@ -72,3 +72,12 @@ struct Layout {
         self.place = links.contains(where: \.isHere) ? place.dropLast() : place
     }
 }
+
+extension FileFormat {
+    /// Returns a link for each format.
+    ///
+    /// - Parameter address: returns the address with a suffix.
+    static func links(_ address: (_ suffix: String) -> String) -> [Layout.Link] {
+        allCases.map { Layout.Link(name: $0.rawValue.uppercased(), address: address("." + $0.rawValue)) }
+    }
+}

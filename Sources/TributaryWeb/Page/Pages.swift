@@ -208,11 +208,6 @@ struct Pages: Sendable {
         return .html(status, templates.render("layout", layout))
     }
 
-    private struct MissingView {
-        var message: String
-        var links: [Layout.Link]
-    }
-
     /// Answers why something is not shown, or not done.
     ///
     /// - Parameters:
@@ -224,7 +219,7 @@ struct Pages: Sendable {
         at place: [Layout.Place] = [], links: [Layout.Link] = []
     ) -> Response {
         let links = links + place.filter { !$0.isHere }.map { Layout.Link(name: $0.name, address: $0.address) }
-        let content = templates.render("missing", MissingView(message: message, links: links))
+        let content = templates.render("missing", ["message": message, "links": links] as View)
         return answer(
             Page(title: title ?? Self.title(status), fragments: [Fragment("missing", content)]), at: place, status)
     }

@@ -24,7 +24,7 @@ struct RowLines: Sendable {
 
     let address: RowAddress
     let columns: [String]
-    let format: RowFormat
+    let format: FileFormat
     let store: StoreQueue
 
     /// Returns the first piece.

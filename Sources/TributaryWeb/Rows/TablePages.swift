@@ -60,9 +60,9 @@ struct TablePages: Sendable {
 
     /// Returns the table and the format of a name with a suffix; nil for a table that has the suffix in its name, and for
     /// names without one.
-    private func format(of name: String) async throws -> (BrowsedTable, RowFormat)? {
-        guard let format = RowFormat.allCases.first(where: { name.hasSuffix("." + $0.rawValue) }) else { return nil }
-        let base = String(name.dropLast(format.rawValue.count + 1))
+    private func format(of name: String) async throws -> (BrowsedTable, FileFormat)? {
+        let (base, suffix) = FileFormat.split(name)
+        guard let format = suffix else { return nil }
         return try await pages.store.browse { store in
             guard try store.browsedTable(name) == nil, let table = try store.browsedTable(base) else { return nil }
             return (table, format)
@@ -71,7 +71,7 @@ struct TablePages: Sendable {
 
     /// Answers with all rows that are asked for, piece by piece.
     static func download(
-        _ table: BrowsedTable, _ format: RowFormat, _ address: RowAddress, _ store: StoreQueue
+        _ table: BrowsedTable, _ format: FileFormat, _ address: RowAddress, _ store: StoreQueue
     ) async throws -> Response {
         let lines = RowLines(address: address, columns: table.columns.map(\.name), format: format, store: store)
         // What cannot be read at all is an error, not an answer that breaks off.

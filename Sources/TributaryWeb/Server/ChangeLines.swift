@@ -19,7 +19,7 @@ struct ChangeLines: Sendable {
 
     let query: ChangeQuery
     var limit = Int.max
-    var format = ChangeFileFormat.lines
+    var format = FileFormat.ndjson
     let store: StoreQueue
 
     /// Answers with all of them.
@@ -39,7 +39,8 @@ struct ChangeLines: Sendable {
         var query = query
         query.after = former?.place
         return try await store.read { [query, limit, format] store in
-            var piece = Piece(text: former == nil ? format.start : "", end: former?.end ?? 0, place: former?.place)
+            let start = former == nil ? format.start(FileFormat.changeColumns) : ""
+            var piece = Piece(text: start, end: former?.end ?? 0, place: former?.place)
             try store.changes(query) { change in
                 piece.text += try format.text(change, isFirst: piece.end == 0)
                 piece.end += 1

@@ -12,7 +12,7 @@ extension Response {
         response(status, html, "text/html; charset=utf-8")
     }
 
-    static func file(_ text: String, _ format: ChangeFileFormat) -> Response { response(.ok, text, format.contentType) }
+    static func file(_ text: String, _ format: FileFormat) -> Response { response(.ok, text, format.contentType) }
 
     static func json(_ json: String, _ status: HTTPResponse.Status = .ok) -> Response {
         response(status, json + "\n", "application/json")
