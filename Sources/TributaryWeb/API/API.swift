@@ -178,8 +178,11 @@ struct API: Sendable {
             }
             return asked
         }
-        guard asked.run != nil || asked.since != nil else { return .lines(ResponseBody()) }
-        return try await ChangeLines(query: asked, limit: limit, store: store).response()
+        let type = FileFormat.ndjson.contentType
+        guard asked.run != nil || asked.since != nil else {
+            return Response(status: .ok, headers: [.contentType: type])
+        }
+        return try await .pieces(of: ChangeLines(asked, limit: limit, in: store), type)
     }
 
     private func refresh(_ query: Query) async throws -> Response {

@@ -59,7 +59,7 @@ struct RunDownload: Sendable {
         case .changes:
             var query = ChangeQuery(run: run, table: part.table)
             query.operation = part.operation
-            return try await ChangeLines(query: query, format: format, store: pages.store).response()
+            return try await .pieces(of: ChangeLines(query, format: format, in: pages.store), format.contentType)
         }
     }
 }

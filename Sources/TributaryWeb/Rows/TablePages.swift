@@ -73,12 +73,8 @@ struct TablePages: Sendable {
     static func download(
         _ table: BrowsedTable, _ format: FileFormat, _ address: RowAddress, _ store: StoreQueue
     ) async throws -> Response {
-        let lines = RowLines(address: address, columns: table.columns.map(\.name), format: format, store: store)
-        // What cannot be read at all is an error, not an answer that breaks off.
-        let first = try await lines.first()
-        return Response(
-            status: .ok, headers: [.contentType: format.contentType],
-            body: ResponseBody { writer in try await lines.write(to: &writer, first) })
+        let lines = RowLines(address, columns: table.columns.map(\.name), format: format, in: store)
+        return try await .pieces(of: lines, format.contentType)
     }
 
     private func row(_ name: String, _ query: Query, _ way: [Layout.Place]) async throws -> Response {

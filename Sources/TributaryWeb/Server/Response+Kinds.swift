@@ -46,11 +46,6 @@ extension Response {
         return response(status, json + "\n", "application/problem+json", headers)
     }
 
-    /// JSON texts, one a line (https://jsonlines.org).
-    static func lines(_ lines: ResponseBody) -> Response {
-        Response(status: .ok, headers: [.contentType: "application/jsonl"], body: lines)
-    }
-
     /// Sends a browser on to a page, which it asks for by GET (RFC 9110, 15.4.4).
     static func seeOther(_ location: String) -> Response {
         Response(status: .seeOther, headers: [.location: location])
