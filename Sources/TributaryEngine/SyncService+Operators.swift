@@ -7,6 +7,13 @@ import Ledger
 
 /// What operators ask of a running service, and what they see of it.
 extension SyncService {
+    /// Returns true for a source that is declared, or has runs. Blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    package func isKnown(_ source: String) throws -> Bool {
+        try configuration[source: source] != nil || !store.read { try $0.runs.last(of: source, limit: 1) }.isEmpty
+    }
+
     /// The activity at the hosts.
     package var hostActivity: [HostActivity] { environment.hosts.activity }
 

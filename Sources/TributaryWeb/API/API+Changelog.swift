@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Ledger
-import NIOCore
 import TributaryEngine
 
 /// The changelog behind a place, and the runs as they are recorded, for programs that miss nothing.
@@ -14,20 +13,9 @@ extension API {
         guard let after = Int64(text), after >= 0 else {
             throw Query.Problem("'after' must be the id of a changelog row: use 'after' of a line, or 0 for all rows")
         }
-        var lines = ChangelogLines(
+        let lines = ChangelogLines(
             reader: ChangelogReader(store.store, sources: Set(sources), after: after), left: limit, store: store)
-        // What cannot be read at all is an error, not an answer that breaks off.
-        let first = try await lines.next()
-        return .lines(
-            ResponseBody { [lines] writer in
-                var lines = lines
-                var piece = first
-                while !piece.isEmpty {
-                    try await writer.write(ByteBuffer(string: piece))
-                    piece = try await lines.next()
-                }
-                try await writer.finish(nil)
-            })
+        return try await .pieces(of: lines, FileFormat.ndjson.contentType)
     }
 
     /// The runs as they are recorded, as server-sent events.
@@ -63,16 +51,15 @@ extension API {
     }
 }
 
-/// Lines of the changelog in pieces: whoever reads may be slow.
-private struct ChangelogLines: Sendable {
+/// Lines of the changelog in pieces.
+private struct ChangelogLines: PiecedText {
     var reader: ChangelogReader
     /// The rows that may still be written.
     var left: Int
     let store: StoreQueue
 
-    /// Returns the next lines; an empty text behind the last one.
-    mutating func next() async throws -> String {
-        guard left > 0 else { return "" }
+    mutating func next() async throws -> String? {
+        guard left > 0 else { return nil }
         let (read, lines) = try await store.read { [reader] store in
             var reader = reader
             do {
@@ -93,7 +80,7 @@ private struct ChangelogLines: Sendable {
             if case .heldUp = line.content { left = 0 }
             text += try JSONOutput.line(line) + "\n"
         }
-        return text
+        return text.isEmpty ? nil : text
     }
 }
 

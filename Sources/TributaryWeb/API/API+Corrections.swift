@@ -74,37 +74,33 @@ extension API {
     /// What blocked runs would change.
     func review(_ query: Query) async throws -> Response {
         let number = try query.number("run").map(Int64.init)
-        let from = try query.number("from") ?? 1
+        let part = try ChangePart(query)
         let limit = try query.number("limit", upTo: Self.mostReviewed) ?? 100
-        let table = query["table"]
-        let operation: ChangeReview.Row.Operation? = try query.choice("operation")
         let configuration = service.configuration
-        return .json(
-            try await store.read { store in
-                guard let number else {
-                    let names = try store.read { try $0.sources.all() }.values.filter(\.isBlocked).map(\.source)
-                        .sorted()
-                    let runs = try store.read { ledger in try names.compactMap { try ledger.runs.blocked(of: $0) } }
-                    let blocked = runs.map {
+        return try await read { store in
+            guard let number else {
+                let names = try store.read { try $0.sources.all() }.values.filter(\.isBlocked).map(\.source).sorted()
+                let runs = try store.read { ledger in try names.compactMap { try ledger.runs.blocked(of: $0) } }
+                return Reviews(
+                    blocked: runs.map {
                         Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
-                    }
-                    return try JSONOutput.line(Reviews(blocked: blocked))
-                }
-                guard let run = try store.read({ try $0.runs.run(number) }),
-                    try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
-                    let review = configuration.review(of: run).map(self.shown)
-                else {
-                    throw Query.Problem(
-                        "run \(number) is not blocked, or this daemon cannot show its changes", .notFound)
-                }
-                let rows = review.rows.filter {
-                    (table == nil || $0.table == table) && (operation == nil || $0.operation == operation)
-                }
-                let found = Review(
-                    run: number, source: run.source, counts: review.total, tables: review.tables,
-                    omitted: review.omitted, rows: Array(rows.dropFirst(from - 1).prefix(limit)))
-                return try JSONOutput.line(Reviews(blocked: [found]))
-            })
+                    })
+            }
+            guard let run = try store.read({ try $0.runs.run(number) }),
+                try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
+                let review = configuration.review(of: run).map(self.shown)
+            else {
+                throw Query.Problem("run \(number) is not blocked, or this daemon cannot show its changes", .notFound)
+            }
+            // The first row has the number 1.
+            let rows = part.rows(of: review).dropFirst(max(0, part.from - 1))
+            return Reviews(
+                blocked: [
+                    Review(
+                        run: number, source: run.source, counts: review.total, tables: review.tables,
+                        omitted: review.omitted, rows: Array(rows.prefix(limit)))
+                ])
+        }
     }
 
     private func plan(_ query: Query) async throws -> Response {
@@ -124,8 +120,9 @@ extension API {
         guard let source = query["source"] else { throw Query.Problem("name the source as ?source=NAME") }
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
         let correction = try correction()
-        let isThere = try await store.read { store in try self.isKnown(source, in: store) }
-        guard isThere else { throw Query.Problem.noSource(source) }
+        guard try await store.read({ [service] _ in try service.isKnown(source) }) else {
+            throw Query.Problem.noSource(source)
+        }
         if let digest = query["apply"] {
             let report = try await service.apply(correction, of: source, shown: digest)
             return .json(try JSONOutput.line(report))

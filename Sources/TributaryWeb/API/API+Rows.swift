@@ -55,7 +55,7 @@ extension API {
     }
 
     private func rows(_ request: Request, _ query: Query) async throws -> Response {
-        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let names = request.names
         guard names.count == 4 else { throw Query.Problem("unknown path; GET /api lists the operations", .notFound) }
         let address = try RowAddress(table: names[2], query, most: Self.mostRows, in: service.configuration)
         return .json(
@@ -66,9 +66,9 @@ extension API {
                 let limit = address.limit ?? TablePage.rowsPerPage
                 let (rows, next) = try TablePage.rows(address, limit: limit, in: store)
                 let columns = table.columns.map(\.name)
-                let objects = rows.map { RowFormat.object(columns, $0.values) }.joined(separator: ",")
-                let place = next.map { RowFormat.quoted($0.text) } ?? "null"
-                return "{\"next\":\(place),\"rows\":[\(objects)],\"table\":\(RowFormat.quoted(table.name))}"
+                let objects = rows.map { FileFormat.object(columns, $0.values) }.joined(separator: ",")
+                let place = next.map { FileFormat.quoted($0.text) } ?? "null"
+                return "{\"next\":\(place),\"rows\":[\(objects)],\"table\":\(FileFormat.quoted(table.name))}"
             })
     }
 }

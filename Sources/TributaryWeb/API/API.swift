@@ -122,37 +122,36 @@ struct API: Sendable {
     private func answer(_ request: Request, _ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
-        } catch let problem as Query.Problem {
-            return .refusal(of: request, problem.status, problem.message)
-        } catch let problem as RowQuery.Problem {
-            return .refusal(of: request, problem.isLate ? .serviceUnavailable : .badRequest, problem.description)
-        } catch let refusal as Refusal {
-            return .refusal(of: request, refusal.isBusy ? .serviceUnavailable : .conflict, refusal.description)
-        } catch let error as StoreError {
-            return .refusal(of: request, .serviceUnavailable, service.configuration.redactor.redact(error.message))
+        } catch {
+            guard let failure = RequestFailure(error, redactor: service.configuration.redactor) else { throw error }
+            return .refusal(of: request, failure.status, failure.message)
         }
     }
 
     private func status(_ query: Query) async throws -> Response {
         let names = try declared(query)
         let (configuration, pauses) = (service.configuration, service.hostPauses)
-        return .json(
-            try await store.read { store in
-                let status = try StoreStatus(
-                    configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
-                return try JSONOutput.line(status.output(isDaemonRunning: true))
-            })
+        return try await read { store in
+            try StoreStatus(configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
+                .output(isDaemonRunning: true)
+        }
+    }
+
+    /// Answers with what is read from the store, and encoded on its thread.
+    func read<Answer: Encodable & SendableMetatype>(
+        _ answer: @escaping @Sendable (any MainStore) throws -> Answer
+    ) async throws -> Response {
+        .json(try await store.read { try JSONOutput.line(answer($0)) })
     }
 
     private func history(_ query: Query) async throws -> Response {
         let (source, failed) = (query["source"], try query.flag("failed"))
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
-        return .json(
-            try await store.read { store in
-                let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
-                if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
-                return try JSONOutput.line(["runs": runs.map(RunRecord.init)])
-            })
+        return try await read { [service] store in
+            let runs = try store.read { try $0.runs.last(of: source, failed: failed, limit: limit) }
+            if let source, runs.isEmpty, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
+            return ["runs": runs.map(RunRecord.init)]
+        }
     }
 
     private func changes(_ query: Query) async throws -> Response {
@@ -173,14 +172,17 @@ struct API: Sendable {
         }
         asked = try await store.read { [asked] store in
             var asked = asked
-            if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
+            if let source = asked.source, try !service.isKnown(source) { throw Query.Problem.noSource(source) }
             if asked.run == nil, asked.since == nil {
                 asked.run = try store.read { try $0.runs.lastWithHistory(of: asked.source) }
             }
             return asked
         }
-        guard asked.run != nil || asked.since != nil else { return .lines(ResponseBody()) }
-        return try await ChangeLines(query: asked, limit: limit, store: store).response()
+        let type = FileFormat.ndjson.contentType
+        guard asked.run != nil || asked.since != nil else {
+            return Response(status: .ok, headers: [.contentType: type])
+        }
+        return try await .pieces(of: ChangeLines(asked, limit: limit, in: store), type)
     }
 
     private func refresh(_ query: Query) async throws -> Response {
@@ -217,20 +219,12 @@ struct API: Sendable {
 
     private func pause(_ query: Query) async throws -> Response {
         let names = try named(query)
-        let paused = try await store.write { [service] _ in try service.pause(names) }
-        return .json(try JSONOutput.line(["paused": paused]))
+        return .json(try await store.write { [service] _ in try JSONOutput.line(["paused": service.pause(names)]) })
     }
 
     private func resume(_ query: Query) async throws -> Response {
         let names = try named(query)
-        let resumed = try await store.write { [service] _ in try service.resume(names) }
-        return .json(try JSONOutput.line(["resumed": resumed]))
-    }
-
-    /// True for a source that is declared, or has runs.
-    func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
-        try service.configuration[source: source] != nil
-            || !store.read { try $0.runs.last(of: source, limit: 1) }.isEmpty
+        return .json(try await store.write { [service] _ in try JSONOutput.line(["resumed": service.resume(names)]) })
     }
 
     func declared(_ query: Query) throws -> [String] {

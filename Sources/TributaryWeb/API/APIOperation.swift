@@ -5,8 +5,13 @@ import Hummingbird
 /// What programs can ask of the daemon: a route with all that is said of it. The routes, the list at `/api` and the
 /// OpenAPI document are made from it.
 struct APIOperation: Sendable {
-    struct Parameter: Sendable {
-        enum Kind: String, Sendable { case string, integer, boolean }
+    struct Parameter: Sendable, Encodable {
+        enum Kind: String, Sendable, Encodable { case string, integer, boolean }
+
+        private enum CodingKeys: String, CodingKey {
+            case name, meaning
+            case kind = "type"
+        }
 
         var name: String
         var kind: Kind
@@ -86,30 +91,21 @@ struct APIOperation: Sendable {
 
 /// The list of what programs can ask, at `/api`.
 struct APIIndex: Encodable {
-    private struct Parameter: Encodable {
-        var name: String
-        var type: String
-        var meaning: String
-    }
-
-    private struct Operation: Encodable {
-        var method: String
-        var path: String
-        var summary: String
-        var parameters: [Parameter]
-    }
-
     private var version = TributaryVersion.version
     private var openapi = "/api/openapi.json"
-    private var operations: [Operation]
+    private var operations: [APIOperation]
 
-    init(_ operations: [APIOperation]) {
-        self.operations = operations.map { operation in
-            Operation(
-                method: operation.method.rawValue, path: operation.path, summary: operation.summary,
-                parameters: operation.parameters.map {
-                    Parameter(name: $0.name, type: $0.kind.rawValue, meaning: $0.meaning)
-                })
-        }
+    init(_ operations: [APIOperation]) { self.operations = operations }
+}
+
+extension APIOperation: Encodable {
+    private enum CodingKeys: String, CodingKey { case method, path, summary, parameters }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(method.rawValue, forKey: .method)
+        try container.encode(path, forKey: .path)
+        try container.encode(summary, forKey: .summary)
+        try container.encode(parameters, forKey: .parameters)
     }
 }

@@ -41,32 +41,28 @@ enum BlockedRunState {
     }
 }
 
-/// The state of a blocked run that cannot be accepted, as the templates show it.
-struct BlockedRunView {
-    var text: String
-    var link: Layout.Link?
-
-    /// - Returns: nil for a run that waits, and can be reviewed.
-    init?(_ state: BlockedRunState, of source: String) {
+extension BlockedRunState {
+    /// Returns the state of a run that cannot be accepted, as the templates show it; nil for a run that waits, and can be
+    /// reviewed.
+    func view(of source: String) -> View? {
         func link(_ name: String, _ run: Int64) -> Layout.Link {
             Layout.Link(name: name, address: PageAddress.path(source, "/runs/\(run)"))
         }
-        switch state {
-        case .waiting: return nil
+        return switch self {
+        case .waiting: nil
         case .unknown:
-            text =
-                "It waits to be accepted. This daemon cannot show its changes: its documents were not kept, or are on "
-                + "another machine."
+            [
+                "text":
+                    "It waits to be accepted. This daemon cannot show its changes: its documents were not kept, or are "
+                    + "on another machine."
+            ]
         case .replaced(let run):
-            text = "Run \(run) replaces this one."
-            self.link = link("Review run \(run)", run)
+            ["text": "Run \(run) replaces this one.", "link": link("Review run \(run)", run)]
         case .accepted(let run):
-            text = "Its documents were accepted."
-            self.link = link("Run \(run) committed them", run)
+            ["text": "Its documents were accepted.", "link": link("Run \(run) committed them", run)]
         case .overtaken(let run):
-            text = "It was not accepted. A later feed was within the limits."
-            self.link = link("Run \(run)", run)
-        case .forgotten: text = "It no longer waits to be accepted, and its documents are deleted."
+            ["text": "It was not accepted. A later feed was within the limits.", "link": link("Run \(run)", run)]
+        case .forgotten: ["text": "It no longer waits to be accepted, and its documents are deleted."]
         }
     }
 }

@@ -10,19 +10,6 @@ struct CauseList: Sendable {
         var hasMore = false
     }
 
-    private struct CauseView {
-        var count: Int
-        var text: String
-        var hosts: String?
-        var address: String
-        var isChosen: Bool
-    }
-
-    private struct View {
-        var causes: [CauseView]
-        var isEmpty: Bool
-    }
-
     private var groups: [String: Group] = [:]
 
     init(_ causes: [ProblemCause?]) {
@@ -37,14 +24,16 @@ struct CauseList: Sendable {
 
     func fragment(_ query: SourceQuery, _ templates: Templates) -> Fragment {
         let shown = groups.filter { $0.value.count > 1 }.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-        let causes = shown.prefix(Self.most).map { text, group in
-            CauseView(
-                count: group.count, text: text,
-                hosts: group.hosts.isEmpty ? nil : group.hosts.joined(separator: ", ") + (group.hasMore ? ", …" : ""),
-                address: query.with { $0.cause = query.cause == text ? nil : text }.address,
-                isChosen: query.cause == text)
+        let causes: [View] = shown.prefix(Self.most).map { text, group in
+            let hosts = group.hosts.joined(separator: ", ") + (group.hasMore ? ", …" : "")
+            return [
+                "count": group.count, "text": text, "hosts": group.hosts.isEmpty ? nil : hosts,
+                "address": query.with { $0.cause = query.cause == text ? nil : text }.address,
+                "isChosen": query.cause == text,
+            ]
         }
-        return Fragment("causes", templates.render("causes", View(causes: causes, isEmpty: causes.isEmpty)))
+        let view: View = ["causes": causes, "isEmpty": causes.isEmpty]
+        return Fragment("causes", templates.render("causes", view))
     }
 }
 

@@ -11,12 +11,12 @@ struct CorrectionAddress: Sendable {
     let source: String
     let kind: Kind
     /// How it is written for programs; nil for a page.
-    let format: ChangeFileFormat?
+    let format: FileFormat?
     /// Of an undo, the run or time to go back to.
     var to: String?
     /// Of a replay, true for all kept bodies.
     var all = false
-    var part: ReviewView.Part
+    var part: ChangePart
     /// The digest of what was shown, where it is to be done.
     var apply: String?
 
@@ -28,18 +28,16 @@ struct CorrectionAddress: Sendable {
     /// - Returns: nil for the address of something else.
     /// - Throws: ``Query/Problem``.
     init?(_ address: String) throws {
-        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let (names, query) = Query.parts(of: address)
         guard names.count == 3, names[0] == "sources" else { return nil }
-        let (name, format) = ChangeFileFormat.split(names[2])
+        let (name, format) = FileFormat.split(names[2])
         guard let kind = Kind(rawValue: name) else { return nil }
         self.format = format
         self.kind = kind
         source = names[1]
-        let query = Query(parts.count > 1 ? String(parts[1]) : "")
         to = query["to"]
         all = query["all"] == "true"
-        part = try ReviewView.Part(query)
+        part = try ChangePart(query)
         apply = query["apply"]
     }
 
@@ -53,7 +51,7 @@ struct CorrectionAddress: Sendable {
     }
 
     /// Returns the address of a part of what it would do, or with a digest that of doing it.
-    func address(_ part: ReviewView.Part? = nil, suffix: String = "", apply: String? = nil) -> String {
+    func address(_ part: ChangePart? = nil, suffix: String = "", apply: String? = nil) -> String {
         let items =
             (to.map { ["to=" + $0.percentEncoded] } ?? []) + (all ? ["all=true"] : []) + (part?.items ?? [])
             + (apply.map { ["apply=" + $0.percentEncoded] } ?? [])

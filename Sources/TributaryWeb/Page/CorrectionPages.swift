@@ -24,7 +24,7 @@ struct CorrectionPages: Sendable {
                 at: place(address, isHere: false))
         }
         guard address.format == nil || pages.showsRows else { return pages.missing(Pages.rowsAreOff) }
-        return try await answer(address, "\(address.title): not possible") {
+        return try await answering(request, address, refused: "\(address.title): not possible") {
             let name = address.source
             // Read before the plan: what is committed meanwhile makes it out of date.
             let (seen, isPaused) = try await pages.store.read { store in
@@ -36,7 +36,7 @@ struct CorrectionPages: Sendable {
             let plan = try await pages.service.plan(try address.correction(), of: name)
             if let format = address.format {
                 guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
-                return .file(try ReviewView.file(review, address.part, format), format)
+                return .file(try format.text(address.part.rows(of: review)), format)
             }
             var view = view(plan, address)
             if view.action != nil, !isPaused, pages.service.configuration[source: name]?.isEnabled == true {
@@ -51,17 +51,12 @@ struct CorrectionPages: Sendable {
         }
     }
 
-    private struct OutdatedView {
-        var run: Int64?
-        var address: String
-    }
-
     /// Returns the notice for an open page: whether a run was committed since, after which its button changes nothing.
     func outdated(_ address: CorrectionAddress, since seen: Int64) async throws -> Page {
         let run = try await pages.store.read {
             try $0.read { try $0.runs.commits(of: address.source, after: seen) }.last?.number
         }
-        let view = OutdatedView(run: run, address: address.address(address.part))
+        let view: View = ["run": run, "address": address.address(address.part)]
         return Page(
             title: address.title,
             fragments: [Fragment("outdated", pages.templates.render("outdated", view))],
@@ -76,8 +71,8 @@ struct CorrectionPages: Sendable {
     }
 
     /// Does what was shown.
-    func apply(_ address: CorrectionAddress) async throws -> Response {
-        try await answer(address, "Nothing was changed") {
+    func apply(_ address: CorrectionAddress, _ request: Request) async throws -> Response {
+        try await answering(request, address, refused: "Nothing was changed") {
             guard let digest = address.apply else {
                 throw Query.Problem("'apply' must be the digest of a preview; use the preview's button")
             }
@@ -89,25 +84,15 @@ struct CorrectionPages: Sendable {
     }
 
     /// - Parameter refused: the title where it cannot be done.
-    private func answer(
-        _ address: CorrectionAddress, _ refused: String, _ body: () async throws -> Response
+    private func answering(
+        _ request: Request, _ address: CorrectionAddress, refused: String, _ body: () async throws -> Response
     ) async throws -> Response {
-        do {
-            let name = address.source
-            let isKnown = try await pages.store.read { [service = pages.service] store in
-                try service.configuration[source: name] != nil
-                    || !store.read { try $0.runs.last(of: name, limit: 1) }.isEmpty
+        try await pages.answering(request, at: place(address, isHere: false), refused: refused) {
+            let isKnown = try await pages.store.read { [service = pages.service] _ in
+                try service.isKnown(address.source)
             }
             guard isKnown else { return pages.missing("There is no such source.") }
             return try await body()
-        } catch let problem as Query.Problem {
-            return pages.missing(problem.message, problem.status, at: place(address, isHere: false))
-        } catch let refusal as Refusal {
-            return pages.missing(
-                refusal.description, refusal.isBusy ? .serviceUnavailable : .conflict,
-                title: refusal.isBusy ? "Busy: try again in a moment" : refused, at: place(address, isHere: false))
-        } catch let error as StoreError {
-            return pages.failed(error, at: place(address, isHere: false))
         }
     }
 

@@ -11,10 +11,11 @@ struct DaemonPage {
     /// The most sources that are due, and of those that wait at a host, that are named.
     private static let most = (due: 100, waiting: 5)
 
-    private let hooks: [HookView]
-    private let daemons: [DaemonView]
-    private let hosts: [HostView]
-    private let due: [DueView]
+    private let hooks: [HookStatus]
+    private let mayChange: Bool
+    private let daemons: SharedDaemons?
+    private let hosts: [View]
+    private let due: [View]
     private let dueCount: Int
     private let templates: Templates
 
@@ -23,8 +24,9 @@ struct DaemonPage {
         running: Set<String>, mayChange: Bool, templates: Templates, now: Date
     ) {
         self.templates = templates
-        hooks = table.hooks.map { HookView($0, mayChange: mayChange) }
-        daemons = table.daemons.map { daemons in daemons.records.map { DaemonView($0, daemons) } } ?? []
+        self.mayChange = mayChange
+        hooks = table.hooks
+        daemons = table.daemons
         var coming: [(due: Date, index: Int)] = []
         var waiting: [String: [String]] = [:]
         for index in table.sources.indices {
@@ -40,138 +42,75 @@ struct DaemonPage {
         }
         dueCount = coming.count
         due = coming.sorted { ($0.due, $0.index) < ($1.due, $1.index) }.prefix(Self.most.due).map { item in
-            DueView(table.sources[item.index], isRunning: table.isRunning(item.index, running))
+            Self.view(table.sources[item.index], isRunning: table.isRunning(item.index, running))
         }
         let paused = Dictionary(
             pauses.map { (configuration.hosts.key(of: $0.key), $0.value) }, uniquingKeysWith: { max($0, $1) })
         let known = Dictionary(hosts.map { ($0.key, $0) }) { first, _ in first }
         let keys = Set(known.keys).union(paused.keys).union(waiting.filter { known[$0.key] != nil }.keys)
         self.hosts = keys.sorted().map { key in
-            HostView(key, known[key], until: paused[key], waiting: waiting[key] ?? [], most: Self.most.waiting)
+            Self.view(key, known[key], until: paused[key], waiting: waiting[key] ?? [])
         }
     }
 
     func page() -> Page {
-        Page(
+        let daemons: [View] =
+            daemons.map { daemons in
+                daemons.records.map {
+                    ["name": $0.name, "startedAt": $0.startedAt, "sources": daemons.share(of: $0)]
+                }
+            } ?? []
+        let problems = hooks.count(where: \.isProblem)
+        func fragment(_ id: String, _ view: View) -> Fragment { Fragment(id, templates.render(id, view)) }
+        return Page(
             title: "Daemon",
             fragments: [
-                Fragment("hooks", templates.render("hooks", HooksView(hooks: hooks, isEmpty: hooks.isEmpty))),
-                Fragment("hosts", templates.render("hosts", HostsView(hosts: hosts, isEmpty: hosts.isEmpty))),
-                Fragment(
-                    "daemons", templates.render("daemons", DaemonsView(daemons: daemons, isEmpty: daemons.isEmpty))),
-                Fragment(
+                fragment("hooks", ["hooks": hooks.map(view), "isEmpty": hooks.isEmpty]),
+                fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
+                fragment("daemons", ["daemons": daemons, "isEmpty": daemons.isEmpty]),
+                fragment(
                     "due",
-                    templates.render(
-                        "due",
-                        DuesView(
-                            sources: due, count: dueCount, more: dueCount > due.count ? dueCount - due.count : nil,
-                            isEmpty: due.isEmpty))),
-            ], problems: hooks.count(where: \.isProblem),
-            status: hooks.contains(where: \.isProblem) ? "A hook's events are not delivered." : "")
+                    [
+                        "sources": due, "count": dueCount, "more": dueCount > due.count ? dueCount - due.count : nil,
+                        "isEmpty": due.isEmpty,
+                    ]),
+            ], problems: problems, status: problems > 0 ? "A hook's events are not delivered." : "")
+    }
+
+    private func view(_ status: HookStatus) -> View {
+        let (hook, state) = (status.hook, status.state)
+        let attempts = state.flatMap { $0.attempts > 0 ? Figures.count($0.attempts, "attempt") : nil }
+        return [
+            "name": hook.name, "id": "hook-" + hook.name.percentEncoded, "state": status.word,
+            "kind": status.isProblem ? "failing" : "ok",
+            "events": hook.events.map(\.rawValue).sorted().joined(separator: ", "),
+            "sources": hook.sources.isEmpty ? "all" : hook.sources.joined(separator: ", "),
+            "position": state.map { "run \($0.position.run)" } ?? "–", "behind": status.behind,
+            "deliveredAt": state?.deliveredAt,
+            "attempts": attempts, "nextAttempt": state?.nextAttempt, "error": state?.error,
+            // Where its event is sent again; nil where none has failed.
+            "retry": status.isProblem && mayChange ? "/hooks/\(hook.name.percentEncoded)/retry" : nil,
+        ]
+    }
+
+    private static func view(_ key: String, _ activity: HostActivity?, until: Date?, waiting: [String]) -> View {
+        [
+            "key": key, "requests": activity.map { "\($0.permits) of \($0.limit)" } ?? "0",
+            "pace": activity?.pace.map { "one in \(RelativeTime.duration($0.seconds))" }, "until": until,
+            "waiting": max(waiting.count, activity?.waiting ?? 0),
+            "sources": View.sources(waiting, most: most.waiting),
+        ]
+    }
+
+    private static func view(_ source: SourceStatus, isRunning: Bool) -> View {
+        let name = source.state.source
+        return [
+            "id": "due-" + name.percentEncoded, "name": name, "address": PageAddress.path(name), "due": source.due.0,
+            "isRunning": isRunning,
+        ]
     }
 }
 
-extension DaemonPage {
-    fileprivate struct HooksView {
-        var hooks: [HookView]
-        var isEmpty: Bool
-    }
-
-    fileprivate struct HookView {
-        var name: String
-        var id: String
-        var state: String
-        var kind: String
-        var events: String
-        var sources: String
-        var position: String
-        var behind: Int
-        var deliveredAt: TimeView?
-        var attempts: String?
-        var nextAttempt: TimeView?
-        var error: String?
-        /// Where its event is sent again; nil where none has failed.
-        var retry: String?
-        var isProblem: Bool
-
-        init(_ status: HookStatus, mayChange: Bool) {
-            name = status.hook.name
-            id = "hook-" + name.percentEncoded
-            state = status.word
-            events = status.hook.events.map(\.rawValue).sorted().joined(separator: ", ")
-            sources = status.hook.sources.isEmpty ? "all" : status.hook.sources.joined(separator: ", ")
-            position = status.state.map { "run \($0.position.run)" } ?? "–"
-            behind = status.behind
-            deliveredAt = status.state?.deliveredAt.map(TimeView.init)
-            attempts = status.state.flatMap { $0.attempts > 0 ? Figures.count($0.attempts, "attempt") : nil }
-            nextAttempt = status.state?.nextAttempt.map(TimeView.init)
-            error = status.state?.error
-            isProblem = attempts != nil || status.isGone
-            kind = isProblem ? "failing" : "ok"
-            retry = isProblem && mayChange ? "/hooks/\(name.percentEncoded)/retry" : nil
-        }
-    }
-
-    fileprivate struct DaemonsView {
-        var daemons: [DaemonView]
-        var isEmpty: Bool
-    }
-
-    fileprivate struct DaemonView {
-        var name: String
-        var startedAt: TimeView
-        var sources: Int
-
-        init(_ record: DaemonRecord, _ daemons: SharedDaemons) {
-            name = record.name
-            startedAt = TimeView(record.startedAt)
-            sources = daemons.share(of: record)
-        }
-    }
-
-    fileprivate struct HostsView {
-        var hosts: [HostView]
-        var isEmpty: Bool
-    }
-
-    fileprivate struct HostView {
-        var key: String
-        var requests: String
-        var pace: String?
-        var until: TimeView?
-        var waiting: Int
-        var sources: SourceLinks
-
-        init(_ key: String, _ activity: HostActivity?, until: Date?, waiting: [String], most: Int) {
-            self.key = key
-            requests = activity.map { "\($0.permits) of \($0.limit)" } ?? "0"
-            pace = activity?.pace.map { "one in \(RelativeTime.duration($0.seconds))" }
-            self.until = until.map(TimeView.init)
-            self.waiting = max(waiting.count, activity?.waiting ?? 0)
-            sources = SourceLinks(waiting, most: most)
-        }
-    }
-
-    fileprivate struct DuesView {
-        var sources: [DueView]
-        var count: Int
-        var more: Int?
-        var isEmpty: Bool
-    }
-
-    fileprivate struct DueView {
-        var id: String
-        var name: String
-        var address: String
-        var due: TimeView?
-        var isRunning: Bool
-
-        init(_ source: SourceStatus, isRunning: Bool) {
-            name = source.state.source
-            id = "due-" + name.percentEncoded
-            address = PageAddress.path(name)
-            due = source.due.0
-            self.isRunning = isRunning
-        }
-    }
+extension HookStatus {
+    fileprivate var isProblem: Bool { isGone || (state?.attempts ?? 0) > 0 }
 }

@@ -3,54 +3,34 @@ import FeedModel
 import Foundation
 import TributaryEngine
 
-/// The declaration of a source, as the templates show it: those of its values that are never secret.
-struct DeclarationView {
-    struct Fact {
-        var name: String
-        var text: String
-    }
-
-    struct Table {
-        var request: String
-        var name: String
-        var element: String
-        var sync: String
-        var key: String
-        var columns: String
-    }
-
+extension SourceDeclaration {
     /// The most tables, and columns of a table, that are shown.
-    private static let most = (tables: 200, columns: 40)
+    fileprivate static let most = (tables: 200, columns: 40)
 
-    /// The name of the configuration's file; nil for a source that is not declared any more.
-    var file: String?
-    var facts: [Fact] = []
-    var tables: [Table] = []
-    var hasTables = false
-    /// The number of tables that are not shown.
-    var more: String?
-
-    init(_ source: SourceDeclaration?, in file: String) {
-        guard let source else { return }
-        self.file = URL(fileURLWithPath: file).lastPathComponent
-        func add(_ name: String, _ text: String?) { text.map { facts.append(Fact(name: name, text: $0)) } }
-        add("schedule", source.schedule.map { "\($0.text) (\($0.timeZone))" })
-        add("cache", source.schedule == nil ? RelativeTime.duration(source.cache.seconds) : nil)
-        add("fresh_within", source.freshWithin.map { RelativeTime.duration($0.seconds) })
-        add("honor_max_age", source.honorsMaxAge ? nil : "false")
-        add("keep_history", source.keepsHistory ? "true" : nil)
-        add("enabled", source.isEnabled ? nil : "false")
+    /// Returns the declaration as the templates show it: those of its values that are never secret.
+    ///
+    /// - Parameter file: the path of the configuration.
+    func view(in file: String) -> View {
+        let facts: [(String, String?)] = [
+            ("schedule", schedule.map { "\($0.text) (\($0.timeZone))" }),
+            ("cache", schedule == nil ? RelativeTime.duration(cache.seconds) : nil),
+            ("fresh_within", freshWithin.map { RelativeTime.duration($0.seconds) }),
+            ("honor_max_age", honorsMaxAge ? nil : "false"), ("keep_history", keepsHistory ? "true" : nil),
+            ("enabled", isEnabled ? nil : "false"),
+        ]
+        var tables: [View] = []
         var count = 0
-        for request in source.requests {
+        for request in requests {
             guard case .mapping(let mapping) = request.content else { continue }
-            for table in mapping.tables {
-                count += 1
-                guard count <= Self.most.tables else { continue }
-                tables.append(Table(table, of: request))
-            }
+            tables += mapping.tables.prefix(Self.most.tables - tables.count).map { $0.view(of: request) }
+            count += mapping.tables.count
         }
-        hasTables = !tables.isEmpty
-        more = count > tables.count ? (count - tables.count).grouped : nil
+        return [
+            "file": URL(fileURLWithPath: file).lastPathComponent,
+            "facts": facts.compactMap { name, text in text.map { ["name": name, "text": $0] as View } },
+            "tables": tables, "hasTables": !tables.isEmpty,
+            "more": count > tables.count ? (count - tables.count).grouped : nil,
+        ]
     }
 
     fileprivate static func names(_ names: [String]) -> String {
@@ -59,14 +39,13 @@ struct DeclarationView {
     }
 }
 
-extension DeclarationView.Table {
-    fileprivate init(_ table: TableMapping, of request: RequestDeclaration) {
-        self.request = request.key
-        name = table.table
-        element = table.writtenElement
-        sync = request.sync(of: table).rawValue
-        key = DeclarationView.names(table.key)
-        columns = table.matchesNames ? "those of the table" : DeclarationView.names(table.columns.map(\.name))
+extension TableMapping {
+    fileprivate func view(of request: RequestDeclaration) -> View {
+        [
+            "request": request.key, "name": table, "element": writtenElement, "sync": request.sync(of: self).rawValue,
+            "key": SourceDeclaration.names(key),
+            "columns": matchesNames ? "those of the table" : SourceDeclaration.names(columns.map(\.name)),
+        ]
     }
 }
 
@@ -76,7 +55,7 @@ extension RequestDeclaration {
     var shownOptions: String {
         var parts: [String] = []
         func add(_ name: String, _ names: some Collection<String>) {
-            if !names.isEmpty { parts.append(name + ": " + DeclarationView.names(names.sorted())) }
+            if !names.isEmpty { parts.append(name + ": " + SourceDeclaration.names(names.sorted())) }
         }
         // Every request has an `Accept`, most of them none of their own.
         if headers.count > 1 || headers["Accept"] == nil { add("headers", headers.keys) }

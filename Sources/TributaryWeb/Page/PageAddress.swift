@@ -5,7 +5,7 @@ import Foundation
 enum PageAddress: Sendable {
     case sources(SourceQuery)
     case source(String, SourcePage.Options)
-    case run(String, Int64, ReviewView.Part)
+    case run(String, Int64, ChangePart)
     case daemon
     /// Whether the changes on the page of a correction are out of date.
     ///
@@ -16,12 +16,10 @@ enum PageAddress: Sendable {
     /// - Returns: nil where there is no such page.
     /// - Throws: ``Query/Problem`` for a value that is not understood.
     init?(_ address: String) throws {
-        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let query = Query(parts.count > 1 ? String(parts[1]) : "")
-        let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let (names, query) = Query.parts(of: address)
         switch names.count {
         case 0: self = .sources(try SourceQuery(query))
-        case 1 where parts[0] == DaemonPage.path: self = .daemon
+        case 1 where names[0] == "daemon": self = .daemon
         case 3:
             guard let correction = try CorrectionAddress(address), let seen = query["seen"].flatMap({ Int64($0) })
             else {
@@ -31,22 +29,8 @@ enum PageAddress: Sendable {
         case 2 where names[0] == "sources": self = .source(names[1], try SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
             guard let run = Int64(names[3]) else { return nil }
-            self = .run(names[1], run, try ReviewView.Part(query))
+            self = .run(names[1], run, try ChangePart(query))
         default: return nil
-        }
-    }
-
-    /// The way to the page.
-    var place: [Layout.Place] {
-        switch self {
-        case .sources, .outdated: []
-        case .daemon: [Layout.Place(name: "Daemon", address: DaemonPage.path, isHere: true)]
-        case .source(let name, _): [Layout.Place(name: name, address: Self.path(name), isHere: true)]
-        case .run(let name, let run, _):
-            [
-                Layout.Place(name: name, address: Self.path(name), isHere: false),
-                Layout.Place(name: "Run \(run)", address: Self.path(name, "/runs/\(run)"), isHere: true),
-            ]
         }
     }
 
@@ -56,25 +40,12 @@ enum PageAddress: Sendable {
     }
 }
 
-/// Sources that are named with links to their pages: some of them, and the number of the others.
-struct SourceLinks {
-    struct Link {
-        var name: String
-        var address: String
-    }
-
-    private static let most = 12
-
-    var links: [Link]
-    /// Nil where all are named.
-    var more: String?
-
-    /// - Parameters:
-    ///   - names: the sources.
-    ///   - count: the number of all of them, where it is larger.
-    init(_ names: [String], of count: Int = 0, most: Int = most) {
-        links = names.prefix(most).map { Link(name: $0, address: PageAddress.path($0)) }
-        let rest = max(count, names.count) - links.count
-        more = rest > 0 ? rest.grouped : nil
+extension View {
+    /// Sources that are named with links to their pages: some of them, and the number of the others.
+    ///
+    /// - Parameter most: the most sources that are named.
+    static func sources(_ names: [String], most: Int = 12) -> View {
+        let links = names.prefix(most).map { Layout.Link(name: $0, address: PageAddress.path($0)) }
+        return ["links": links, "more": names.count > links.count ? (names.count - links.count).grouped : nil]
     }
 }

@@ -11,29 +11,21 @@ import TributaryEngine
 /// The buttons.
 extension Pages {
     func act(_ request: Request) async throws -> Response {
-        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard parts.count == 3, let source = service.configuration[source: parts[1]] else {
-            do {
-                // A source that is no longer declared can be undone and purged.
-                guard let correction = try CorrectionAddress(request) else {
-                    return missing("There is no such source.")
-                }
-                return try await CorrectionPages(pages: self).apply(correction)
-            } catch let problem as Query.Problem {
-                return missing(problem.message, problem.status)
-            }
-        }
-        let name = source.name
-        let place = [Layout.Place(name: name, address: PageAddress.path(name), isHere: false)]
-        let done: String
-        do {
+        try await answering(request, refused: "Nothing was accepted") {
+            // A source that is no longer declared can be undone and purged.
             if let correction = try CorrectionAddress(request) {
-                return try await CorrectionPages(pages: self).apply(correction)
+                return try await CorrectionPages(pages: self).apply(correction, request)
             }
+            let names = request.names
+            guard names.count == 3, let source = service.configuration[source: names[1]] else {
+                return missing("There is no such source.")
+            }
+            let (name, action) = (source.name, names[2])
             guard source.isEnabled else {
-                return missing("Source '\(name)' is disabled (enabled = false).", .conflict, at: place)
+                throw Query.Problem("Source '\(name)' is disabled (enabled = false).", .conflict)
             }
-            switch parts[2] {
+            let done: String
+            switch action {
             case "refresh":
                 let isStopped = try await store.read { [service] store in
                     let isStopped = try store.states(of: name).source.isStopped
@@ -59,36 +51,23 @@ extension Pages {
             case "resume":
                 let isResumed = try await store.write { [service] _ in try !service.resume([name]).isEmpty }
                 done = isResumed ? "resume" : "not-paused"
-            default: return missing("There is no such page.", at: place)
+            default: throw Query.Problem("There is no such page.", .notFound)
             }
-        } catch let problem as Query.Problem {
-            return missing(problem.message, problem.status, at: place)
-        } catch let refusal as Refusal {
-            return missing(
-                refusal.description, .conflict, title: "Nothing was accepted", at: place,
-                links: refusal.waiting.map {
-                    [Layout.Link(name: "Review run \($0)", address: PageAddress.path(name, "/runs/\($0)"))]
-                } ?? [])
-        } catch let error as StoreError {
-            return failed(error, at: place)
+            logger.notice("\(name): \(action) requested on the page")
+            return .seeOther(PageAddress.path(name, "?done=\(done)"))
         }
-        logger.notice("\(name): \(parts[2]) requested on the page")
-        return .seeOther(PageAddress.path(name, "?done=\(done)"))
     }
 
     /// Sends the event again at once that a hook's receiver did not take: `/hooks/NAME/retry`.
     func retry(_ request: Request) async throws -> Response {
-        let place = [Layout.Place(name: "Daemon", address: DaemonPage.path, isHere: false)]
-        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard parts.count == 3, parts[2] == "retry",
-            service.configuration.hooks.contains(where: { $0.name == parts[1] })
-        else { return missing("There is no such hook.", at: place) }
-        do {
-            let isRetried = try await store.write { [service] _ in try service.retryHook(parts[1]) }
-            logger.notice("The hook '\(parts[1])': retry requested on the page")
+        try await answering(request) {
+            let names = request.names
+            guard names.count == 3, names[2] == "retry",
+                service.configuration.hooks.contains(where: { $0.name == names[1] })
+            else { throw Query.Problem("There is no such hook.", .notFound) }
+            let isRetried = try await store.write { [service] _ in try service.retryHook(names[1]) }
+            logger.notice("The hook '\(names[1])': retry requested on the page")
             return .seeOther(DaemonPage.path + "?done=" + (isRetried ? "retry" : "not-failed"))
-        } catch let error as StoreError {
-            return failed(error, at: place)
         }
     }
 

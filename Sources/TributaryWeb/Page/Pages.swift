@@ -131,27 +131,52 @@ struct Pages: Sendable {
 
     private func show(_ request: Request) async throws -> Response {
         let text = request.uri.string
-        var place: [Layout.Place] = []
-        do {
+        let way = Layout.Place.way(to: request.names)
+        return try await answering(request) {
             if let correction = try CorrectionAddress(request) {
                 return try await CorrectionPages(pages: self).show(correction, request)
             }
             if let download = try RunDownload(request) {
-                place = [Layout.Place(name: download.source, address: PageAddress.path(download.source), isHere: false)]
-                return try await download.response(self) ?? missing("There is no such run.", at: place)
+                return try await download.response(self) ?? missing("There is no such run.", at: way)
             }
             guard let address = try PageAddress(text) else { return missing("There is no such page.") }
             if case .outdated = address { return missing("There is no such page.") }
-            place = address.place
             guard let page = try await page(address) else {
-                return missing("There is no such source, or no such run.", at: place)
+                return missing("There is no such source, or no such run.", at: way)
             }
-            return .html(.ok, templates.render("layout", layout(page, address, text, Query(request)["done"])))
-        } catch let problem as Query.Problem {
-            return missing(problem.message, problem.status, at: place)
-        } catch let error as StoreError {
-            logger.error("The page cannot be shown", metadata: ["error": "\(error)"])
-            return failed(error, at: place)
+            var layout = layout(page)
+            layout.live = Self.live(address, text)
+            layout.done = Self.doneText(Query(request)["done"])
+            layout.lead(by: way)
+            return .html(.ok, templates.render("layout", layout))
+        }
+    }
+
+    /// Answers a request; where that fails, with a page that says why and leads back.
+    ///
+    /// - Parameters:
+    ///   - place: where somebody is; nil for what the path says.
+    ///   - refused: the title where an operation is refused; nil for what the status says.
+    func answering(
+        _ request: Request, at place: [Layout.Place]? = nil, refused: String? = nil,
+        _ body: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await body()
+        } catch {
+            let redactor = service.configuration.redactor
+            guard let failure = RequestFailure(error, refused: refused, redactor: redactor) else { throw error }
+            if error is StoreError { logger.error("The page cannot be shown", metadata: ["error": "\(error)"]) }
+            var way = place ?? Layout.Place.way(to: request.names)
+            // A link to the page without what was asked of it.
+            if request.uri.query != nil, let last = way.indices.last, !way[last].address.isEmpty {
+                way[last].isHere = false
+            }
+            let review = failure.waiting.flatMap { run in
+                way.first.map { Layout.Link(name: "Review run \(run)", address: $0.address + "/runs/\(run)") }
+            }
+            return missing(
+                failure.message, failure.status, title: failure.title, at: way, links: review.map { [$0] } ?? [])
         }
     }
 
@@ -160,14 +185,6 @@ struct Pages: Sendable {
     private func layout(_ page: Page) -> Layout {
         let links = mayChange ? links : links.filter { $0.address != TryPage.path }
         return Layout(page, version: assets.version, links: links, store: service.store.name)
-    }
-
-    private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ done: String?) -> Layout {
-        var layout = layout(page)
-        layout.live = Self.live(address, text)
-        layout.done = Self.doneText(done)
-        layout.lead(by: address.place)
-        return layout
     }
 
     /// Returns where a page is followed. A run has ended, and so its page stays as it is.
@@ -191,11 +208,6 @@ struct Pages: Sendable {
         return .html(status, templates.render("layout", layout))
     }
 
-    private struct MissingView {
-        var message: String
-        var links: [Layout.Link]
-    }
-
     /// Answers why something is not shown, or not done.
     ///
     /// - Parameters:
@@ -207,7 +219,7 @@ struct Pages: Sendable {
         at place: [Layout.Place] = [], links: [Layout.Link] = []
     ) -> Response {
         let links = links + place.filter { !$0.isHere }.map { Layout.Link(name: $0.name, address: $0.address) }
-        let content = templates.render("missing", MissingView(message: message, links: links))
+        let content = templates.render("missing", ["message": message, "links": links] as View)
         return answer(
             Page(title: title ?? Self.title(status), fragments: [Fragment("missing", content)]), at: place, status)
     }
@@ -223,12 +235,6 @@ struct Pages: Sendable {
         }
     }
 
-    func failed(_ error: StoreError, at place: [Layout.Place] = []) -> Response {
-        missing(
-            service.configuration.redactor.redact(error.message), .serviceUnavailable,
-            title: "The store cannot be used", at: place)
-    }
-
     // MARK: - Live
 
     private func follow(_ request: Request) async throws -> Response {
@@ -242,11 +248,10 @@ struct Pages: Sendable {
             address = found
             guard let page = try await page(address) else { return .text(.notFound, "There is no such page.\n") }
             first = page
-        } catch let problem as Query.Problem {
-            return .text(problem.status, problem.message + "\n")
-        } catch let error as StoreError {
+        } catch {
             // The browser asks again.
-            return .text(.serviceUnavailable, service.configuration.redactor.redact(error.message) + "\n")
+            guard let failure = RequestFailure(error, redactor: service.configuration.redactor) else { throw error }
+            return .text(failure.status, failure.message + "\n")
         }
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open; close some.\n", [.retryAfter: "60"])

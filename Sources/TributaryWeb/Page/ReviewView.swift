@@ -9,86 +9,14 @@ import TributaryEngine
 struct ReviewView {
     static let rowsPerPage = 100
 
-    struct Table {
-        var name: String
-        var inserted: String
-        var updated: String
-        var deleted: String
-        /// Shows the rows of this table alone.
-        var address: String?
-        var isChosen = false
-    }
-
-    /// A part of the rows, to choose.
-    struct Filter {
-        var name: String
-        var address: String
-        var isChosen: Bool
-    }
-
-    /// Which rows are shown.
-    struct Part: Sendable, Equatable {
-        /// The number of rows to pass over.
-        var from = 0
-        /// Nil for those of all tables.
-        var table: String?
-        /// `insert`, `update` or `delete`; nil for all.
-        var operation: String?
-
-        /// - Throws: ``Query/Problem``.
-        init(_ query: Query) throws {
-            from = try query.number("from") ?? 0
-            table = query["table"]
-            let operation: ChangeReview.Row.Operation? = try query.choice("operation")
-            self.operation = operation?.rawValue
-        }
-
-        func rows(of review: ChangeReview) -> [ChangeReview.Row] {
-            review.rows.filter {
-                (table == nil || $0.table == table) && (operation == nil || $0.operation.rawValue == operation)
-            }
-        }
-
-        /// Returns the operations to choose from, with their numbers.
-        ///
-        /// - Parameter address: returns where a part is shown.
-        func filters(_ counts: MergeCounts, _ address: (Part) -> String) -> [Filter] {
-            let operations = [("insert", counts.inserted), ("update", counts.updated), ("delete", counts.deleted)]
-                .filter { $0.1 > 0 }
-            guard !operations.isEmpty else { return [] }
-            let all = Filter(
-                name: "all \(operations.reduce(0) { $0 + $1.1 }.grouped)",
-                address: address(with { ($0.from, $0.table, $0.operation) = (0, nil, nil) }),
-                isChosen: table == nil && operation == nil)
-            return [all]
-                + operations.map { operation, count in
-                    let isChosen = self.operation == operation
-                    return Filter(
-                        name: "\(operation) \(count.grouped)",
-                        address: address(with { ($0.from, $0.operation) = (0, isChosen ? nil : operation) }),
-                        isChosen: isChosen)
-                }
-        }
-
-        var items: [String] {
-            (table.map { ["table=" + $0.percentEncoded] } ?? []) + (operation.map { ["operation=" + $0] } ?? [])
-                + (from > 0 ? ["from=\(from)"] : [])
-        }
-
-        func with(_ change: (inout Part) -> Void) -> Part {
-            var part = self
-            change(&part)
-            return part
-        }
-    }
-
-    var tables: [Table]
+    /// Those whose rows change, each with a link to its rows alone.
+    var tables: [View]
     var changes: [ChangeView] = []
     var hasRows = false
     var first = 0
     var last = 0
     var omitted: String?
-    var filters: [Filter] = []
+    var filters: [View] = []
     var hasFilters = false
     var previous: String?
     var next: String?
@@ -112,22 +40,21 @@ struct ReviewView {
     ///   - action: the address of the button; nil for no button.
     ///   - address: returns where a part of the rows is shown, or with the suffix of a format, is written for programs.
     init(
-        _ review: ChangeReview, _ part: Part, showsRows: Bool, action: String?, promise: String,
-        address: (_ part: Part, _ suffix: String) -> String
+        _ review: ChangeReview, _ part: ChangePart, showsRows: Bool, action: String?, promise: String,
+        address: (_ part: ChangePart, _ suffix: String) -> String
     ) {
         does = Self.button(review.total)
         self.action = action
         self.promise = promise
         instead = review.tables.isEmpty ? "No row would change." : nil
         tables = review.tables.map { table in
-            Table(
-                name: table.table, inserted: table.inserted.grouped, updated: table.updated.grouped,
-                deleted: table.deleted.grouped,
-                address: !showsRows
-                    ? nil
-                    : address(
-                        part.with { ($0.from, $0.table) = (0, table.table == part.table ? nil : table.table) }, ""),
-                isChosen: table.table == part.table)
+            let isChosen = table.table == part.table
+            let alone = part.with { ($0.from, $0.table) = (0, isChosen ? nil : table.table) }
+            return [
+                "name": table.table, "inserted": table.inserted.grouped, "updated": table.updated.grouped,
+                "deleted": table.deleted.grouped, "address": showsRows ? address(alone, "") : nil,
+                "isChosen": isChosen,
+            ]
         }
         guard showsRows else {
             if !review.tables.isEmpty { notes.append(Pages.rowsAreOff) }
@@ -147,11 +74,7 @@ struct ReviewView {
         next = last < rows.count && !shown.isEmpty ? address(part.with { $0.from = last }, "") : nil
         formats =
             hasRows
-            ? [ChangeFileFormat.csv, .json].map { format in
-                Layout.Link(
-                    name: format.rawValue.uppercased(),
-                    address: address(part.with { $0.from = 0 }, "." + format.rawValue))
-            } : []
+            ? FileFormat.links { address(part.with { $0.from = 0 }, $0) } : []
     }
 
     /// A purge, which counts its rows.
@@ -159,7 +82,9 @@ struct ReviewView {
         self.does = does
         self.action = action
         self.promise = promise
-        tables = purge.tables.map { Table(name: $0.name, inserted: "0", updated: "0", deleted: $0.deleted.grouped) }
+        tables = purge.tables.map {
+            ["name": $0.name, "inserted": "0", "updated": "0", "deleted": $0.deleted.grouped]
+        }
         for table in purge.tables.sorted(by: { $0.name < $1.name }) {
             if table.shared > 0 {
                 notes.append(
@@ -190,12 +115,5 @@ struct ReviewView {
         let text = words(counts)
         return counts.inserted + counts.updated + counts.deleted == 0
             ? "Accept: \(text)" : text.prefix(1).uppercased() + text.dropFirst()
-    }
-
-    /// Returns the rows of a review for programs.
-    static func file(_ review: ChangeReview, _ part: Part, _ format: ChangeFileFormat) throws -> String {
-        var text = format.start
-        for (index, row) in part.rows(of: review).enumerated() { text += try format.text(row, isFirst: index == 0) }
-        return text + format.end
     }
 }

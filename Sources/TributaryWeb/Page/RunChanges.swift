@@ -5,16 +5,6 @@ import Ledger
 
 /// Rows that a run has changed, from what to what where that is kept.
 struct RunChanges {
-    /// Which of them.
-    struct Part {
-        var table: String?
-        /// `insert`, `update` or `delete`; nil for all.
-        var operation: String?
-        /// The number of changes to pass over.
-        var from = 0
-        var limit: Int
-    }
-
     /// The most changes of a run among which those of an operation or a table are searched.
     static let mostSearched = 100_000
 
@@ -26,11 +16,12 @@ struct RunChanges {
 
     /// Reads them; blocks its thread.
     ///
-    /// - Parameter count: the number of all changes of the run.
+    /// - Parameters:
+    ///   - limit: the most changes to read.
+    ///   - count: the number of all changes of the run.
     /// - Throws: `StoreError`.
-    init(_ run: Int64, _ part: Part, of count: Int, in store: any MainStore) throws {
+    init(_ run: Int64, _ part: ChangePart, limit: Int, of count: Int, in store: any MainStore) throws {
         hasHistory = try store.read { try $0.runs.hasHistory(run) }
-        let isSearched = part.operation != nil || part.table != nil
         var found: [ChangeView] = []
         var passed = 0
         func add(_ change: () -> ChangeView) -> Bool {
@@ -39,18 +30,18 @@ struct RunChanges {
                 return true
             }
             found.append(change())
-            return found.count <= part.limit
+            return found.count <= limit
         }
         if hasHistory {
             var query = ChangeQuery(run: run, table: part.table)
             query.operation = part.operation
-            query.mostSearched = isSearched ? Self.mostSearched : nil
+            query.mostSearched = part.isSearch ? Self.mostSearched : nil
             query.passedOver = part.from
             passed = part.from
             try store.changes(query, while: { change in add { ChangeView(change) } })
         } else if let journal = try store.read({ try $0.changelog.run(run) }) {
             var last: Int64 = 0
-            var left = isSearched ? Self.mostSearched : .max
+            var left = part.isSearch ? Self.mostSearched : .max
             var isOpen = true
             while isOpen, left > 0 {
                 let next = try store.read {
@@ -58,18 +49,16 @@ struct RunChanges {
                 }
                 guard let end = next.last?.id else { break }
                 for change in next
-                where isOpen && (part.table == nil || part.table == change.table)
-                    && (part.operation == nil || part.operation == change.operation)
-                {
+                where isOpen && part.matches(table: change.table, operation: change.operation) {
                     isOpen = add { ChangeView(change, of: run) }
                 }
                 last = end
                 left -= next.count
             }
         }
-        hasMore = found.count > part.limit
-        isCut = isSearched && !hasMore && count > Self.mostSearched
-        found = Array(found.prefix(part.limit))
+        hasMore = found.count > limit
+        isCut = part.isSearch && !hasMore && count > Self.mostSearched
+        found = Array(found.prefix(limit))
         found.distinguish()
         changes = found
     }

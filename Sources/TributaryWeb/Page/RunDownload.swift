@@ -10,20 +10,20 @@ import TributaryEngine
 struct RunDownload: Sendable {
     let source: String
     let run: Int64
-    let format: ChangeFileFormat
-    let part: ReviewView.Part
+    let format: FileFormat
+    let part: ChangePart
 
     /// - Returns: nil for the address of something else.
     /// - Throws: ``Query/Problem``.
     init?(_ request: Request) throws {
-        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let names = request.names
         guard names.count == 4, names[0] == "sources", names[2] == "runs" else { return nil }
-        let (name, format) = ChangeFileFormat.split(names[3])
+        let (name, format) = FileFormat.split(names[3])
         guard let format, let run = Int64(name) else { return nil }
         source = names[1]
         self.run = run
         self.format = format
-        part = try ReviewView.Part(Query(request))
+        part = try ChangePart(Query(request))
     }
 
     private enum Found: Sendable {
@@ -44,7 +44,7 @@ struct RunDownload: Sendable {
                         "This daemon cannot show the changes of run \(self.run): its documents were not kept, or are "
                             + "on another machine.", .notFound)
                 }
-                return .review(try ReviewView.file(review, part, format))
+                return .review(try format.text(part.rows(of: review)))
             }
             guard try store.read({ try $0.runs.hasHistory(self.run) }) else {
                 throw Query.Problem(
@@ -59,7 +59,7 @@ struct RunDownload: Sendable {
         case .changes:
             var query = ChangeQuery(run: run, table: part.table)
             query.operation = part.operation
-            return try await ChangeLines(query: query, format: format, store: pages.store).response()
+            return try await .pieces(of: ChangeLines(query, format: format, in: pages.store), format.contentType)
         }
     }
 }

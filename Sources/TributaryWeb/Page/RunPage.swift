@@ -12,7 +12,7 @@ struct RunPage {
     static let mostPassed = 10_000
 
     let run: RunReport
-    let part: ReviewView.Part
+    let part: ChangePart
     /// Nil where rows are not shown.
     let changes: RunChanges?
     /// The tables of its source.
@@ -37,7 +37,7 @@ struct RunPage {
     /// - Returns: nil where the source has no such run.
     /// - Throws: `StoreError`.
     init?(
-        _ source: String, _ number: Int64, _ part: ReviewView.Part, in store: any MainStore,
+        _ source: String, _ number: Int64, _ part: ChangePart, in store: any MainStore,
         _ configuration: TributaryConfiguration, showsRows: Bool, mayChange: Bool, templates: Templates
     ) throws {
         guard let run = try store.read({ try $0.runs.run(number) }), run.source == source else { return nil }
@@ -56,15 +56,14 @@ struct RunPage {
             try !showsRows
             ? nil
             : RunChanges(
-                number,
-                RunChanges.Part(table: part.table, operation: part.operation, from: from, limit: Self.rowsPerPage),
+                number, self.part, limit: Self.rowsPerPage,
                 of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
         neighbours = try store.read { try $0.runs.neighbours(of: number, of: source) }
     }
 
     /// Returns the address of a part of the run's changes.
-    private func address(_ part: ReviewView.Part, _ suffix: String = "") -> String {
+    private func address(_ part: ChangePart, _ suffix: String = "") -> String {
         PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)")
             + (part.items.isEmpty ? "" : "?" + part.items.joined(separator: "&"))
     }
@@ -92,113 +91,73 @@ struct RunPage {
             switch blocked {
             case .waiting(let review, let waiting)?:
                 Fragment("review", templates.render("review", view(review, waiting)))
-            default: Fragment("changes", templates.render("changes", ChangesView(self)))
+            default: Fragment("changes", templates.render("changes", changesView))
             }
         return Page(
             title: "Run \(run.number ?? 0) of \(run.source)",
-            fragments: [Fragment("run", templates.render("run", SummaryView(self))), changes])
-    }
-}
-
-extension RunPage {
-    fileprivate struct SummaryView {
-        struct Request {
-            var key: String
-            var status: String
-            var outcome: String
-            var bytes: String
-            var seconds: String
-        }
-
-        var run: RunRowView
-        var requests: [Request]
-        /// Where the source's rows are brought back to it, or to those before it.
-        var undo: Layout.Link?
-        var previous: String?
-        var next: String?
-
-        init(_ page: RunPage) {
-            run = RunRowView(page.run, blocked: page.blockedCounts)
-            func path(_ run: Int64) -> String { PageAddress.path(page.run.source, "/runs/\(run)") }
-            previous = page.neighbours.previous.map(path)
-            next = page.neighbours.next.map(path)
-            let counts = page.run.counts
-            let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || page.run.restoredRun != nil
-            if page.mayChange, page.keepsHistory, page.run.outcome == .committed, page.run.kind != .purge {
-                if page.hasLaterChange {
-                    undo = Layout.Link(
-                        name: "Restore the rows to this run …",
-                        address: PageAddress.path(page.run.source, "/undo?to=\(page.run.number ?? 0)"))
-                } else if hasChanges {
-                    undo = Layout.Link(
-                        name: "Undo this run …",
-                        address: PageAddress.path(
-                            page.run.source, "/undo" + (page.neighbours.previous.map { "?to=\($0)" } ?? "")))
-                }
-            }
-            requests = page.run.requests.map {
-                Request(
-                    key: $0.key, status: $0.status.map(String.init) ?? "–", outcome: $0.outcome.rawValue,
-                    bytes: Figures.bytes($0.bytes), seconds: Figures.seconds($0.seconds))
-            }
-        }
+            fragments: [Fragment("run", templates.render("run", summary)), changes])
     }
 
-    fileprivate struct ChangesView {
-        /// The state of a blocked run.
-        var blocked: BlockedRunView?
-        var filters: [ReviewView.Filter]
-        var hasFilters: Bool
-        var formats: [Layout.Link]
-        var changes: [ChangeView]
-        var isEmpty: Bool
-        /// The reason why no row is shown.
-        var off: String?
-        var lacksHistory: Bool
-        var first: Int
-        var last: Int
-        var previous: String?
-        var next: String?
-        var command: String?
-        /// The number of changes that were searched; nil for all.
-        var searched: String?
-
-        init(_ page: RunPage) {
-            let shown = page.changes
-            changes = shown?.changes ?? []
-            isEmpty = changes.isEmpty
-            off = shown == nil ? Pages.rowsAreOff : nil
-            lacksHistory = shown?.hasHistory == false && !changes.isEmpty
-            let from = page.part.from
-            first = from + 1
-            last = from + changes.count
-            func address(_ change: (inout ReviewView.Part) -> Void) -> String { page.address(page.part.with(change)) }
-            func starting(from: Int) -> String { address { $0.from = from } }
-            blocked = page.blocked.flatMap { BlockedRunView($0, of: page.run.source) }
-            var filters = shown == nil ? [] : page.part.filters(page.run.counts) { page.address($0) }
-            hasFilters = !filters.isEmpty
-            for table in page.tables where page.tables.count > 1 && hasFilters {
-                let isChosen = page.part.table == table
-                filters.append(
-                    ReviewView.Filter(
-                        name: table, address: address { ($0.from, $0.table) = (0, isChosen ? nil : table) },
-                        isChosen: isChosen))
-            }
-            self.filters = filters
-            formats =
-                shown?.hasHistory == true && hasFilters
-                ? [ChangeFileFormat.csv, .json].map {
-                    Layout.Link(
-                        name: $0.rawValue.uppercased(),
-                        address: page.address(page.part.with { $0.from = 0 }, "." + $0.rawValue))
-                } : []
-            previous = from > 0 ? starting(from: max(0, from - RunPage.rowsPerPage)) : nil
-            let following = from + RunPage.rowsPerPage
-            let hasMore = shown?.hasMore == true
-            next = hasMore && following <= RunPage.mostPassed ? starting(from: following) : nil
-            let isRest = hasMore && following > RunPage.mostPassed || shown?.isCut == true
-            command = shown?.hasHistory == true && isRest ? "tributary changes --run \(page.run.number ?? 0)" : nil
-            searched = shown?.isCut == true ? RunChanges.mostSearched.grouped : nil
+    /// Where the source's rows are brought back to it, or to those before it.
+    private var undo: Layout.Link? {
+        guard mayChange, keepsHistory, run.outcome == .committed, run.kind != .purge else { return nil }
+        if hasLaterChange {
+            return Layout.Link(
+                name: "Restore the rows to this run …",
+                address: PageAddress.path(run.source, "/undo?to=\(run.number ?? 0)"))
         }
+        let counts = run.counts
+        let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || run.restoredRun != nil
+        guard hasChanges else { return nil }
+        return Layout.Link(
+            name: "Undo this run …",
+            address: PageAddress.path(run.source, "/undo" + (neighbours.previous.map { "?to=\($0)" } ?? "")))
+    }
+
+    private var summary: View {
+        func path(_ run: Int64) -> String { PageAddress.path(self.run.source, "/runs/\(run)") }
+        let requests: [View] = run.requests.map {
+            [
+                "key": $0.key, "status": $0.status.map(String.init) ?? "–", "outcome": $0.outcome.rawValue,
+                "bytes": Figures.bytes($0.bytes), "seconds": Figures.seconds($0.seconds),
+            ]
+        }
+        return [
+            "run": run.view(blocked: blockedCounts), "requests": requests, "undo": undo,
+            "previous": neighbours.previous.map(path), "next": neighbours.next.map(path),
+        ]
+    }
+
+    private var changesView: View {
+        let shown = changes?.changes ?? []
+        let from = part.from
+        func starting(from: Int) -> String { address(part.with { $0.from = from }) }
+        var filters = changes == nil ? [] : part.filters(run.counts) { address($0) }
+        let hasFilters = !filters.isEmpty
+        for table in tables where tables.count > 1 && hasFilters {
+            let isChosen = part.table == table
+            let own = part.with { ($0.from, $0.table) = (0, isChosen ? nil : table) }
+            filters.append(["name": table, "address": address(own), "isChosen": isChosen])
+        }
+        let formats =
+            changes?.hasHistory == true && hasFilters
+            ? FileFormat.links { address(part.with { $0.from = 0 }, $0) } : []
+        let following = from + Self.rowsPerPage
+        let hasMore = changes?.hasMore == true
+        let isCut = changes?.isCut == true
+        let hasNext = hasMore && following <= Self.mostPassed
+        let isRest = hasMore && !hasNext || isCut
+        let isAll = changes?.hasHistory != true || !isRest
+        let lacksHistory = changes?.hasHistory == false && !shown.isEmpty
+        let blocked = blocked.flatMap { $0.view(of: run.source) }
+        let (first, last, former) = (from + 1, from + shown.count, max(0, from - Self.rowsPerPage))
+        return [
+            "blocked": blocked, "filters": filters, "hasFilters": hasFilters, "formats": formats, "changes": shown,
+            "isEmpty": shown.isEmpty, "off": changes == nil ? Pages.rowsAreOff : nil, "lacksHistory": lacksHistory,
+            "first": first, "last": last, "previous": from > 0 ? starting(from: former) : nil,
+            "next": hasNext ? starting(from: following) : nil,
+            "command": isAll ? nil : "tributary changes --run \(run.number ?? 0)",
+            "searched": isCut ? RunChanges.mostSearched.grouped : nil,
+        ]
     }
 }

@@ -2,41 +2,24 @@ import FeedModel
 import Foundation
 import TributaryEngine
 
-/// A run, as the templates show it.
-struct RunRowView {
-    var number: String
-    var address: String
-    var startedAt: TimeView
-    var outcome: String
-    var kind: String
-    var inserted: String
-    var updated: String
-    var deleted: String
-    var unchanged: String
-    var skipped: String
-    var bytes: String
-    var seconds: String
-    var error: String?
-
+extension RunReport {
+    /// Returns the run as the templates show it.
+    ///
     /// - Parameter blocked: the counts of the rows that a blocked run would have changed; nil if unknown.
-    init(_ run: RunReport, blocked: MergeCounts? = nil) {
-        let counts = run.outcome == .blocked ? blocked : run.counts
+    func view(blocked: MergeCounts? = nil) -> View {
+        let counts = outcome == .blocked ? blocked : self.counts
         func text(_ count: Int?) -> String { count?.grouped ?? "–" }
-        number = run.number.map(String.init) ?? ""
-        address = PageAddress.path(run.source, "/runs/\(number)")
-        startedAt = TimeView(run.startedAt)
-        let what = run.kind.map { " (\($0.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
-        outcome = run.outcome.rawValue + what
-        kind = run.outcome.rawValue
-        inserted = text(counts?.inserted)
-        updated = text(counts?.updated)
-        deleted = text(counts?.deleted)
-        unchanged = text(counts?.unchanged)
-        skipped = run.skipped.grouped
-        bytes = Figures.bytes(run.bytes)
-        seconds = Figures.seconds(run.seconds)
-        // The page of a blocked run has a button for what its error advises.
-        error = run.error.map(AcceptAdvice.removed)
+        let what = kind.map { " (\($0.rawValue)\(restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
+        let number = number.map(String.init) ?? ""
+        return [
+            "number": number, "address": PageAddress.path(source, "/runs/\(number)"), "startedAt": startedAt,
+            "outcome": outcome.rawValue + what, "kind": outcome.rawValue, "inserted": text(counts?.inserted),
+            "updated": text(counts?.updated), "deleted": text(counts?.deleted),
+            "unchanged": text(counts?.unchanged), "skipped": skipped.grouped, "bytes": Figures.bytes(bytes),
+            "seconds": Figures.seconds(seconds),
+            // The page of a blocked run has a button for what its error advises.
+            "error": error.map(AcceptAdvice.removed),
+        ]
     }
 }
 

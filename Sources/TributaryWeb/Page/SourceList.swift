@@ -38,23 +38,29 @@ struct SourceList {
     /// - Parameter recent: what the last runs of the shown sources did.
     func page(_ recent: [String: RecentRuns]) -> Page {
         let first = shown.startIndex
-        let frame = TableView(
-            columns: columns, isEmpty: found.isEmpty, hasSources: !table.sources.isEmpty,
-            from: shown.isEmpty ? 0 : first + 1, to: first + shown.count, count: found.count,
-            previous: number > 1 ? query.with { $0.page = number - 1 }.address : nil,
-            next: number < pages ? query.with { $0.page = number + 1 }.address : nil)
+        let frame: View = [
+            "columns": columns, "isEmpty": found.isEmpty, "hasSources": !table.sources.isEmpty,
+            "from": shown.isEmpty ? 0 : first + 1, "to": first + shown.count, "count": found.count,
+            "previous": number > 1 ? query.with { $0.page = number - 1 }.address : nil,
+            "next": number < pages ? query.with { $0.page = number + 1 }.address : nil,
+        ]
+        let search: View = [
+            "text": query.text, "cause": query.cause, "state": query.filter?.name,
+            "sort": query.order == .state ? nil : query.order.rawValue,
+        ]
         let rows = shown.map { index in
-            let name = table.names[index]
-            let view = RowView(table.sources[index], recent[name] ?? RecentRuns(), isRunning: isRunning(index))
-            return Fragment(view.id, templates.render("list-row", view))
+            // The same source keeps its row, wherever it moves to.
+            let id = "row-" + table.names[index].percentEncoded
+            let view = row(index, id, recent[table.names[index]] ?? RecentRuns())
+            return Fragment(id, templates.render("list-row", view))
         }
         let problems = table.problems
         return Page(
             title: "Sources",
             fragments: [
-                Fragment("summary", templates.render("summary", SummaryView(filters: filters))),
+                Fragment("summary", templates.render("summary", ["filters": filters] as View)),
                 table.common.fragment(query, templates),
-                Fragment("search", templates.render("search", SearchView(query))),
+                Fragment("search", templates.render("search", search)),
                 Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
             ], problems: problems,
             status: problems == 0
@@ -62,115 +68,58 @@ struct SourceList {
                 : "\(Figures.count(problems, "source")) to look at: \(table.problemWords).")
     }
 
+    private func row(_ index: Int, _ id: String, _ recent: RecentRuns) -> View {
+        let source = table.sources[index]
+        let (name, state) = (table.names[index], source.state)
+        let (nextDue, dueWord) = source.due
+        // The next attempt is in a column of its own, and the error is above it.
+        let wait = source.wait?.reason == .host ? source.wait?.text : nil
+        let note = state.error == nil ? state.note : source.acceptance?.text ?? wait
+        let error: String? = state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
+        return [
+            "id": id, "name": name, "address": PageAddress.path(name),
+            "standing": source.standing(isRunning: isRunning(index)), "strip": RunStrip(recent.runs).svg,
+            "rows": recent.rows.map(\.grouped),
+            "changedRows": recent.changedRows > 0 ? recent.changedRows.grouped : nil,
+            "lastSuccess": source.lastSuccess, "nextDue": nextDue, "dueWord": dueWord,
+            "error": error, "note": note.map { Sentence($0, due: state.nextDue) },
+        ]
+    }
+
     private func isRunning(_ index: Int) -> Bool { table.isRunning(index, running) }
 
-    private var filters: [FilterView] {
+    private var filters: [View] {
         var counts: [String: Int] = [:]
         for (condition, indices) in Dictionary(grouping: table.sources.indices, by: { table.conditions[$0] }) {
             counts[condition.rawValue] = indices.count
         }
         counts[SourceQuery.Filter.running.name] = table.sources.indices.count(where: isRunning)
-        let everything = FilterView(
-            name: "all", count: table.sources.count, address: query.with { $0.filter = nil }.address,
-            isChosen: query.filter == nil, kind: "all")
-        return [everything]
+        func view(_ name: String, _ count: Int, _ filter: SourceQuery.Filter?) -> View {
+            [
+                "name": name, "count": count, "address": query.with { $0.filter = filter }.address,
+                "isChosen": query.filter == filter,
+            ]
+        }
+        return [view("all", table.sources.count, nil)]
             + SourceQuery.Filter.all.compactMap { filter in
                 let count = counts[filter.name] ?? 0
                 guard count > 0 || query.filter == filter || filter == .running else { return nil }
-                return FilterView(
-                    name: filter.name, count: count, address: query.with { $0.filter = filter }.address,
-                    isChosen: query.filter == filter, kind: filter.name)
+                return view(filter.name, count, filter)
             }
     }
 
-    private var columns: [ColumnView] {
+    private var columns: [View] {
         let columns: [(SourceQuery.Order?, String, Bool)] = [
             (.name, "Source", false), (.state, "State", false), (nil, "Last \(RunStrip.runs) runs", false),
             (nil, "Rows", true), (nil, "Changed in 24 h", true), (.success, "Last success", false),
             (.due, "Next due", false),
         ]
         return columns.map { order, title, isNumber in
-            ColumnView(
-                title: title, address: order.map { order in query.with { $0.order = order }.address },
-                isChosen: query.order == order, isNumber: isNumber)
-        }
-    }
-}
-
-extension SourceList {
-    fileprivate struct SummaryView { var filters: [FilterView] }
-
-    fileprivate struct FilterView {
-        var name: String
-        var count: Int
-        var address: String
-        var isChosen: Bool
-        var kind: String
-    }
-
-    fileprivate struct SearchView {
-        var text: String
-        var state: String?
-        var cause: String?
-        var sort: String?
-
-        init(_ query: SourceQuery) {
-            text = query.text
-            cause = query.cause
-            state = query.filter?.name
-            sort = query.order == .state ? nil : query.order.rawValue
-        }
-    }
-
-    fileprivate struct ColumnView {
-        var title: String
-        /// Nil for a column by which nothing is sorted.
-        var address: String?
-        var isChosen: Bool
-        var isNumber: Bool
-    }
-
-    fileprivate struct TableView {
-        var columns: [ColumnView]
-        var isEmpty: Bool
-        var hasSources: Bool
-        var from: Int
-        var to: Int
-        var count: Int
-        var previous: String?
-        var next: String?
-    }
-
-    fileprivate struct RowView {
-        var id: String
-        var name: String
-        var address: String
-        var standing: StandingView
-        var strip: String
-        var rows: String?
-        var changedRows: String?
-        var lastSuccess: TimeView?
-        var nextDue: TimeView?
-        var dueWord: String?
-        var error: String?
-        var note: Sentence?
-
-        init(_ source: SourceStatus, _ recent: RecentRuns, isRunning: Bool) {
-            name = source.state.source
-            // The same source keeps its row, wherever it moves to.
-            id = "row-" + name.percentEncoded
-            address = PageAddress.path(name)
-            standing = StandingView(source, isRunning: isRunning)
-            strip = RunStrip(recent.runs).svg
-            rows = recent.rows.map(\.grouped)
-            changedRows = recent.changedRows > 0 ? recent.changedRows.grouped : nil
-            lastSuccess = source.lastSuccess.map(TimeView.init)
-            (nextDue, dueWord) = source.due
-            error = source.state.error.map { $0.count > 300 ? $0.prefix(300) + " …" : $0 }
-            // The next attempt is in a column of its own, and the error is above it.
-            let wait = source.wait?.reason == .host ? source.wait?.text : nil
-            let words = error == nil ? source.state.note : source.acceptance?.text ?? wait
-            note = words.map { Sentence($0, due: source.state.nextDue) }
+            [
+                // Without an address, nothing is sorted by the column.
+                "title": title, "address": order.map { order in query.with { $0.order = order }.address },
+                "isChosen": query.order == order, "isNumber": isNumber,
+            ]
         }
     }
 }

@@ -44,7 +44,7 @@ struct SourcePage {
     let rows: Int?
     /// False where no page shows rows of the store.
     let showsRows: Bool
-    let declaration: DeclarationView
+    let declaration: View
     /// False where nobody who sees the page may press a button.
     let mayChange: Bool
     let templates: Templates
@@ -85,15 +85,18 @@ struct SourcePage {
         }
         lastChange = try changing.flatMap { run in
             try run.number.map { number in
-                let part = RunChanges.Part(limit: Self.mostChanges)
-                return (run, showsRows ? try RunChanges(number, part, of: 0, in: store) : nil)
+                (
+                    run,
+                    showsRows
+                        ? try RunChanges(number, ChangePart(), limit: Self.mostChanges, of: 0, in: store) : nil
+                )
             }
         }
         rows = try store.read {
             try $0.runs.recent(
                 of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)
         }[name]?.rows
-        self.declaration = DeclarationView(declaration, in: configuration.file)
+        self.declaration = declaration?.view(in: configuration.file) ?? [:]
         redactor = configuration.redactor
         self.templates = templates
     }
@@ -102,18 +105,17 @@ struct SourcePage {
     private static let mostChanges = 10
 
     func page() -> Page {
-        let state = StateView(self)
-        return Page(
+        Page(
             title: name,
             fragments: [
                 Fragment("state", templates.render("source", state)),
-                Fragment("actions", templates.render("actions", ActionsView(self))),
-                Fragment("rows", templates.render("rows", RowsView(self))),
-                Fragment("plots", templates.render("plots", PlotsView(self))),
-                Fragment("runs", templates.render("runs", RunsView(self))),
-                Fragment("requests", templates.render("requests", RequestsView(self))),
+                Fragment("actions", templates.render("actions", actions)),
+                Fragment("rows", templates.render("rows", lastRows)),
+                Fragment("plots", templates.render("plots", plots)),
+                Fragment("runs", templates.render("runs", runList)),
+                Fragment("requests", templates.render("requests", requestList)),
                 Fragment("declaration", templates.render("declaration", declaration)),
             ], problems: status.isProblem ? 1 : 0,
-            status: "\(name) is \(state.standing.word)" + (running == nil ? "." : ", and running."))
+            status: "\(name) is \(status.condition.rawValue)" + (running == nil ? "." : ", and running."))
     }
 }

@@ -28,7 +28,7 @@ struct TryPage: Sendable {
             guard context.mayChange else {
                 return own.pages.missing("The 'read_token' of [daemon] cannot try a URL; use 'token'.", .forbidden)
             }
-            return own.answer(View(), nil, .ok)
+            return own.answer(Entry(), nil, .ok)
         }
         router.post("/try") { request, context in try await seen(by: context).act(request) }
     }
@@ -49,27 +49,27 @@ struct TryPage: Sendable {
             return pages.missing(
                 "The form did not arrive within \(Self.timeLimit.components.seconds) s.", .requestTimeout)
         }
-        var view = View()
-        view.address = form["url"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-        view.document = form["document"].map(Self.lines) ?? ""
+        var entry = Entry()
+        entry.address = form["url"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        entry.document = form["document"].map(Self.lines) ?? ""
         let isInferred = form["do"] != "rows"
-        view.toml = isInferred ? "" : form["toml"].map(Self.lines) ?? ""
-        guard !view.address.isEmpty || !view.document.isEmpty else {
-            view.problems = ["Enter an address or paste a document."]
-            return answer(view, nil, .badRequest)
+        entry.toml = isInferred ? "" : form["toml"].map(Self.lines) ?? ""
+        guard !entry.address.isEmpty || !entry.document.isEmpty else {
+            entry.problems = ["Enter an address or paste a document."]
+            return answer(entry, nil, .badRequest)
         }
-        let subject: Trial.Subject = view.document.isEmpty ? .address(view.address) : .document(view.document)
+        let subject: Trial.Subject = entry.document.isEmpty ? .address(entry.address) : .document(entry.document)
         do {
-            let trial = try await tryOut(subject, isInferred ? nil : view.toml)
+            let trial = try await tryOut(subject, isInferred ? nil : entry.toml)
             pages.logger.info("Document tried on the page")
-            view.toml = trial.toml
-            view.problems = trial.problems
-            return answer(view, trial, .ok)
+            entry.toml = trial.toml
+            entry.problems = trial.problems
+            return answer(entry, trial, .ok)
         } catch let refusal as Refusal {
-            view.problems = [refusal.description]
+            entry.problems = [refusal.description]
             // What somebody has written stays.
             return answer(
-                view, isInferred ? nil : Trial(toml: view.toml), refusal.isBusy ? .serviceUnavailable : .ok)
+                entry, isInferred ? nil : Trial(toml: entry.toml), refusal.isBusy ? .serviceUnavailable : .ok)
         }
     }
 
@@ -92,9 +92,10 @@ struct TryPage: Sendable {
     /// Returns a text as it was before a form wrote its line ends as two characters.
     private static func lines(_ text: String) -> String { text.replacing("\r\n", with: "\n") }
 
-    private func answer(_ view: View, _ trial: Trial?, _ status: HTTPResponse.Status) -> Response {
+    private func answer(_ entry: Entry, _ trial: Trial?, _ status: HTTPResponse.Status) -> Response {
+        let view: View = ["address": entry.address, "document": entry.document, "problems": entry.problems]
         var fragments = [Fragment("try", pages.templates.render("try", view))]
-        if let trial { fragments.append(Fragment("trial", pages.templates.render("trial", TrialView(trial, view)))) }
+        if let trial { fragments.append(Fragment("trial", pages.templates.render("trial", trial.view(of: entry)))) }
         return pages.answer(
             Page(title: "Try a URL", fragments: fragments),
             at: [Layout.Place(name: "Try a URL", address: Self.path, isHere: true)], status)
@@ -102,83 +103,47 @@ struct TryPage: Sendable {
 }
 
 extension TryPage {
-    fileprivate struct View {
+    /// What somebody has entered, and what is wrong with it.
+    fileprivate struct Entry {
         var address = ""
         var document = ""
         var toml = ""
         var problems: [String] = []
     }
+}
 
-    fileprivate struct TrialView {
-        struct Table {
-            var name: String
-            var reason: String?
-            var count: String
-            var shown: Int
-            var isCut: Bool
-            var columns: [Column]
-            var rows: [Row]
+extension Trial {
+    /// The most characters of a value, and columns of a table, that are shown.
+    private static let (longest, mostColumns) = (200, 40)
+
+    fileprivate func view(of entry: TryPage.Entry) -> View {
+        var notes = notes
+        if skipped > 0 { notes.append("\(Figures.count(skipped, "record")) would be skipped.") }
+        if tables.contains(where: { $0.columns.count > Self.mostColumns }) {
+            notes.append("Only the first \(Self.mostColumns) columns of a table are shown.")
         }
+        return [
+            "hasTOML": !toml.isEmpty, "toml": toml, "address": entry.address, "document": entry.document,
+            "tables": tables.map(Self.view), "unmapped": unmapped, "hasUnmapped": !unmapped.isEmpty,
+            "empty": empty.isEmpty ? nil : empty.joined(separator: ", "), "notes": notes,
+        ]
+    }
 
-        struct Column {
-            var name: String
-            var isKey: Bool
-        }
-
-        struct Row { var cells: [Cell] }
-
-        struct Cell {
-            var name: String
-            var text: String
-            var isNull: Bool
-        }
-
-        /// The most characters of a value that are shown.
-        private static let longest = 200
-        /// The most columns of a table that are shown.
-        private static let mostColumns = 40
-
-        var hasTOML: Bool
-        var toml: String
-        var address: String
-        var document: String
-        var tables: [Table]
-        var unmapped: [Trial.Unmapped]
-        var hasUnmapped: Bool
-        var empty: String?
-        var notes: [String]
-
-        init(_ trial: Trial, _ view: View) {
-            hasTOML = !trial.toml.isEmpty
-            toml = trial.toml
-            address = view.address
-            document = view.document
-            tables = trial.tables.map { table in
-                let key = Set(table.key.map { $0.lowercased() })
-                let columns = table.columns.prefix(Self.mostColumns)
-                return Table(
-                    name: table.table, reason: table.reason, count: Figures.count(table.count, "row"),
-                    shown: table.rows.count, isCut: table.rows.count < table.count,
-                    columns: columns.map { Column(name: $0, isKey: key.contains($0.lowercased())) },
-                    rows: table.rows.map { row in
-                        Row(
-                            cells: zip(columns, row).map { name, value in
-                                let text = value.fieldText
-                                return Cell(
-                                    name: name,
-                                    text: text.count > Self.longest ? text.prefix(Self.longest) + " …" : text,
-                                    isNull: value == .null)
-                            })
-                    })
+    private static func view(_ table: Table) -> View {
+        let key = Set(table.key.map { $0.lowercased() })
+        let names = table.columns.prefix(mostColumns)
+        let columns: [View] = names.map { ["name": $0, "isKey": key.contains($0.lowercased())] }
+        let rows: [View] = table.rows.map { row in
+            let cells: [View] = zip(names, row).map { name, value in
+                let text = value.fieldText
+                let shown: String = text.count > longest ? text.prefix(longest) + " …" : text
+                return ["name": name, "text": shown, "isNull": value == .null]
             }
-            unmapped = trial.unmapped
-            hasUnmapped = !trial.unmapped.isEmpty
-            empty = trial.empty.isEmpty ? nil : trial.empty.joined(separator: ", ")
-            notes = trial.notes
-            if trial.skipped > 0 { notes.append("\(Figures.count(trial.skipped, "record")) would be skipped.") }
-            if trial.tables.contains(where: { $0.columns.count > Self.mostColumns }) {
-                notes.append("Only the first \(Self.mostColumns) columns of a table are shown.")
-            }
+            return ["cells": cells]
         }
+        return [
+            "name": table.table, "reason": table.reason, "count": Figures.count(table.count, "row"),
+            "shown": table.rows.count, "isCut": table.rows.count < table.count, "columns": columns, "rows": rows,
+        ]
     }
 }

@@ -57,120 +57,82 @@ struct RowPage {
     }
 
     func page() -> Page {
-        Page(
-            title: "A row of \(table.name)", fragments: [Fragment("row", templates.render("row", View(self)))])
-    }
-}
-
-extension RowPage {
-    private struct Value {
-        var name: String
-        var text: String
-        var isNull: Bool
-        var isKey: Bool
-        /// The row to which it refers.
-        var link: String?
+        Page(title: "A row of \(table.name)", fragments: [Fragment("row", templates.render("row", view))])
     }
 
-    private struct Reference {
-        var name: String
-        var address: String
+    private var view: View {
+        let values = values
+        let references = references
+        let writings = writings?.map { Self.view($0) }
+        let entries = history?.map { Self.view($0) } ?? []
+        let all = RowAddress.path(table.name, row: key) + "&changelog=all"
+        return [
+            "isGone": row == nil, "hasValues": !values.isEmpty, "values": values,
+            // The rows that refer to this one.
+            "references": references, "isReferred": !references.isEmpty,
+            "writings": writings ?? [View](), "isLate": writings == nil,
+            // Where the whole changelog is searched; nil where it was.
+            "all": searchesAll ? nil : all, "isUnwritten": writings?.isEmpty == true && row != nil,
+            "entries": entries, "lacksHistory": entries.isEmpty,
+        ]
     }
 
-    private struct Writing {
-        var operation: String
-        var run: Int64
-        var source: String?
-        var address: String?
-        var startedAt: TimeView?
+    private static func view(_ writing: RowWriting) -> View {
+        [
+            "operation": writing.operation, "run": writing.run, "source": writing.source,
+            "address": writing.source.map { PageAddress.path($0, "/runs/\(writing.run)") },
+            "startedAt": writing.startedAt,
+        ]
+    }
 
-        init(_ writing: RowWriting) {
-            operation = writing.operation
-            run = writing.run
-            source = writing.source
-            address = writing.source.map { PageAddress.path($0, "/runs/\(writing.run)") }
-            startedAt = writing.startedAt.map(TimeView.init)
+    private static func view(_ change: RowChange) -> View {
+        let view = ChangeView(change)
+        return [
+            "operation": change.operation, "source": change.source, "run": change.run,
+            "address": PageAddress.path(change.source, "/runs/\(change.run)"), "startedAt": change.startedAt,
+            "columns": view.columns.filter(\.isChanged), "isUnknown": view.isUnknown,
+        ]
+    }
+
+    /// The columns with their values; of a deleted row, those that its deletion kept.
+    private var known: [(column: BrowsedTable.Column, value: StoredValue)] {
+        if let row { return zip(table.columns, row.values).map { ($0, $1) } }
+        let last = Dictionary(
+            (history?.first.flatMap { $0.operation == "delete" ? $0.old : nil } ?? []).map {
+                ($0.column.lowercased(), $0.value)
+            }
+        ) { first, _ in first }
+        return table.columns.compactMap { column in last[column.name.lowercased()].map { (column, $0) } }
+    }
+
+    /// Returns the address of the rows of a table whose columns have the values of this row's own; nil where one has none.
+    private func address(_ table: String, _ columns: [String], of own: [String]) -> String? {
+        let row = Dictionary(known.map { ($0.column.name.lowercased(), $0.value) }) { first, _ in first }
+        let values = own.compactMap { row[$0.lowercased()] }
+        return values.count == columns.count ? RowAddress.address(table, columns, values) : nil
+    }
+
+    private var values: [View] {
+        let keys = Set(table.key)
+        return known.map { column, value in
+            let name = column.name.lowercased()
+            let link = table.links.first { link in link.columns.contains { $0.lowercased() == name } }
+            return [
+                "name": column.name, "text": value.shown(most: Self.longest), "isNull": value == .null,
+                "isKey": keys.contains(column.name),
+                // The row to which it refers.
+                "link": link.flatMap { address($0.table, $0.targets, of: $0.columns) },
+            ]
         }
     }
 
-    private struct Entry {
-        var operation: String
-        var source: String
-        var run: Int64
-        var address: String
-        var startedAt: TimeView
-        var columns: [ChangeView.Column]
-        var isUnknown: Bool
-
-        init(_ change: RowChange) {
-            let view = ChangeView(change)
-            operation = change.operation
-            source = change.source
-            run = change.run
-            address = PageAddress.path(change.source, "/runs/\(change.run)")
-            startedAt = TimeView(change.startedAt)
-            columns = view.columns.filter(\.isChanged)
-            isUnknown = view.isUnknown
-        }
-    }
-
-    private struct View {
-        var isGone: Bool
-        var hasValues: Bool
-        var values: [Value]
-        /// The rows that refer to this one.
-        var references: [Reference]
-        var isReferred: Bool
-        var writings: [Writing]
-        var isUnwritten: Bool
-        var isLate: Bool
-        /// Where the whole changelog is searched; nil where it was.
-        var all: String?
-        var entries: [Entry]
-        var lacksHistory: Bool
-
-        init(_ page: RowPage) {
-            let keys = Set(page.table.key)
-            isGone = page.row == nil
-            // Of a deleted row, those that its deletion kept.
-            let last = Dictionary(
-                (page.history?.first.flatMap { $0.operation == "delete" ? $0.old : nil } ?? []).map {
-                    ($0.column.lowercased(), $0.value)
-                }
-            ) { first, _ in first }
-            let known: [(column: BrowsedTable.Column, value: StoredValue)] =
-                page.row.map { zip(page.table.columns, $0.values).map { ($0, $1) } }
-                ?? page.table.columns.compactMap { column in last[column.name.lowercased()].map { (column, $0) } }
-            let row = Dictionary(known.map { ($0.column.name.lowercased(), $0.value) }) { first, _ in first }
-            func address(_ table: String, _ columns: [String], of own: [String]) -> String? {
-                let values = own.compactMap { row[$0.lowercased()] }
-                return values.count == columns.count ? RowAddress.address(table, columns, values) : nil
-            }
-            values = known.map { column, value in
-                let name = column.name.lowercased()
-                let link = page.table.links.first { link in link.columns.contains { $0.lowercased() == name } }
-                return Value(
-                    name: column.name, text: value.shown(most: RowPage.longest), isNull: value == .null,
-                    isKey: keys.contains(column.name),
-                    link: link.flatMap { address($0.table, $0.targets, of: $0.columns) })
-            }
-            hasValues = !values.isEmpty
-            references = page.children.flatMap { child in
-                child.links.filter { $0.table.lowercased() == page.table.name.lowercased() }.compactMap { link in
-                    address(child.name, link.columns, of: link.targets).map {
-                        Reference(name: "\(child.name) by \(link.columns.joined(separator: ", "))", address: $0)
-                    }
+    private var references: [View] {
+        children.flatMap { child in
+            child.links.filter { $0.table.lowercased() == table.name.lowercased() }.compactMap { link in
+                address(child.name, link.columns, of: link.targets).map {
+                    ["name": "\(child.name) by \(link.columns.joined(separator: ", "))", "address": $0]
                 }
             }
-            isReferred = !references.isEmpty
-            writings = page.writings?.map(Writing.init) ?? []
-            isLate = page.writings == nil
-            all =
-                page.searchesAll
-                ? nil : RowAddress.path(page.table.name, row: page.key) + "&changelog=all"
-            isUnwritten = page.writings?.isEmpty == true && !isGone
-            entries = page.history?.map(Entry.init) ?? []
-            lacksHistory = page.history?.isEmpty != false
         }
     }
 }

@@ -11,16 +11,8 @@ struct TableFacet {
     /// A column is offered that has no more values than this in the rows of a page.
     private static let few = 2...12
 
-    struct Value {
-        var text: String
-        var isNull: Bool
-        var count: Int
-        /// Nil where no condition has the value.
-        var address: String?
-    }
-
     var column: String
-    var values: [Value] = []
+    var values: [View] = []
     var hasMore = false
     /// The number of rows that were counted; nil for all.
     var counted: String?
@@ -51,8 +43,10 @@ struct TableFacet {
                         $0.filters = $0.filters.filter { $0.column.lowercased() != column.lowercased() } + [filter]
                     }.address()
                 }
-                return Value(
-                    text: found.value.shown(most: 100), isNull: isNull, count: found.count, address: chosen)
+                // Without an address, no condition has the value.
+                return [
+                    "text": found.value.shown(most: 100), "isNull": isNull, "count": found.count, "address": chosen,
+                ]
             }
         } catch let error as RowQuery.Problem {
             problem = error.description

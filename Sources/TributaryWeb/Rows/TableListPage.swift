@@ -5,26 +5,6 @@ import FeedStores
 struct TableListPage {
     private static let tablesPerPage = 100
 
-    private struct View {
-        var search: String
-        var tables: [TableView]
-        var isEmpty: Bool
-        var hasTables: Bool
-        var from: Int
-        var to: Int
-        var count: Int
-        var previous: String?
-        var next: String?
-    }
-
-    private struct TableView {
-        var name: String
-        var address: String
-        var columns: Int
-        var key: String
-        var sources: SourceLinks
-    }
-
     private let tables: [BrowsedTable]
     private let search: String
     private let first: Int
@@ -53,17 +33,19 @@ struct TableListPage {
     }
 
     func page() -> Page {
-        let views = tables.map { table in
-            TableView(
-                name: table.name, address: RowAddress.path(table.name), columns: table.columns.count,
-                key: table.key.joined(separator: ", "), sources: SourceLinks(table.sources))
+        let views: [View] = tables.map { table in
+            [
+                "name": table.name, "address": RowAddress.path(table.name), "columns": table.columns.count,
+                "key": table.key.joined(separator: ", "), "sources": View.sources(table.sources),
+            ]
         }
         let last = min(first + Self.tablesPerPage, count)
-        let view = View(
-            search: search, tables: views, isEmpty: views.isEmpty, hasTables: count > 0 || !search.isEmpty,
-            from: first + 1, to: last, count: count,
-            previous: first > 0 ? address(max(0, first - Self.tablesPerPage)) : nil,
-            next: last < count ? address(last) : nil)
+        let view: View = [
+            "search": search, "tables": views, "isEmpty": views.isEmpty, "hasTables": count > 0 || !search.isEmpty,
+            "from": first + 1, "to": last, "count": count,
+            "previous": first > 0 ? address(max(0, first - Self.tablesPerPage)) : nil,
+            "next": last < count ? address(last) : nil,
+        ]
         return Page(title: "Tables", fragments: [Fragment("tables", templates.render("tables", view))])
     }
 }

@@ -63,152 +63,86 @@ struct TablePage {
     }
 
     func page() -> Page {
-        Page(
-            title: table.name,
-            fragments: [Fragment("rows", templates.render("table", View(self)))])
-    }
-}
-
-extension TablePage {
-    fileprivate struct Column {
-        var name: String
-        var type: String
-        var address: String
-        /// `ascending` or `descending`; nil where the rows are not sorted by it.
-        var sorted: String?
-        var isNumber: Bool
+        Page(title: table.name, fragments: [Fragment("rows", templates.render("table", view))])
     }
 
-    fileprivate struct Cell {
-        var name: String
-        var text: String
-        /// The class of `page.css`: of a number, or of a text that fits into a line.
-        var kind: String?
-        var isNull: Bool
-        /// The row to which it refers.
-        var link: String?
-
-        init(_ column: BrowsedTable.Column, _ value: StoredValue, isNumber: Bool, link: String?) {
-            name = column.name
-            text = value.shown(most: 200)
-            isNull = value == .null
-            kind = isNumber ? "number" : text.count <= Self.short ? "short" : nil
-            self.link = link
+    private var view: View {
+        let sorted = address.order.flatMap { table.position(of: $0.column) }
+        // One line more, for a further condition.
+        let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
+        let facets = TableFacet.columns(of: table, rows, with: address.facet).map { column in
+            Self.choice(
+                column, address.with { ($0.after, $0.facet) = (nil, column) }.address(),
+                isChosen: column.lowercased() == address.facet?.lowercased())
         }
-
-        /// The most characters of a text that is never broken.
-        private static let short = 24
+        let all = address.with { ($0.after, $0.limit) = (nil, nil) }
+        let numbers = numbers
+        let conditions = lines.enumerated().map { condition($0 + 1, $1) }
+        let headings = table.columns.enumerated().map { heading($1, isSorted: $0 == sorted, numbers) }
+        let rows = rows.enumerated().map { view($1, number: $0 + 1, numbers) }
+        let first = address.after == nil ? nil : address.with { $0.after = nil }.address()
+        let following = next.map { place in address.with { $0.after = place }.address() }
+        return [
+            "path": RowAddress.path(table.name), "sources": View.sources(table.sources),
+            "conditions": conditions, "sorts": columns(chosen: sorted),
+            "isDescending": address.order?.isDescending == true, "columns": headings, "rows": rows,
+            "isEmpty": rows.isEmpty, "facets": facets, "hasFacets": !facets.isEmpty, "facet": facet,
+            "formats": FileFormat.links { all.address($0) }, "first": first, "next": following,
+        ]
     }
 
-    fileprivate struct Row {
-        var address: String
-        /// The values of its key; its number on the page where the table has none.
-        var label: String
-        var cells: [Cell]
+    private static func choice(_ name: String, _ value: String, isChosen: Bool) -> View {
+        ["name": name, "value": value, "isChosen": isChosen]
     }
 
-    fileprivate struct Choice {
-        var name: String
-        var value: String
-        var isChosen: Bool
+    /// Returns the columns to choose from.
+    private func columns(chosen: Int?) -> [View] {
+        table.columns.enumerated().map { Self.choice($1.name, $1.name, isChosen: $0 == chosen) }
     }
 
-    fileprivate struct Condition {
-        var number: Int
-        var columns: [Choice]
-        var comparisons: [Choice]
-        var value: String
-    }
-
-    fileprivate struct View {
-        var path: String
-        var sources: SourceLinks
-        var conditions: [Condition]
-        var sorts: [Choice]
-        var isDescending: Bool
-        var columns: [Column]
-        var rows: [Row]
-        var isEmpty: Bool
-        var facets: [Choice]
-        var hasFacets: Bool
-        var facet: TableFacet?
-        var formats: [Choice]
-        var first: String?
-        var next: String?
-
-        init(_ page: TablePage) {
-            let (table, address) = (page.table, page.address)
-            path = RowAddress.path(table.name)
-            sources = SourceLinks(table.sources)
-            // One line more, for a further condition.
-            let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
-            conditions = lines.enumerated().map { Condition(number: $0 + 1, $1, of: table) }
-            isDescending = address.order?.isDescending == true
-            let links = Dictionary(
-                table.links.filter { $0.columns.count == 1 }.map { ($0.columns[0].lowercased(), $0) }
-            ) { first, _ in first }
-            let sorted = address.order.flatMap { table.position(of: $0.column) }
-            sorts = table.columns.enumerated().map {
-                Choice(name: $1.name, value: $1.name, isChosen: $0 == sorted)
-            }
-            let numbers = page.numbers
-            columns = table.columns.enumerated().map { index, column in
-                let isSorted = index == sorted
-                let descends = isSorted && address.order?.isDescending == false
-                let other = address.with {
-                    $0.after = nil
-                    $0.order = RowQuery.Order(column.name, isDescending: descends)
-                }
-                return Column(
-                    name: column.name, type: column.type, address: other.address(),
-                    sorted: isSorted ? (address.order?.isDescending == true ? "descending" : "ascending") : nil,
-                    isNumber: numbers.contains(column.name))
-            }
-            rows = page.rows.enumerated().map { number, row in
-                Row(
-                    address: RowAddress.path(table.name, row: row.place.key),
-                    label: table.key.isEmpty
-                        ? "Row \(number + 1)" : row.place.key.map { $0.shown(most: 40) }.joined(separator: ", "),
-                    cells: zip(table.columns, row.values).map { column, value in
-                        Cell(
-                            column, value, isNumber: numbers.contains(column.name),
-                            link: links[column.name.lowercased()].flatMap {
-                                RowAddress.address($0.table, $0.targets, [value])
-                            })
-                    })
-            }
-            facet = page.facet
-            facets = TableFacet.columns(of: table, page.rows, with: address.facet).map { column in
-                Choice(
-                    name: column, value: address.with { ($0.after, $0.facet) = (nil, column) }.address(),
-                    isChosen: column.lowercased() == address.facet?.lowercased())
-            }
-            hasFacets = !facets.isEmpty
-            isEmpty = rows.isEmpty
-            let all = address.with {
-                $0.after = nil
-                $0.limit = nil
-            }
-            formats = RowFormat.allCases.map {
-                Choice(name: $0.rawValue.uppercased(), value: all.address(".\($0.rawValue)"), isChosen: false)
-            }
-            first = address.after == nil ? nil : address.with { $0.after = nil }.address()
-            next = page.next.map { place in address.with { $0.after = place }.address() }
+    private func condition(_ number: Int, _ filter: RowQuery.Filter?) -> View {
+        let comparisons = RowQuery.Filter.Comparison.allCases.map {
+            Self.choice($0.word, $0.rawValue, isChosen: $0 == filter?.comparison)
         }
+        return [
+            "number": number, "columns": columns(chosen: filter.flatMap { table.position(of: $0.column) }),
+            "comparisons": comparisons, "value": filter?.value ?? "",
+        ]
     }
-}
 
-extension TablePage.Condition {
-    fileprivate init(number: Int, _ filter: RowQuery.Filter?, of table: BrowsedTable) {
-        self.number = number
-        let chosen = filter.flatMap { table.position(of: $0.column) }
-        columns = table.columns.enumerated().map {
-            TablePage.Choice(name: $1.name, value: $1.name, isChosen: $0 == chosen)
+    private func heading(_ column: BrowsedTable.Column, isSorted: Bool, _ numbers: Set<String>) -> View {
+        let isDescending = address.order?.isDescending == true
+        let other = address.with {
+            $0.after = nil
+            $0.order = RowQuery.Order(column.name, isDescending: isSorted && !isDescending)
         }
-        comparisons = RowQuery.Filter.Comparison.allCases.map {
-            TablePage.Choice(name: $0.word, value: $0.rawValue, isChosen: $0 == filter?.comparison)
+        return [
+            "name": column.name, "type": column.type, "address": other.address(),
+            "sorted": isSorted ? (isDescending ? "descending" : "ascending") : nil,
+            "isNumber": numbers.contains(column.name),
+        ]
+    }
+
+    /// The most characters of a text that is never broken.
+    private static let short = 24
+
+    private func view(_ row: BrowsedRow, number: Int, _ numbers: Set<String>) -> View {
+        let links = Dictionary(
+            table.links.filter { $0.columns.count == 1 }.map { ($0.columns[0].lowercased(), $0) }
+        ) { first, _ in first }
+        let cells: [View] = zip(table.columns, row.values).map { column, value in
+            let text = value.shown(most: 200)
+            // The class of `page.css`: of a number, or of a text that fits into a line.
+            let kind = numbers.contains(column.name) ? "number" : text.count <= Self.short ? "short" : nil
+            // The row to which it refers.
+            let link = links[column.name.lowercased()].flatMap { RowAddress.address($0.table, $0.targets, [value]) }
+            return ["name": column.name, "text": text, "isNull": value == .null, "kind": kind, "link": link]
         }
-        value = filter?.value ?? ""
+        let key = row.place.key.map { $0.shown(most: 40) }.joined(separator: ", ")
+        return [
+            "address": RowAddress.path(table.name, row: row.place.key),
+            "label": table.key.isEmpty ? "Row \(number)" : key, "cells": cells,
+        ]
     }
 }
 

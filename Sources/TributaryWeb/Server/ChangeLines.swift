@@ -1,66 +1,43 @@
 import FeedStores
-import Hummingbird
-import NIOCore
 import TributaryEngine
 
-/// The changes that a query finds, in pieces: a row may be large, and whoever reads may be slow.
-struct ChangeLines: Sendable {
-    struct Piece: Sendable {
-        var text = ""
-        /// The number of changes up to the end of this piece.
-        var end = 0
-        /// The last change of this piece; nil before the first.
-        var place: RowChange.Place?
-        var isLast = true
-    }
-
+/// The changes that a query finds, in pieces.
+struct ChangeLines: PiecedText {
     /// The least size, in bytes, of a piece that is not the last.
     private static let size = 256 << 10
 
-    let query: ChangeQuery
-    var limit = Int.max
-    var format = ChangeFileFormat.lines
-    let store: StoreQueue
+    private var query: ChangeQuery
+    private let format: FileFormat
+    private let store: StoreQueue
+    /// The changes that may still be read; nil after the last piece.
+    private var left: Int?
+    private var isFirst = true
 
-    /// Answers with all of them.
-    ///
-    /// - Throws: `StoreError`, `CancellationError`: what cannot be read at all is an error, not an answer that breaks off.
-    func response() async throws -> Response {
-        let first = try await next(after: nil)
-        let body =
-            first.isLast
-            ? ResponseBody(byteBuffer: ByteBuffer(string: first.text))
-            : ResponseBody { writer in try await write(to: &writer, first) }
-        return Response(status: .ok, headers: [.contentType: format.contentType], body: body)
+    init(_ query: ChangeQuery, limit: Int = .max, format: FileFormat = .ndjson, in store: StoreQueue) {
+        self.query = query
+        self.format = format
+        self.store = store
+        left = limit
     }
 
-    /// Returns the first piece, or the one after another.
-    private func next(after former: Piece?) async throws -> Piece {
-        var query = query
-        query.after = former?.place
-        return try await store.read { [query, limit, format] store in
-            var piece = Piece(text: former == nil ? format.start : "", end: former?.end ?? 0, place: former?.place)
+    mutating func next() async throws -> String? {
+        guard let left else { return nil }
+        let (text, place, count, isLast) = try await store.read { [query, format, isFirst] store in
+            var text = isFirst ? format.start(FileFormat.changeColumns) : ""
+            var (place, count, isLast) = (query.after, 0, true)
             try store.changes(query) { change in
-                piece.text += try format.text(change, isFirst: piece.end == 0)
-                piece.end += 1
-                piece.place = change.place
-                piece.isLast = piece.end >= limit || piece.text.utf8.count < Self.size
-                return piece.end < limit && piece.text.utf8.count < Self.size
+                text += try format.text(change, isFirst: isFirst && count == 0)
+                count += 1
+                place = change.place
+                isLast = count >= left || text.utf8.count < Self.size
+                return count < left && text.utf8.count < Self.size
             }
-            if piece.isLast { piece.text += format.end }
-            return piece
+            return (isLast ? text + format.end : text, place, count, isLast)
         }
-    }
-
-    @concurrent
-    private func write(to writer: inout any ResponseBodyWriter, _ first: Piece) async throws {
-        var piece = first
-        while true {
-            try await writer.write(ByteBuffer(string: piece.text))
-            if piece.isLast { break }
-            piece = try await next(after: piece)
-        }
-        try await writer.finish(nil)
+        query.after = place
+        self.left = isLast ? nil : left - count
+        isFirst = false
+        return text
     }
 }
 

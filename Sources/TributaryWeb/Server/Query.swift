@@ -21,6 +21,15 @@ struct Query: Sendable {
 
     init(_ request: Request) { self.init(request.uri.query ?? "") }
 
+    /// Returns the decoded names of an address's path, and its query.
+    static func parts(of address: String) -> (names: [String], query: Query) {
+        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return (
+            parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) },
+            Query(parts.count > 1 ? String(parts[1]) : "")
+        )
+    }
+
     /// - Parameter text: in the form of HTML's forms, application/x-www-form-urlencoded.
     init(_ text: String) {
         items = text.split(separator: "&").map { item in
@@ -85,4 +94,9 @@ struct Query: Sendable {
         let spaced = text.replacing("+", with: " ")
         return spaced.removingPercentEncoding ?? String(spaced)
     }
+}
+
+extension Request {
+    /// The decoded names of the path.
+    var names: [String] { Query.parts(of: uri.string).names }
 }

@@ -12,7 +12,7 @@ extension Response {
         response(status, html, "text/html; charset=utf-8")
     }
 
-    static func file(_ text: String, _ format: ChangeFileFormat) -> Response { response(.ok, text, format.contentType) }
+    static func file(_ text: String, _ format: FileFormat) -> Response { response(.ok, text, format.contentType) }
 
     static func json(_ json: String, _ status: HTTPResponse.Status = .ok) -> Response {
         response(status, json + "\n", "application/json")
@@ -44,11 +44,6 @@ extension Response {
             return text(status, reason + "\n", headers)
         }
         return response(status, json + "\n", "application/problem+json", headers)
-    }
-
-    /// JSON texts, one a line (https://jsonlines.org).
-    static func lines(_ lines: ResponseBody) -> Response {
-        Response(status: .ok, headers: [.contentType: "application/jsonl"], body: lines)
     }
 
     /// Sends a browser on to a page, which it asks for by GET (RFC 9110, 15.4.4).

@@ -45,7 +45,8 @@ import Testing
             }
             try await see("/sources/news/undo")
             for path in [
-                "/sources/news/runs/\(run).csv", "/sources/news/undo.csv", "/sources/news/undo.json", "/tables",
+                "/sources/news/runs/\(run).csv", "/sources/news/runs/\(run).ndjson", "/sources/news/undo.csv",
+                "/sources/news/undo.json", "/sources/news/undo.ndjson", "/tables",
                 "/tables/news", "/tables/news.csv", "/api/changes?source=news", "/api/changes?after=0",
                 "/api/tables/news/rows", "/api/tables",
             ] { try await see(path, 404) }

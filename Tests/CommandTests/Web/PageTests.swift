@@ -131,6 +131,9 @@ import Testing
             #expect(try await fixture.page.get("/sources/rates/runs/\(run)").status == 404)
             #expect(try await fixture.page.get("/sources/nosuch").status == 404)
             #expect(try await fixture.page.get("/nosuch").status == 404)
+            // A mistake in a query leads back to the page.
+            let odd = try await fixture.page.get("/sources/news?period=nosuch")
+            #expect(odd.status == 400 && odd.body.contains("<a href=\"/sources/news\">news</a>"), "\(odd.body)")
         }
     }
 

@@ -33,6 +33,10 @@ import Testing
             #expect(
                 try await fixture.page.get("/sources/news/undo.csv?table=other").body.split(separator: "\r\n").count
                     == 1)
+            let lines = try await fixture.page.get("/sources/news/undo.ndjson?to=\(first)")
+            #expect(lines.headers["content-type"] == "application/jsonl")
+            #expect(page.body.contains("/sources/news/undo.ndjson?to=\(first)"), "\(page.body)")
+            #expect(lines.body.split(separator: "\n").count == 4, "\(lines.body)")
             // The store changes: nothing happens.
             fixture.feeds.set("news", PageFixture.items(1...4, title: "newer"))
             _ = try await fixture.page.post("/sources/news/refresh")

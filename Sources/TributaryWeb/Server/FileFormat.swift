@@ -1,14 +1,20 @@
 import FeedModel
 import Foundation
 
-/// How rows are written for programs.
-enum RowFormat: String, CaseIterable, Sendable {
+/// How rows and changes are written for programs.
+enum FileFormat: String, CaseIterable, Sendable {
     /// RFC 4180, in UTF-8; NULL is an empty field, a blob is in base 64.
     case csv
     /// One array of objects.
     case json
     /// An object a line (https://jsonlines.org).
     case ndjson
+
+    /// Returns a name without the suffix of a file, and the format of the suffix; nil for a name without one.
+    static func split(_ name: String) -> (name: String, format: FileFormat?) {
+        guard let format = allCases.first(where: { name.hasSuffix("." + $0.rawValue) }) else { return (name, nil) }
+        return (String(name.dropLast(format.rawValue.count + 1)), format)
+    }
 
     var contentType: String {
         switch self {
@@ -34,11 +40,17 @@ enum RowFormat: String, CaseIterable, Sendable {
     ///
     /// - Parameter isFirst: true for the first one of all.
     func row(_ columns: [String], _ values: [StoredValue], isFirst: Bool) -> String {
-        switch self {
-        case .csv: values.map { Self.field($0.fieldText) }.joined(separator: ",") + "\r\n"
-        case .json: (isFirst ? "\n" : ",\n") + Self.object(columns, values)
-        case .ndjson: Self.object(columns, values) + "\n"
-        }
+        self == .csv ? Self.line(values) : element(Self.object(columns, values), isFirst: isFirst)
+    }
+
+    /// Returns an object, which is JSON, as an element of the array or as a line.
+    func element(_ object: String, isFirst: Bool) -> String {
+        self == .json ? (isFirst ? "\n" : ",\n") + object : object + "\n"
+    }
+
+    /// Returns a line of CSV.
+    static func line(_ values: [StoredValue]) -> String {
+        values.map { field($0.fieldText) }.joined(separator: ",") + "\r\n"
     }
 
     /// Returns a row as an object whose members are in the order of the columns.
