@@ -55,7 +55,9 @@ import Testing
     /// Loads a document with a daemon.
     ///
     /// - Returns: the most memory that it had, in KiB.
-    private func peak(_ tables: String, _ document: String, in folder: TemporaryFolder) async throws -> Int {
+    private func peak(
+        _ tables: String, _ document: String, sync: String = "upsert", in folder: TemporaryFolder
+    ) async throws -> Int {
         try folder.write(document, to: "feed.xml")
         try folder.write(Self.schema, to: "schema.sql")
         try folder.write(
@@ -65,7 +67,8 @@ import Testing
             schema = "schema.sql"
             [[sources.s.requests]]
             url = "file://\(folder.file("feed.xml"))"
-            sync = "upsert"
+            sync = "\(sync)"
+            max_deleted = "100%"
             tables = [\(tables)]
             """, to: "sources.toml")
         let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
@@ -114,6 +117,29 @@ import Testing
         }
         // The larger one has 36 MB more.
         #expect(peaks[1] - peaks[0] < 12 << 10, "\(peaks) KiB")
+    }
+
+    /// A small feed is merged in memory. The rows that it deletes are listed, however many they are.
+    @Test(.timeLimit(.minutes(10))) func aSmallFeedMayDeleteAnyNumberOfRows() async throws {
+        var peaks: [Int] = []
+        for count in [40_000, 400_000] {
+            try await withTemporaryFolder { (folder) async throws in
+                let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
+                try await queue.write { db in
+                    try db.execute(
+                        sql: """
+                            CREATE TABLE item (id TEXT PRIMARY KEY, p TEXT);
+                            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+                            INSERT INTO item SELECT 'key of twenty bytes ' || i, 'p' FROM n
+                            """)
+                }
+                try queue.close()
+                let tables = Self.item("p = \"p\"")
+                peaks.append(try await peak(tables, "<r><i id='a'/></r>", sync: "mirror", in: folder))
+            }
+        }
+        // The longer list has 15 MB more.
+        #expect(peaks[1] - peaks[0] < 6 << 10, "\(peaks) KiB")
     }
 
     private func fill(_ store: String, with count: Int) async throws {

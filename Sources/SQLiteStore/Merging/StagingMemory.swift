@@ -3,12 +3,18 @@ import FeedStaging
 import GRDB
 import Merging
 
-/// The staging tables of small stacks, in a database in memory that stays attached to the store's writing connection.
-/// They outlive the stack for which they were made, so that its prepared statements serve the next stack of its shape.
+/// The staging tables of small stacks, and the merge's work tables for them, in a temporary database that stays attached to
+/// the store's writing connection. They outlive the stack for which they were made, so that its prepared statements serve the
+/// next stack of its shape.
+///
+/// The database is in its page cache, and in an unlinked file of the work folder beyond that: a small feed may delete any
+/// number of rows, all of which a work table lists.
 ///
 /// `@unchecked Sendable`: used only by the holder of the writing connection, which GRDB gives to one at a time.
 final class StagingMemory: @unchecked Sendable {
     static let databaseName = "memory"
+    /// In KiB.
+    private static let cacheSize = 4_096
     /// The most shapes with prepared statements. Beyond it, all are dropped and prepared again.
     static let maximumShapes = 128
 
@@ -35,7 +41,9 @@ final class StagingMemory: @unchecked Sendable {
     }
 
     static func attach(to db: Database) throws {
-        try db.execute(sql: "ATTACH DATABASE ':memory:' AS \(databaseName)")
+        // An empty name is a temporary file, which is made when the cache is full (inmemorydb.html).
+        try db.execute(
+            sql: "ATTACH DATABASE '' AS \(databaseName); PRAGMA \(databaseName).cache_size = -\(cacheSize)")
     }
 
     /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
