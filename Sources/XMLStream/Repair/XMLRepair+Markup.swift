@@ -34,7 +34,11 @@ extension XMLRepair {
         for (text, end) in [("<!--", "-->"), ("<![CDATA[", "]]>")] where held.elementsEqual(text.utf8) {
             return close(into: .section(end: Array(end.utf8)))
         }
-        if held.elementsEqual("<!DOCTYPE".utf8) { return close(into: .declaration(quote: 0, depth: 0)) }
+        if held.elementsEqual("<!DOCTYPE".utf8) {
+            declaration = DeclarationScanner()
+            for byte in held { declaration.read(byte) }
+            return close(into: .declaration)
+        }
         let isBeginning = ["<!--", "<![CDATA[", "<!DOCTYPE"].contains { $0.utf8.starts(with: held) }
         guard !isBeginning, let last = held.popLast() else { return }
         refuse(last)
@@ -81,37 +85,6 @@ extension XMLRepair {
         case UInt8(ascii: ">"), UInt8(ascii: "/"): !isInstruction
         default: false
         }
-    }
-
-    /// Takes a byte of the document type declaration. Nothing in it is repaired.
-    func declare(_ byte: UInt8, _ quote: UInt8, _ depth: Int) {
-        output.append(byte)
-        if quote != 0 {
-            if byte == quote { state = .declaration(quote: 0, depth: depth) }
-            return
-        }
-        recent = recent << 8 | UInt32(byte)
-        // Quotes and brackets of comments and processing instructions are text.
-        if recent == 0x3C21_2D2D {
-            return skip(to: "-->", depth)
-        } else if recent & 0xFFFF == 0x3C3F {
-            return skip(to: "?>", depth)
-        }
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): state = .declaration(quote: byte, depth: depth)
-        case UInt8(ascii: "["):
-            declaresEntities = true
-            state = .declaration(quote: 0, depth: depth + 1)
-        case UInt8(ascii: "]"): state = .declaration(quote: 0, depth: max(0, depth - 1))
-        case UInt8(ascii: ">") where depth == 0: state = .text
-        default: break
-        }
-    }
-
-    private func skip(to end: String, _ depth: Int) {
-        recent = 0
-        matched = 0
-        state = .section(end: Array(end.utf8), depth: depth)
     }
 
     // MARK: - References

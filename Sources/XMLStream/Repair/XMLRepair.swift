@@ -24,9 +24,10 @@ package final class XMLRepair {
         /// Within a start or end tag, outside of attribute values.
         case tag
         case value(quote: UInt8)
-        /// Until this text. With a depth, within the document type declaration.
-        case section(end: [UInt8], depth: Int? = nil)
-        case declaration(quote: UInt8, depth: Int)
+        /// Until this text.
+        case section(end: [UInt8])
+        /// Within the document type declaration. Nothing in it is repaired.
+        case declaration
     }
 
     let faults: Set<Fault>
@@ -42,8 +43,8 @@ package final class XMLRepair {
     var matched = 0
     /// True if the document declares entities of its own: named ones are then its own affair.
     var declaresEntities = false
-    /// The last four bytes of the document type declaration outside of quotes, the last one lowest.
-    var recent: UInt32 = 0
+    /// Finds the end of the document type declaration.
+    var declaration = DeclarationScanner()
     private var isUTF8 = true
     /// The first bytes, until the encoding is known; nil after that.
     private var start: [UInt8]? = []
@@ -171,19 +172,16 @@ package final class XMLRepair {
                 if byte == quote { state = .tag }
                 output.append(byte)
             }
-        case .section(let end, let depth):
+        case .section(let end):
             output.append(byte)
-            matched = Self.matched(byte, after: matched, of: end)
-            if matched == end.count { state = depth.map { .declaration(quote: 0, depth: $0) } ?? .text }
-        case .declaration(let quote, let depth): declare(byte, quote, depth)
+            matched = DeclarationScanner.matched(byte, after: matched, of: end)
+            if matched == end.count { state = .text }
+        case .declaration:
+            output.append(byte)
+            declaration.read(byte)
+            if declaration.hasSubset { declaresEntities = true }
+            if !declaration.isWithin { state = .text }
         }
-    }
-
-    /// Returns how many bytes of an end have come with one more. Its first two bytes may be the same.
-    private static func matched(_ byte: UInt8, after count: Int, of end: [UInt8]) -> Int {
-        if byte == end[count] { return count + 1 }
-        if count == 2, end[0] == end[1], byte == end[0] { return 2 }
-        return byte == end[0] ? 1 : 0
     }
 }
 
