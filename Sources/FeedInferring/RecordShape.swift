@@ -58,8 +58,7 @@ struct RecordValue {
         if isProse { return holder.holdsMarkup ? .xml : .text }
         if let declared = profile.declaredType { return declared }
         if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
-        let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
-        return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
+        return CodeName.isCode(attribute?.local ?? holder.name.local) ? .text : profile.type
     }
 
     /// How the value is written, where the column's type does not say it.
@@ -94,14 +93,6 @@ struct RecordValue {
     var plainName: String {
         SQLName.snakeCase(attribute?.local ?? holder.name.local).replacing("_", with: "")
     }
-
-    /// Names of values that may look like a number in one document and have a dash, a letter or a second point in the
-    /// next.
-    private static let codes: Set = [
-        "version", "zip", "zipcode", "postcode", "postalcode", "plz", "phone", "telephone", "mobile", "tel", "fax",
-        "isbn",
-        "issn", "ean", "gtin", "upc", "iban", "sku",
-    ]
 }
 
 extension ElementProfile {

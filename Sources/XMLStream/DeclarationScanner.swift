@@ -35,14 +35,17 @@ struct DeclarationScanner {
     /// True once no declaration can come any more.
     var isAtEnd: Bool { if case .end = state { true } else { false } }
 
+    /// True once the declaration has an internal subset.
+    private(set) var hasSubset = false
+
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes where byte != 0 {
             if isAtEnd { return }
-            take(byte)
+            read(byte)
         }
     }
 
-    private mutating func take(_ byte: UInt8) {
+    mutating func read(_ byte: UInt8) {
         recent = recent << 8 | UInt32(byte)
         switch state {
         case .end: break
@@ -50,14 +53,20 @@ struct DeclarationScanner {
             if byte == UInt8(ascii: "<") { state = .opening }
         case .opening: open(byte)
         case .section(let end, var matched, let isWithin):
-            // A byte that does not go on may be one more of those that begin the end: `--->`, `??>`.
-            matched = byte == end[matched] ? matched + 1 : byte == end[0] ? min(matched, end.count - 1) : 0
+            matched = Self.matched(byte, after: matched, of: end)
             state =
                 matched < end.count
                 ? .section(end: end, matched: matched, isWithin: isWithin)
                 : isWithin ? .declaration(quote: 0, depth: 1) : .outside
         case .declaration(let quote, let depth): declare(byte, quote, depth)
         }
+    }
+
+    /// Returns how many bytes of an end have come with one more. Its first bytes may all be the same: `--->`, `]]]>`.
+    static func matched(_ byte: UInt8, after count: Int, of end: [UInt8]) -> Int {
+        if byte == end[count] { return count + 1 }
+        if count == 2, end[0] == end[1], byte == end[0] { return 2 }
+        return byte == end[0] ? 1 : 0
     }
 
     private mutating func open(_ byte: UInt8) {
@@ -87,7 +96,9 @@ struct DeclarationScanner {
         } else {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "'"): state = .declaration(quote: byte, depth: depth)
-            case UInt8(ascii: "["): state = .declaration(quote: 0, depth: 1)
+            case UInt8(ascii: "["):
+                hasSubset = true
+                state = .declaration(quote: 0, depth: 1)
             case UInt8(ascii: "]"): state = .declaration(quote: 0, depth: 0)
             case UInt8(ascii: ">") where depth == 0: state = .outside
             default: break

@@ -23,14 +23,8 @@ package final class TextDecoder {
     package static func make(
         encoding: String?, start: UnsafeBufferPointer<UInt8>
     ) throws(Problem) -> (decoder: TextDecoder, markLength: Int) {
-        switch ByteOrderMark(start.prefix(4)) {
-        case .utf8: return (try TextDecoder("UTF-8"), 3)
-        case .utf16LittleEndian: return (try TextDecoder("UTF-16LE"), 2)
-        case .utf16BigEndian: return (try TextDecoder("UTF-16BE"), 2)
-        case .utf32LittleEndian: return (try TextDecoder("UTF-32LE"), 4)
-        case .utf32BigEndian: return (try TextDecoder("UTF-32BE"), 4)
-        case nil: return (try TextDecoder(encoding ?? "UTF-8"), 0)
-        }
+        let mark = ByteOrderMark(start)
+        return (try TextDecoder(mark?.rawValue ?? encoding ?? "UTF-8"), mark?.length ?? 0)
     }
 
     private init(_ encoding: String) throws(Problem) {
@@ -166,24 +160,32 @@ package final class TextDecoder {
 }
 
 /// The mark at the start of a document that gives its encoding (RFC 7303, section 3.3).
-enum ByteOrderMark {
-    case utf8, utf16LittleEndian, utf16BigEndian, utf32LittleEndian, utf32BigEndian
+package enum ByteOrderMark: String {
+    case utf8 = "UTF-8"
+    case utf16LittleEndian = "UTF-16LE"
+    case utf16BigEndian = "UTF-16BE"
+    case utf32LittleEndian = "UTF-32LE"
+    case utf32BigEndian = "UTF-32BE"
 
-    init?(_ bytes: some Collection<UInt8>) {
+    /// - Parameter bytes: the first bytes of the document, at least four of them if there are so many.
+    package init?(_ bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(4))
-        switch start {
-        case [0xFF, 0xFE, 0x00, 0x00]: self = .utf32LittleEndian
-        case [0x00, 0x00, 0xFE, 0xFF]: self = .utf32BigEndian
-        default:
-            if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-                self = .utf8
-            } else if start.starts(with: [0xFF, 0xFE]) {
-                self = .utf16LittleEndian
-            } else if start.starts(with: [0xFE, 0xFF]) {
-                self = .utf16BigEndian
-            } else {
-                return nil
-            }
+        // A mark of UTF-32 begins with one of UTF-16.
+        let marks: [ByteOrderMark] = [.utf32LittleEndian, .utf32BigEndian, .utf8, .utf16LittleEndian, .utf16BigEndian]
+        guard let found = marks.first(where: { start.starts(with: $0.bytes) }) else { return nil }
+        self = found
+    }
+
+    /// The number of its bytes.
+    package var length: Int { bytes.count }
+
+    private var bytes: [UInt8] {
+        switch self {
+        case .utf8: [0xEF, 0xBB, 0xBF]
+        case .utf16LittleEndian: [0xFF, 0xFE]
+        case .utf16BigEndian: [0xFE, 0xFF]
+        case .utf32LittleEndian: [0xFF, 0xFE, 0x00, 0x00]
+        case .utf32BigEndian: [0x00, 0x00, 0xFE, 0xFF]
         }
     }
 }

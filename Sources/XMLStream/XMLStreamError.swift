@@ -1,3 +1,5 @@
+import CLibXML2
+
 /// The reason why a document cannot be parsed further, and the place.
 public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable {
@@ -45,5 +47,55 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
         if column > 0 { text += ", column \(column)" }
         if let element { text += ", in <\(element)>" }
         return text + ": " + message
+    }
+}
+
+extension XMLStreamError {
+    /// Describes what libxml2 found.
+    init(_ error: xmlError, line: Int, element: String?, hasRoot: Bool) {
+        var message = error.message.map { String(cString: $0) } ?? "the document is not well-formed"
+        message = message.split(separator: "\n").joined(separator: ", ")
+        self.init(
+            code: Code(libXML2: error.code, message: message), message: Self.words(message),
+            line: error.line > 0 ? Int(error.line) : max(line, 1), column: Int(error.int2), element: element)
+        let isAboutTheEnd = [XML_ERR_DOCUMENT_EMPTY, XML_ERR_DOCUMENT_END].contains { $0.rawValue == error.code }
+        if !hasRoot, isAboutTheEnd {
+            code = .empty
+            self.message = "there is no XML document in the body"
+        }
+    }
+
+    /// Returns the text for a frequent message of libxml2; others stay unchanged.
+    private static func words(_ message: String) -> String {
+        if let found = message.firstMatch(of: #/Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)/#) {
+            return "</\(found.3)> closes <\(found.1)> of line \(found.2)"
+        }
+        if let found = message.firstMatch(of: #/Couldn't find end of Start Tag (\S+)/#) {
+            return "the tag <\(found.1)> does not end"
+        }
+        if let found = message.firstMatch(of: #/Input is not proper UTF-8.*Bytes: (.+)/#) {
+            let bytes = found.1.replacing("0x", with: "")
+            return "the bytes \(bytes) are not UTF-8; the XML declaration or the Content-Type must name the encoding"
+        }
+        return switch message {
+        case "xmlParseEntityRef: no name": "'&' does not begin a reference; write '&amp;'"
+        case "Extra content at the end of the document": "text follows the root element"
+        default: message
+        }
+    }
+}
+
+extension XMLStreamError.Code {
+    init(libXML2 code: Int32, message: String) {
+        switch UInt32(bitPattern: code) {
+        case XML_ERR_TAG_NOT_FINISHED.rawValue: self = .truncated
+        case XML_ERR_INVALID_CHAR.rawValue: self = message.contains("UTF-8") ? .encoding : .notWellFormed
+        case XML_ERR_UNKNOWN_ENCODING.rawValue, XML_ERR_UNSUPPORTED_ENCODING.rawValue,
+            XML_ERR_INVALID_ENCODING.rawValue, XML_I18N_CONV_FAILED.rawValue:
+            self = .encoding
+        case XML_ERR_ENTITY_LOOP.rawValue, XML_ERR_NAME_TOO_LONG.rawValue: self = .limit
+        case XML_ERR_UNDECLARED_ENTITY.rawValue: self = .entity
+        default: self = .notWellFormed
+        }
     }
 }

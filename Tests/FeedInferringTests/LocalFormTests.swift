@@ -57,7 +57,13 @@ import Testing
             #"{ path = "x", type = "datetime", format = "%d.%m.%Y %H:%M" }  # as in 18.02.2019 14:30; "#
                 + "without an offset: read as UTC, or in the time_zone of the column or source"
         ),
+        (
+            ["2/18/2019 9:30", "2/19/2019 14:00"],
+            #"{ path = "x", type = "datetime", format = "%m/%d/%Y %H:%M" }  # as in 2/18/2019 9:30; "#
+                + "without an offset: read as UTC, or in the time_zone of the column or source"
+        ),
         (["31.02.2019"], #""x""#), (["18.02.2019", "18/02/2019"], #""x""#),
+        (["18.02.19", "19.02.19"], #""x""#), (["18.02.2019 10", "19.02.2019 11"], #""x""#),
         (["18.02.2019", "18.02.2019 10:00"], #""x""#),
         (["1.2.3"], #""x""#), (["18.02.2019 24:00"], #""x""#),
     ])

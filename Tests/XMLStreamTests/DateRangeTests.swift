@@ -42,6 +42,7 @@ import Testing
     /// A format has the ranges of a date without one (DateScanner).
     @Test(arguments: [
         ("2026-11-21 08:30 +9999", "%Y-%m-%d %H:%M %z"), ("2026-11-21 08:30 +1900", "%Y-%m-%d %H:%M %z"),
+        ("2026-11-21 08:30 +01:5", "%Y-%m-%d %H:%M %z"), ("2026-11-21 24:00 +0100", "%Y-%m-%d %H:%M %z"),
         ("2026-11-21 08:30 -0160", "%Y-%m-%d %H:%M %z"), ("2026-11-21 08:30 +01:99", "yyyy-MM-dd HH:mm XXX"),
         ("2026-11-21 00:30 AM", "%Y-%m-%d %I:%M %p"), ("2026-11-21 13:30 PM", "yyyy-MM-dd hh:mm a"),
     ])

@@ -1,4 +1,5 @@
 import FeedDeclarations
+import XMLStream
 
 /// How the values of a column are written, where its type does not say it.
 struct ValueWriting {
@@ -19,25 +20,27 @@ struct LocalForms {
     private var comma = DecimalPlaces()
     private var point = DecimalPlaces()
     private var hasNumber = false
-    private var date: LocalDate?
-    private var mayBeDates = true
+    /// The formats in which every value is a date.
+    private var dates = LocalDates.formats
     private var count = 0
     /// The last value that has ruled something out.
     private var example = ""
 
     /// False where no further value changes anything.
-    var isOpen: Bool { !numbers.isEmpty || mayBeDates }
+    var isOpen: Bool { !numbers.isEmpty || !dates.isEmpty }
 
     /// - Parameter number: the value as a plain number, where it is one.
     mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: PlainNumber?) {
         defer { count += 1 }
         if !numbers.isEmpty { addNumber(text, number) }
-        guard mayBeDates else { return }
-        let found = number == nil ? LocalDate(text) : nil
-        let both = date.map { date in found.flatMap(date.intersection) } ?? found
-        mayBeDates = both != nil
-        if date?.orders != both?.orders { keep(text) }
-        date = both
+        guard !dates.isEmpty else { return }
+        let possible = dates.count
+        if number == nil, LocalDates.mayHold(text) {
+            dates.removeAll { $0.date(text) == nil }
+        } else {
+            dates = []
+        }
+        if !dates.isEmpty, dates.count < possible { keep(text) }
     }
 
     private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: PlainNumber?) {
@@ -60,8 +63,7 @@ struct LocalForms {
         comma.merge(other.comma)
         point.merge(other.point)
         hasNumber = hasNumber || other.hasNumber
-        date = date.flatMap { date in other.date.flatMap(date.intersection) }
-        mayBeDates = date != nil
+        dates.removeAll { !other.dates.contains($0) }
     }
 
     /// The type of the values and how they are written; nil where they are nothing but texts. Values that may be of more
@@ -69,12 +71,12 @@ struct LocalForms {
     var type: (type: ValueType, writing: ValueWriting)? {
         guard count > 0 else { return nil }
         if hasNumber, !numbers.isEmpty { return numberType }
-        guard let date, let format = date.formats.first else { return nil }
-        let type: ValueType = date.hasTime ? .datetime : .date
-        var writing = ValueWriting(keys: [("format", TOMLText.string(format))], example: example)
-        guard date.formats.count > 1 else { return (type, writing) }
+        guard let first = dates.first?.pattern else { return nil }
+        let type: ValueType = first.contains("%H") ? .datetime : .date
+        var writing = ValueWriting(keys: [("format", TOMLText.string(first))], example: example)
+        guard dates.count > 1 else { return (type, writing) }
         writing.keys = []
-        let formats = date.formats.map(TOMLText.string).joined(separator: " or ")
+        let formats = dates.map { TOMLText.string($0.pattern) }.joined(separator: " or ")
         writing.doubt = "\(example): day or month first? type = \"\(type.rawValue)\", format = \(formats)"
         return (.text, writing)
     }
@@ -95,5 +97,26 @@ struct LocalForms {
             writing.keys.append(("group_separator", TOMLText.string(String(group))))
         }
         return (fraction.most == 0 ? .integer : fraction.areDecimal ? .decimal : .real, writing)
+    }
+}
+
+/// Dates, with a time or without, in an order that ISO 8601 does not have: `18.02.2019`, `2/18/2019 14:30`.
+private enum LocalDates {
+    /// The formats. A text fits more than one where no day is above 12.
+    static let formats: [DateFormat] = ["", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S"].flatMap { time in
+        [".", "/", "-"].flatMap { mark in
+            // Nobody writes points after a month that comes first.
+            [["%d", "%m", "%Y"], ["%m", "%d", "%Y"], ["%Y", "%m", "%d"]].filter { mark != "." || $0[0] != "%m" }
+                .compactMap { DateFormat($0.joined(separator: mark) + time) }
+        }
+    }
+
+    /// True for a text that may be of one of the formats, in which the year has all its digits: a format would take two
+    /// digits for a year of the first century.
+    static func mayHold(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard (8...19).contains(text.count) else { return false }
+        var digits = 0
+        for byte in text where digits < 4 { digits = byte &- UInt8(ascii: "0") < 10 ? digits + 1 : 0 }
+        return digits == 4
     }
 }

@@ -11,11 +11,10 @@ enum BodyStart {
     ///   - isWhole: true if no more bytes follow.
     /// - Returns: nil if more bytes are needed.
     static func format(of start: [UInt8], isWhole: Bool) -> BodyFormat? {
-        if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
-            return start.dropFirst(2).first { $0 != 0 && !isXMLSpace($0) }.map(isJSON) ?? false ? .json : .xml
+        if let mark = ByteOrderMark(start), mark != .utf8 {
+            return start.dropFirst(mark.length).first { $0 != 0 && !isXMLSpace($0) }.map(isJSON) ?? false ? .json : .xml
         }
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = start.dropFirst(start.starts(with: mark) ? mark.count : 0)
+        let text = unmarked(start)
         guard let first = text.firstIndex(where: { !isXMLSpace($0) }) else {
             return isWhole || start.count > longestBlank ? .xml : nil
         }
@@ -26,8 +25,7 @@ enum BodyStart {
 
     /// Returns true if the bytes show the encoding of JSON: its first character, and the byte after that.
     static func showsEncoding(_ start: [UInt8], isWhole: Bool) -> Bool {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = start.dropFirst(start.starts(with: mark) ? mark.count : 0)
+        let text = unmarked(start)
         return isWhole || start.count > longestBlank || text.drop(while: isXMLSpace).count > 1
     }
 
@@ -39,8 +37,7 @@ enum BodyStart {
     /// - Returns: false if more bytes are needed.
     /// - Throws: ``XMLStreamError``, as for XML.
     static func refuseHTML(_ start: [UInt8], isWhole: Bool) throws -> Bool {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        var text = start.dropFirst(start.starts(with: mark) ? mark.count : 0).drop(while: isXMLSpace)
+        var text = unmarked(start).drop(while: isXMLSpace)
         guard text.first == UInt8(ascii: "<") else { return true }
         guard isWhole || start.count >= longestPrologue else { return false }
         text = text.prefix(longestPrologue)
@@ -55,8 +52,7 @@ enum BodyStart {
 
     /// - Throws: ``DocumentError`` with the first bytes if they cannot begin XML, in any encoding.
     static func refuseOtherThanXML(_ start: [UInt8]) throws {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = start.dropFirst(start.starts(with: mark) ? mark.count : 0).drop(while: isXMLSpace)
+        let text = unmarked(start).drop(while: isXMLSpace)
         guard let first = text.first, !beginnings.contains(first), !text.starts(with: [0x4C, 0x6F, 0xA7, 0x94]) else {
             return
         }
@@ -85,6 +81,11 @@ enum BodyStart {
         }
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         return "'" + String(decoding: line, as: UTF8.self) + "'"
+    }
+
+    /// Returns the bytes without the mark of UTF-8.
+    private static func unmarked(_ start: [UInt8]) -> ArraySlice<UInt8> {
+        start.dropFirst(ByteOrderMark(start) == .utf8 ? ByteOrderMark.utf8.length : 0)
     }
 
     private static func isJSON(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }

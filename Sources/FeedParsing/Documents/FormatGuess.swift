@@ -23,10 +23,10 @@ package struct FormatGuess: Sendable {
     ///   - isWhole: true if no more bytes follow.
     ///   - known: the format, as far as it is known. JSON may be JSON Lines, and the delimiter of CSV is unknown.
     package init?(_ start: [UInt8], isWhole: Bool, known: BodyFormat?) {
-        let isWide = start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF])
-        let mark = isWide ? 2 : start.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let mark = ByteOrderMark(start)
+        let marked = start.dropFirst(mark?.length ?? 0)
         // The text of UTF-16 is known by its ASCII characters.
-        let text = isWide ? start.dropFirst(mark).filter { $0 != 0 }[...] : start.dropFirst(mark)
+        let text = mark ?? .utf8 == .utf8 ? marked : marked.filter { $0 != 0 }[...]
         if known == .csv {
             format = .csv
             delimiter = Self.delimiter(ofFirstLine: text)

@@ -101,10 +101,10 @@ final class JSONReader: DocumentReader {
     ///   none in its first bytes.
     private func begin(_ start: UnsafeBufferPointer<UInt8>) throws -> Int {
         hasBegun = true
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let skipped = start.starts(with: mark) ? mark.count : 0
+        let mark = ByteOrderMark(start)
+        let skipped = mark == .utf8 ? ByteOrderMark.utf8.length : 0
         let first = start[skipped...].drop(while: isXMLSpace).prefix(2)
-        if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) || first.contains(0) {
+        if mark ?? .utf8 != .utf8 || first.contains(0) {
             throw DocumentError(
                 "the body is JSON in UTF-16 or UTF-32; JSON is in UTF-8 (RFC 8259, section 8.1)")
         }

@@ -13,40 +13,50 @@ final class ExpressionFunctions {
     let native = NativeFunctions()
 
     func register(in connection: OpaquePointer) {
-        add("lower", 1, in: connection) { context, count, values in
-            FunctionCall(context!, count, values).changeCase(from: "A", to: "a") { $0.lowercased() }
-        }
-        add("upper", 1, in: connection) { context, count, values in
-            FunctionCall(context!, count, values).changeCase(from: "a", to: "A") { $0.uppercased() }
-        }
-        add("casefold", 1, in: connection) { context, count, values in
-            FunctionCall(context!, count, values).changeCase(from: "A", to: "a") { $0.caseFolded }
-        }
-        add("split_part", 3, in: connection) { context, count, values in
-            FunctionCall(context!, count, values).splitPart()
-        }
-        add("sha256", 1, in: connection) { context, count, values in FunctionCall(context!, count, values).sha256() }
-        add("regexp", 2, in: connection) { context, count, values in FunctionCall(context!, count, values).regexp() }
-        add("regexp_replace", 3, in: connection) { context, count, values in
-            FunctionCall(context!, count, values).regexpReplace()
-        }
+        add("lower", 1, in: connection) { $0.changeCase(from: "A", to: "a") { $0.lowercased() } }
+        add("upper", 1, in: connection) { $0.changeCase(from: "a", to: "A") { $0.uppercased() } }
+        add("casefold", 1, in: connection) { $0.changeCase(from: "A", to: "a") { $0.caseFolded } }
+        add("split_part", 3, in: connection) { $0.splitPart() }
+        add("sha256", 1, in: connection) { $0.sha256() }
+        add("regexp", 2, in: connection) { $0.regexp() }
+        add("regexp_replace", 3, in: connection) { $0.regexpReplace() }
         // What SQLite itself does not have is unknown here, too.
         let known = native.names
         for (name, arguments) in SearchFunctions.all where known.contains(name) {
-            add(name, arguments, in: connection, SearchFunctions.body(of: name))
+            add(name, arguments, in: connection) { $0.search(name) }
         }
         for name in TimeFunctions.names where known.contains(name) {
-            add(name, -1, in: connection, TimeFunctions.body(of: name))
+            add(name, -1, in: connection) { $0.time(name) }
+        }
+    }
+
+    /// A function as SQLite's user data has it: a C function cannot capture what it calls.
+    fileprivate final class Function {
+        // `unowned(unsafe)`: the functions outlive the connection, which calls only while it is open.
+        unowned(unsafe) let functions: ExpressionFunctions
+        let body: (FunctionCall) -> Void
+
+        init(_ functions: ExpressionFunctions, _ body: @escaping (FunctionCall) -> Void) {
+            self.functions = functions
+            self.body = body
         }
     }
 
     private func add(
-        _ name: String, _ arguments: Int32, in connection: OpaquePointer, _ body: NativeFunctions.Body
+        _ name: String, _ arguments: Int32, in connection: OpaquePointer, _ body: @escaping (FunctionCall) -> Void
     ) {
-        // SQLite refuses a function only for a wrong name or count.
+        // SQLite refuses a function only for a wrong name or count. It releases a refused one, too.
         sqlite3_create_function_v2(
             connection, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-            Unmanaged.passUnretained(self).toOpaque(), body, nil, nil, nil)
+            Unmanaged.passRetained(Function(self, body)).toOpaque(),
+            { context, count, values in
+                guard let context else { return }
+                let call = FunctionCall(context, count, values)
+                call.function._withUnsafeGuaranteedRef { $0.body(call) }
+            }, nil, nil,
+            { function in
+                if let function { Unmanaged<Function>.fromOpaque(function).release() }
+            })
     }
 
     /// Returns the names of a connection's functions that expressions may call.
@@ -65,6 +75,11 @@ final class ExpressionFunctions {
 }
 
 extension FunctionCall {
+    fileprivate var function: Unmanaged<ExpressionFunctions.Function> { .fromOpaque(sqlite3_user_data(context)) }
+
+    /// The functions of the connection that calls.
+    var functions: ExpressionFunctions { function._withUnsafeGuaranteedRef(\.functions) }
+
     /// Returns the text with its letters in another case.
     ///
     /// - Parameter start: the first of the 26 ASCII letters that are replaced, for a text that has no others.

@@ -13,11 +13,6 @@ struct FunctionCall {
         self.arguments = UnsafeBufferPointer(start: arguments, count: Int(count))
     }
 
-    /// The functions of the connection that calls.
-    var functions: ExpressionFunctions {
-        Unmanaged<ExpressionFunctions>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
-    }
-
     /// True if an argument is NULL, which makes the result NULL.
     var hasNull: Bool { arguments.contains { sqlite3_value_type($0) == SQLITE_NULL } }
 

@@ -2,8 +2,6 @@ import GRDBSQLite
 
 /// SQLite's own functions, computed by a connection that has no others.
 final class NativeFunctions {
-    typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-
     private var connection: OpaquePointer?
     private var statements: [String: [Int: OpaquePointer]] = [:]
 

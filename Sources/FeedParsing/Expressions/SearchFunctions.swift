@@ -13,21 +13,10 @@ enum SearchFunctions {
     static let all: [(name: String, arguments: Int32)] = [
         ("replace", 3), ("instr", 2), ("trim", 2), ("ltrim", 2), ("rtrim", 2),
     ]
-
-    static func body(of name: String) -> NativeFunctions.Body {
-        // A C function cannot capture the name.
-        switch name {
-        case "replace": { FunctionCall($0!, $1, $2).search("replace") }
-        case "instr": { FunctionCall($0!, $1, $2).search("instr") }
-        case "trim": { FunctionCall($0!, $1, $2).search("trim") }
-        case "ltrim": { FunctionCall($0!, $1, $2).search("ltrim") }
-        default: { FunctionCall($0!, $1, $2).search("rtrim") }
-        }
-    }
 }
 
 extension FunctionCall {
-    fileprivate func search(_ name: String) {
+    func search(_ name: String) {
         guard !hasNull else { return answerNull() }
         guard allowsSearch(for: byteCount(1), name) else { return }
         functions.native.compute(name, self)

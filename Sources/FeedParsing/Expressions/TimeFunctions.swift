@@ -4,19 +4,6 @@ import GRDBSQLite
 /// zone.
 enum TimeFunctions {
     static let names = ["date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff"]
-
-    static func body(of name: String) -> NativeFunctions.Body {
-        // A C function cannot capture the name.
-        switch name {
-        case "date": { FunctionCall($0!, $1, $2).time("date") }
-        case "time": { FunctionCall($0!, $1, $2).time("time") }
-        case "datetime": { FunctionCall($0!, $1, $2).time("datetime") }
-        case "julianday": { FunctionCall($0!, $1, $2).time("julianday") }
-        case "unixepoch": { FunctionCall($0!, $1, $2).time("unixepoch") }
-        case "strftime": { FunctionCall($0!, $1, $2).time("strftime") }
-        default: { FunctionCall($0!, $1, $2).time("timediff") }
-        }
-    }
 }
 
 extension FunctionCall {
@@ -24,7 +11,7 @@ extension FunctionCall {
     private static let present: Set<String> = ["now", "subsec", "subsecond"]
     private static let zones: Set<String> = ["localtime", "utc"]
 
-    fileprivate func time(_ name: String) {
+    func time(_ name: String) {
         let times = name == "strftime" ? 1..<2 : 0..<(name == "timediff" ? 2 : 1)
         guard arguments.count >= times.upperBound else {
             return failByDeclaration("\(name)() without a time is the present, \(Self.reason)")

@@ -33,6 +33,14 @@ package struct CivilDate: CustomStringConvertible {
         [Lexical.padded(year, 4), Lexical.padded(month, 2), Lexical.padded(day, 2)].joined(separator: "-")
     }
 
+    /// The English names of the months, in lower case.
+    static let months = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december",
+    ]
+    /// The English names of the days of the week from Sunday on, in lower case.
+    static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
     private static func days(in month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -156,92 +156,70 @@ package struct DateFormat: Sendable, Hashable {
     }
 
     private func read(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool) -> (date: Date, hasZone: Bool)? {
-        var rest = Substring(decoding: text, as: UTF8.self)
-        var year = 1970
-        var month = 1
-        var day = 1
-        var hour = 0
-        var minute = 0
-        var seconds = 0.0
+        var scanner = DateScanner(text)
+        var (year, month, day) = (1970, 1, 1)
+        var (hour, minute, seconds) = (0, 0, 0.0)
         var isAfternoon: Bool?
-        var offset = 0
+        var offset = 0.0
         var hasZone = false
         var epoch: Double?
-        func number(_ most: Int) -> Int? {
-            let digits = rest.prefix(most).prefix { $0.isASCII && $0.isNumber }
-            rest = rest.dropFirst(digits.count)
-            return Int(digits)
-        }
-        func name(_ names: [String], _ length: Int?) -> Int? {
-            for (index, name) in names.enumerated() {
-                let wanted = length.map { name.prefix($0) } ?? name[...]
-                if rest.lowercased().hasPrefix(wanted.lowercased()) {
-                    rest = rest.dropFirst(wanted.count)
-                    return index
-                }
-            }
-            return nil
-        }
-        func zone() -> Int? {
-            hasZone = !rest.isEmpty
-            if rest.first == "Z" || rest.first == "z" {
-                rest.removeFirst()
-                return 0
-            }
-            if rest.uppercased().hasPrefix("UTC") || rest.uppercased().hasPrefix("GMT") { rest = rest.dropFirst(3) }
-            guard let sign = rest.first else { return 0 }
-            guard sign == "+" || sign == "-" else { return nil }
-            rest.removeFirst()
-            guard let hours = number(2) else { return nil }
-            if rest.first == ":" { rest.removeFirst() }
-            let minutes = number(2) ?? 0
-            // As in a date without a format.
-            guard hours <= 18, minutes < 60 else { return nil }
-            return (hours * 3600 + minutes * 60) * (sign == "-" ? -1 : 1)
-        }
         for field in fields {
             switch field {
-            case .year: if let value = number(4) { year = value } else { return nil }
+            case .year: if let value = scanner.number(atMost: 4) { year = value } else { return nil }
             case .shortYear:
                 // As in POSIX: 69 to 99 belong to the last century.
-                if let value = number(2) { year = value + (value < 69 ? 2000 : 1900) } else { return nil }
-            case .month: if let value = number(2) { month = value } else { return nil }
-            case .monthName: if let value = name(Self.months, nil) { month = value + 1 } else { return nil }
-            case .shortMonthName: if let value = name(Self.months, 3) { month = value + 1 } else { return nil }
-            case .day: if let value = number(2) { day = value } else { return nil }
-            case .hour: if let value = number(2) { hour = value } else { return nil }
-            case .hour12: if let value = number(2), (1...12).contains(value) { hour = value } else { return nil }
-            case .minute: if let value = number(2) { minute = value } else { return nil }
-            case .second: if let value = number(2) { seconds += Double(value) } else { return nil }
-            case .fraction:
-                let digits = rest.prefix { $0.isASCII && $0.isNumber }
-                guard let value = Double("0." + digits) else { return nil }
-                rest = rest.dropFirst(digits.count)
-                seconds += value
-            case .dayPeriod: if let value = name(["am", "pm"], nil) { isAfternoon = value == 1 } else { return nil }
-            case .weekday: guard name(Self.days, nil) != nil else { return nil }
-            case .shortWeekday: guard name(Self.days, 3) != nil else { return nil }
-            case .zone: if let value = zone() { offset = value } else { return nil }
+                guard let value = scanner.number(atMost: 2) else { return nil }
+                year = value + (value < 69 ? 2000 : 1900)
+            case .month: if let value = scanner.number(atMost: 2) { month = value } else { return nil }
+            case .monthName, .shortMonthName:
+                guard let value = scanner.name(of: CivilDate.months, letters: field == .monthName ? .max : 3) else {
+                    return nil
+                }
+                month = value + 1
+            case .day: if let value = scanner.number(atMost: 2) { day = value } else { return nil }
+            case .hour: if let value = scanner.number(atMost: 2) { hour = value } else { return nil }
+            case .hour12:
+                guard let value = scanner.number(atMost: 2), (1...12).contains(value) else { return nil }
+                hour = value
+            case .minute: if let value = scanner.number(atMost: 2) { minute = value } else { return nil }
+            case .second: if let value = scanner.number(atMost: 2) { seconds += Double(value) } else { return nil }
+            case .fraction: seconds += scanner.fraction()
+            case .dayPeriod:
+                guard let value = scanner.name(of: ["am", "pm"]) else { return nil }
+                isAfternoon = value == 1
+            case .weekday, .shortWeekday:
+                guard scanner.name(of: CivilDate.weekdays, letters: field == .weekday ? .max : 3) != nil else {
+                    return nil
+                }
+            case .zone:
+                hasZone = !scanner.isAtEnd
+                if let value = Self.offset(&scanner) { offset = value } else { return nil }
             case .epoch:
-                let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == "-") }
-                rest = rest.dropFirst(digits.count)
-                if let value = Double(digits) { epoch = value } else { return nil }
-            case .literal(let literal):
-                guard rest.hasPrefix(literal) else { return nil }
-                rest = rest.dropFirst(literal.count)
+                let isNegative = scanner.skip("-")
+                // Eighteen digits are less than 2^63, and more than any year.
+                guard let value = scanner.number(atMost: 18) else { return nil }
+                epoch = Double(isNegative ? -value : value)
+            case .literal(let literal): guard scanner.skip(literal: literal) else { return nil }
             }
         }
-        guard rest.isEmpty else { return nil }
+        guard scanner.isAtEnd else { return nil }
         if let epoch { return (Date(timeIntervalSince1970: epoch), true) }
         if let isAfternoon {
             guard (1...12).contains(hour) else { return nil }
             hour = hour % 12 + (isAfternoon ? 12 : 0)
         }
-        guard hour < 24, minute < 60, seconds < 61, let civil = CivilDate(year: year, month: month, day: day) else {
-            return nil
-        }
-        let time = Double(hour * 3600 + minute * 60) + seconds - Double(ignoresZone ? 0 : offset)
-        return (Date(timeIntervalSince1970: Double(civil.daysSince1970 * 86_400) + time), hasZone)
+        guard hour < 24, let date = scanner.date(year, month, day, hour, minute, seconds) else { return nil }
+        return (ignoresZone ? date : date - offset, hasZone)
+    }
+
+    /// Reads an offset from UTC in seconds: `+01:00`, `-0500`, `+1`, with `UTC` or `GMT` before it or not; zero for `Z`
+    /// and at the end of the text.
+    private static func offset(_ scanner: inout DateScanner) -> Double? {
+        if scanner.name(of: ["z"]) != nil { return 0 }
+        _ = scanner.name(of: ["utc", "gmt"])
+        if scanner.isAtEnd { return 0 }
+        if scanner.skip("+") { return scanner.offset() }
+        return scanner.skip("-") ? scanner.offset().map { -$0 } : nil
     }
 
     // MARK: - Writing
@@ -259,8 +237,8 @@ package struct DateFormat: Sendable, Hashable {
             case .year: text += Lexical.padded(civil.year, 4)
             case .shortYear: text += Lexical.padded(civil.year % 100, 2)
             case .month: text += Lexical.padded(civil.month, 2)
-            case .monthName: text += Self.months[civil.month - 1]
-            case .shortMonthName: text += Self.months[civil.month - 1].prefix(3)
+            case .monthName: text += CivilDate.months[civil.month - 1].capitalized
+            case .shortMonthName: text += CivilDate.months[civil.month - 1].capitalized.prefix(3)
             case .day: text += Lexical.padded(civil.day, 2)
             case .hour: text += Lexical.padded(hour, 2)
             case .hour12: text += Lexical.padded((hour + 11) % 12 + 1, 2)
@@ -270,8 +248,8 @@ package struct DateFormat: Sendable, Hashable {
                 let fraction = Lexical.padded(inDay % 1000, 3) + String(repeating: "0", count: max(0, digits - 3))
                 text += fraction.prefix(digits)
             case .dayPeriod: text += hour < 12 ? "AM" : "PM"
-            case .weekday: text += Self.days[weekday]
-            case .shortWeekday: text += Self.days[weekday].prefix(3)
+            case .weekday: text += CivilDate.weekdays[weekday].capitalized
+            case .shortWeekday: text += CivilDate.weekdays[weekday].capitalized.prefix(3)
             case .zone(let colon):
                 let minutes = abs(offset) / 60
                 text += (offset < 0 ? "-" : "+") + Lexical.padded(minutes / 60, 2) + (colon ? ":" : "")
@@ -281,10 +259,4 @@ package struct DateFormat: Sendable, Hashable {
             }
         }
     }
-
-    private static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ]
-    private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Reads the dates of feeds from the left, one field after another. Returns nil as soon as a field is wrong.
+/// Reads dates from the left, one field after another: those of feeds, and the fields of a ``DateFormat``. Returns nil
+/// as soon as a field is wrong.
 struct DateScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -130,7 +131,7 @@ struct DateScanner {
         return Double(hours * 3600)
     }
 
-    private mutating func offset() -> Double? {
+    mutating func offset() -> Double? {
         guard let hours = number(atMost: 2) else { return nil }
         _ = skip(":")
         let minutes = isDigit ? number(exactly: 2) : 0
@@ -139,10 +140,15 @@ struct DateScanner {
     }
 
     private mutating func fractionalSeconds() -> Double? {
-        guard var value = number(exactly: 2).map(Double.init) else { return nil }
+        guard let value = number(exactly: 2).map(Double.init) else { return nil }
         guard skip(".") || skip(",") else { return value }
+        return isDigit ? value + fraction() : nil
+    }
+
+    /// Reads the digits after a point.
+    mutating func fraction() -> Double {
+        var value = 0.0
         var unit = 0.1
-        guard isDigit else { return nil }
         while isDigit {
             value += Double(text[position] - UInt8(ascii: "0")) * unit
             unit /= 10
@@ -151,7 +157,7 @@ struct DateScanner {
         return value
     }
 
-    private func date(
+    func date(
         _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0, _ seconds: Double = 0
     ) -> Date? {
         // 24:00:00 is the end of the day; a leap second is the first of the next minute.
@@ -166,10 +172,28 @@ struct DateScanner {
 
     private var isDigit: Bool { position < text.count && text[position] &- UInt8(ascii: "0") < 10 }
 
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
+    }
+
+    mutating func skip(literal: String) -> Bool {
+        guard text[position...].starts(with: literal.utf8) else { return false }
+        position += literal.utf8.count
+        return true
+    }
+
+    /// Reads one of some names, or the first letters of one, in any case, and returns its position among them.
+    ///
+    /// - Parameter names: in lower case.
+    mutating func name(of names: [String], letters: Int = .max) -> Int? {
+        let found = names.firstIndex { name in
+            let wanted = name.utf8.prefix(letters)
+            return text[position...].prefix(wanted.count).elementsEqual(wanted) { $0 | 0x20 == $1 }
+        }
+        if let found { position += min(letters, names[found].utf8.count) }
+        return found
     }
 
     private mutating func skipSpaces() {
@@ -194,7 +218,7 @@ struct DateScanner {
         return value
     }
 
-    private mutating func number(atMost digits: Int) -> Int? {
+    mutating func number(atMost digits: Int) -> Int? {
         let start = position
         var value = 0
         while isDigit, position - start < digits {
@@ -217,19 +241,14 @@ struct DateScanner {
 
     private static func month(_ name: String?) -> Int? {
         guard let name = name?.lowercased(), name.utf8.count >= 3 else { return nil }
-        return months.firstIndex { $0.hasPrefix(name) }.map { $0 + 1 }
+        return CivilDate.months.firstIndex { $0.hasPrefix(name) }.map { $0 + 1 }
     }
 
     private static func isDayName(_ name: String) -> Bool {
         let name = name.lowercased()
-        return name.utf8.count >= 3 && days.contains { $0.hasPrefix(name) }
+        return name.utf8.count >= 3 && CivilDate.weekdays.contains { $0.hasPrefix(name) }
     }
 
-    private static let months = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-        "december",
-    ]
-    private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
     private static let zones = [
         "Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
         "PST": -8, "PDT": -7, "CET": 1, "CEST": 2, "BST": 1, "WET": 0, "WEST": 1, "EET": 2, "EEST": 3, "MSK": 3,

@@ -38,8 +38,7 @@ enum KeyName {
 
     /// Returns true for a name of money or of a time, whose values may be unique by accident.
     static func isOfAmountOrTime(_ names: [String]) -> Bool {
-        let words = names.suffix(1).flatMap { SQLName.snakeCase($0).split(separator: "_").map(String.init) }
-        return MoneyName.isMoney(names) || !measures.isDisjoint(with: words)
+        MoneyName.isMoney(names) || !measures.isDisjoint(with: names.suffix(1).flatMap(SQLName.words))
     }
 
     private static let codes: Set = [
@@ -56,4 +55,35 @@ enum KeyName {
         /(art|article|artikel|articulo|item|prod|product|produkt|produit|producto|material|mat|part|teile?|bestell|best|order)(no|nr|nbr|num|number|nummer|numero|id|code|codigo|key|ref|reference|referenz|referencia)/
     nonisolated(unsafe) private static let itemLast =
         /(no|nr|num|numero|id|code|codigo|ref|reference|referencia|cle|clave)(de|del|du)?(art|article|articulo|produit|producto|item|product)/
+}
+
+/// Recognition of columns that hold money, by their names: the next document may have cents where this one has none.
+enum MoneyName {
+    private static let words: Set = [
+        "amount", "balance", "betrag", "brutto", "cost", "costs", "discount", "fare", "fee", "fees", "gross", "kosten",
+        "montant", "msrp", "net", "netto", "payment", "precio", "preis", "price", "prices", "prix", "prezzo", "rent",
+        "revenue", "rrp", "salary", "shipping", "subtotal", "surcharge", "tax", "taxes", "toll", "tip", "turnover",
+        "uvp", "vat", "wage",
+    ]
+    /// Last words of names that are not amounts of money, even beside a word for money.
+    private static let counts: Set = [
+        "count", "id", "number", "nr", "quantity", "qty", "percent", "code", "type", "year",
+    ]
+
+    /// - Parameter names: the names that the value's column is named after, outermost first.
+    static func isMoney(_ names: [String]) -> Bool {
+        let parts = names.suffix(2).flatMap(SQLName.words)
+        return parts.contains(where: words.contains) && !(parts.last.map(counts.contains) ?? true)
+    }
+}
+
+/// Recognition of codes by their names. They may look like a number in one document, and have a dash, a letter or a
+/// second point in the next.
+enum CodeName {
+    private static let words: Set = [
+        "version", "zip", "zipcode", "postcode", "postalcode", "plz", "phone", "telephone", "mobile", "tel", "fax",
+        "isbn", "issn", "ean", "gtin", "upc", "iban", "sku",
+    ]
+
+    static func isCode(_ name: String) -> Bool { SQLName.words(name).last.map(words.contains) ?? false }
 }
