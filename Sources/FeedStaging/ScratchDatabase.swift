@@ -35,9 +35,11 @@ package final class ScratchDatabase: Sendable {
 
     /// Creates the file.
     ///
-    /// - Parameter statements: create its tables.
+    /// - Parameters:
+    ///   - statements: create its tables.
+    ///   - cache: the most bytes of its pages in memory.
     /// - Throws: ``StoreError`` if the file cannot be made; `CancellationError` where it was interrupted before.
-    func open(_ statements: [String]) throws -> DatabaseQueue {
+    func open(_ statements: [String], cache: Int) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"
         configuration.foreignKeysEnabled = false
@@ -47,7 +49,7 @@ package final class ScratchDatabase: Sendable {
             try db.execute(
                 sql: """
                     PRAGMA page_size = 8192; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;
-                    PRAGMA cache_size = -4096
+                    PRAGMA cache_size = -\(cache >> 10)
                     """)
         }
         let path = path

@@ -8,13 +8,15 @@ extension WorkerContext {
     /// Ends every batch that is being filled, as the rows that follow have other numbers.
     func endBatches() throws {
         for staging in stagings { endedBytes += staging.endBatch(spareBatches.take()) }
-        if database != nil || endedBytes > Self.batchCapacity { try flush() }
+        if endedBytes > capacity { growIfAllowed() }
+        if database != nil || endedBytes > capacity { try flush() }
     }
 
     /// Returns the scratch database, created on first use, with a table for each shape of rows.
     func openScratch() throws -> DatabaseQueue {
         if let database { return database }
-        let new = try scratch.open(stagings.map(\.table.creationSQL))
+        growIfAllowed()
+        let new = try scratch.open(stagings.map(\.table.creationSQL), cache: 2 * capacity)
         database = new
         return new
     }

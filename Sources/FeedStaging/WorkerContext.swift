@@ -14,6 +14,8 @@ public final class WorkerContext {
     /// The bytes that a run keeps in memory before they go to the scratch database. Together with the two batches that
     /// may be in progress this bounds a run's memory, whatever the size of its feeds.
     static let batchCapacity = 2 << 20
+    /// The same for a run that must not hold many rows in memory.
+    private static let leastCapacity = 256 << 10
 
     let store: any StagingStore
     let scratch: ScratchDatabase
@@ -24,6 +26,10 @@ public final class WorkerContext {
     let failure = FirstError()
     let inFlight = DispatchSemaphore(value: 2)
     let spareBatches = BatchPool()
+    /// The bytes that this run keeps in memory.
+    @exclusivity(unchecked) private(set) var capacity = batchCapacity
+    /// Returns true if the run may hold ``batchCapacity``; nil once asked.
+    private var mayGrow: (() -> Bool)?
 
     // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and accessed for every row.
     private var rule = MergeRule()
@@ -86,6 +92,22 @@ public final class WorkerContext {
     package init(store: any StagingStore, source: String) {
         self.store = store
         scratch = ScratchDatabase(of: source, in: store)
+    }
+
+    // MARK: - Memory
+
+    /// Limits the rows in memory to 256 KiB, unless a run with more of them is allowed 2 MiB.
+    ///
+    /// - Parameter mayGrow: returns true to allow it. Called once.
+    package func limitMemory(unless mayGrow: @escaping () -> Bool) {
+        capacity = Self.leastCapacity
+        self.mayGrow = mayGrow
+    }
+
+    /// Raises the limit of the rows in memory, if it can be raised.
+    func growIfAllowed() {
+        guard let mayGrow = mayGrow.take() else { return }
+        if mayGrow() { capacity = Self.batchCapacity }
     }
 
     // MARK: - Requests
@@ -277,7 +299,7 @@ public final class WorkerContext {
         textBytes += texts
         if textBytes > textLimit { throw tooLarge(staging) }
         // Rows of many tables may fill as many batches, so long rows are checked one by one.
-        if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 || texts > 16 << 10 { try flushIfFull() }
+        if filled > capacity - 4096 || insertedRows & 0xFF == 0 || texts > 16 << 10 { try flushIfFull() }
     }
 
     private func tooLarge(_ staging: Staging) -> StoreError {
@@ -289,7 +311,9 @@ public final class WorkerContext {
     }
 
     private func flushIfFull() throws {
-        if stagings.reduce(endedBytes, { $0 + $1.count }) > Self.batchCapacity - (64 << 10) { try flush(isFull: true) }
+        let bytes = stagings.reduce(endedBytes) { $0 + $1.count }
+        if bytes > capacity - (64 << 10) { growIfAllowed() }
+        if bytes > capacity - (64 << 10) { try flush(isFull: true) }
     }
 
     func tableInfo(_ table: String) throws -> TableInfo {

@@ -175,6 +175,8 @@ extension SyncService {
         defer { planning.release() }
         var environment = environment
         environment.configuration = configuration
+        // Somebody waits for it, so it does not wait for the runs' slots.
+        environment.slots = Slots(limit: 1)
         do {
             return try await body(environment)
         } catch let error as StoreError where [.unavailable, .database, .replaced].contains(error.code) {

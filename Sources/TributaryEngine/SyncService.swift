@@ -95,11 +95,14 @@ public final class SyncService: Service {
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(
                 now: { clock.now() }, hosts: hosts, names: names, network: network, onAnswer: metrics.answered),
-            hosts: hosts, slots: Slots(limit: configuration.concurrency), clock: clock, logger: logger,
+            hosts: hosts,
+            slots: Slots(limit: configuration.concurrency, mostWaiting: RunEnvironment.mostWaitingLoads),
+            clock: clock, logger: logger,
             onProgress: { progress in
                 activeRuns.note(progress)
                 onProgress(progress)
             }, activeRuns: activeRuns)
+        environment.setLimits(configuration)
         environment.startAdditions = StartAdditions(startAdditions)
         environment.metrics = metrics
         environment.random = random

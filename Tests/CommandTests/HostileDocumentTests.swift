@@ -14,7 +14,7 @@ import Testing
     func everyDocumentIsCommittedOrDiscardedWithinTheMemory(kind: HostileDocument.Kind) async throws {
         try await withTemporaryFolder { (folder) async throws in
             var configuration =
-                "[store]\npath = \"store.sqlite\"\n[daemon]\nconcurrency = 1\n[defaults]\nmax_body = \"24MiB\"\ntimeout = \"10m\"\n"
+                "[store]\npath = \"store.sqlite\"\n[daemon]\nper_host = 1\n[defaults]\nmax_body = \"24MiB\"\ntimeout = \"10m\"\n"
             for document in kind.documents {
                 let file = folder.file(document.name)
                 #expect(FileManager.default.createFile(atPath: file, contents: Data(document.body)))

@@ -516,6 +516,6 @@ extension EngineFixture {
 extension Schedule {
     /// Where everything is let in.
     fileprivate mutating func takeStarts(now: Date) -> [Start] {
-        takeStarts(now: now) { _, _ in .admitted(RunPermit()) }
+        takeStarts(now: now) { _ in .admitted(RunPermit()) }
     }
 }

@@ -181,4 +181,27 @@ import Testing
             #expect(try large.finish().path != nil)
         }
     }
+    /// A run beside many others holds at most 256 KiB of its rows in memory.
+    @Test(arguments: [true, false]) func rowsInMemoryAreFewUnlessMoreAreAllowed(mayGrow: Bool) async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let name = String(repeating: "x", count: 1000)
+            func path(_ source: String, rows: Int) throws -> (path: String?, asked: Int) {
+                let context = fixture.store.makeWorkerContext(source: source)
+                defer { context.remove() }
+                var asked = 0
+                context.limitMemory {
+                    asked += 1
+                    return mayGrow
+                }
+                for number in 0..<rows { try context.insert(Item(id: "\(number)", name: name)) }
+                return (try context.finish().path, asked)
+            }
+            let small = try path("small", rows: 100)
+            #expect(small.path == nil && small.asked == 0)
+            let middle = try path("middle", rows: 600)
+            #expect((middle.path == nil) == mayGrow && middle.asked == 1)
+            let large = try path("large", rows: 3000)
+            #expect(large.path != nil && large.asked == 1)
+        }
+    }
 }

@@ -6,18 +6,16 @@ import TestEngine
 
 @testable import TributaryEngine
 
-/// Slots and hosts' permits as a scheduler hands them out, without one.
+/// Places and hosts' permits as a scheduler hands them out, without one.
 final class Admissions: Sendable {
-    private let slots: Slots
-    private let slowRuns: Slots
+    private let places: Slots
     private let hosts: HostGate
     private let free = Mutex<[Origin]>([])
     /// All permits at hosts, which are released at the end at the latest.
     private let granted = Mutex<[HostPermit]>([])
 
-    init(concurrency: Int, perHost: Int, slow: Int = 64) {
-        slots = Slots(limit: concurrency)
-        slowRuns = Slots(limit: slow)
+    init(places: Int, perHost: Int) {
+        self.places = Slots(limit: places)
         hosts = HostGate(limit: perHost)
         hosts.onFree { [weak self] origins in self?.free.withLock { $0 += origins } }
     }
@@ -27,23 +25,14 @@ final class Admissions: Sendable {
     /// The origins at which a permit has become free for those who were refused one.
     var freed: [Origin] { free.withLock(\.self) }
 
-    /// The same, which are then forgotten.
-    func takeFreed() -> [Origin] {
-        free.withLock { free in
-            defer { free = [] }
-            return free
-        }
-    }
-
-    func admit(_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
+    func admit(_ origin: Origin?) -> RunPermit.Admission {
         guard let host = hosts.start(at: origin ?? "") else { return .hostIsFull }
-        let slots = lane == .slow ? slowRuns : slots
-        guard slots.acquire() else {
+        guard places.acquire() else {
             host.release()
-            return .noSlot
+            return .noPlace
         }
         granted.withLock { $0.append(host) }
-        return .admitted(RunPermit(slots: slots, isSlow: lane == .slow, host: host))
+        return .admitted(RunPermit(places: places, host: host))
     }
 }
 
@@ -53,5 +42,5 @@ extension Schedule {
     }
 
     /// Where everything is let in.
-    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
+    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _ in .admitted(RunPermit()) } }
 }

@@ -89,10 +89,10 @@ import Testing
         #expect(DueTime.start(source, state: state, now: now + 600) == now + 90)
     }
 
-    @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
+    @Test func noMoreThanThereArePlacesForAndNeverASourceTwice() async throws {
         let configuration = try await configuration(["a": "", "b": "", "c": ""])
         var plan = Schedule(configuration, states: [:], now: now)
-        let places = Admissions(concurrency: 2, perHost: 9)
+        let places = Admissions(places: 2, perHost: 9)
         var running = plan.takeStarts(now: now, places)
         #expect(running.count == 2)
         #expect(plan.takeStarts(now: now, places).isEmpty)
@@ -109,7 +109,7 @@ import Testing
     @Test func whatAnotherProcessDeclaresMakesNothingDue() async throws {
         let configuration = try await configuration(["a": ""])
         var plan = Schedule(configuration, states: [:], now: now)
-        let places = Admissions(concurrency: 2, perHost: 9)
+        let places = Admissions(places: 2, perHost: 9)
         #expect(plan.takeStarts(now: now, places).count == 1)
         plan.finished("a", nextDue: now + 600, now: now, jitter: 0)
         var state = SourceState(source: "a", outcome: .committed, lastRun: now, nextDue: now + 600)
@@ -119,16 +119,16 @@ import Testing
         #expect(plan.takeStarts(now: now + 601, places).count == 1)
     }
 
-    @Test func aSourceThatIsGoneLeavesItsSlotToOthers() async throws {
+    @Test func aSourceThatIsGoneLeavesItsPlaceToOthers() async throws {
         var plan = Schedule(try await configuration(["a": "", "b": "", "c": ""]), states: [:], now: now)
-        let places = Admissions(concurrency: 1, perHost: 9)
+        let places = Admissions(places: 1, perHost: 9)
         let first = try #require(plan.takeStarts(now: now, places).first)
         plan.reload(try await configuration([first.source.name: ""]), now: now)
         first.permit.release()
         plan.finished(first.source.name, nextDue: now + 900, now: now)
         #expect(plan.takeStarts(now: now, places).isEmpty)
-        guard case .admitted(let permit) = places.admit("x", .new) else {
-            Issue.record("the slot was not given back")
+        guard case .admitted(let permit) = places.admit("x") else {
+            Issue.record("the place was not given back")
             return
         }
         permit.release()
@@ -145,7 +145,7 @@ import Testing
                 if source.name == "healthy" { source.requests[0].url = InterpolatedText("http://other.example/") }
                 return source
             }, states: [:], now: now)
-        let places = Admissions(concurrency: 8, perHost: 2)
+        let places = Admissions(places: 8, perHost: 2)
         var running = plan.takeStarts(now: now, places)
         #expect(running.count == 3 && running.contains { $0.source.name == "healthy" })
         #expect(plan.takeStarts(now: now, places).isEmpty)
@@ -170,7 +170,7 @@ import Testing
             }(),
         ]
         var plan = Schedule(try await configuration(["a": "", "b": "", "c": ""]), states: states, now: now)
-        let places = Admissions(concurrency: 8, perHost: 8)
+        let places = Admissions(places: 8, perHost: 8)
         let first = plan.takeStarts(now: now, places).map(\.source.name)
         #expect(first.count == 2 && first.contains("c"))
         plan.finished("c", nextDue: nil, now: now)

@@ -42,18 +42,32 @@ import Testing
         }
     }
 
-    /// They have every slot between them, and send nothing, or hardly anything.
-    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-    func manyHostsThatHangDelayNobodyElse(drip: Bool) async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n<items>".utf8)
-            let hosts = try (0..<10).map { _ in try StubServer() }
-            defer { for host in hosts { host.stop() } }
-            for host in hosts {
-                host.route("/hang") { _ in
-                    drip ? [.send(Array(head)), .drip(Array(" ".utf8), every: 0.1)] : [.hang]
-                }
+    /// What a server does that does not answer to its end.
+    enum Hang: CaseIterable {
+        /// It sends nothing.
+        case silence
+        /// It sends a byte now and then.
+        case drip
+        /// It sends more of a body than is read ahead, and then nothing.
+        case stop
+
+        var steps: [StubServer.Step] {
+            let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n<items>".utf8)
+            return switch self {
+            case .silence: [.hang]
+            case .drip: [.send(head), .drip(Array(" ".utf8), every: 0.1)]
+            case .stop: [.send(head + [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20)), .hang]
             }
+        }
+    }
+
+    /// They are many more than there are slots.
+    @Test(.timeLimit(.minutes(10)), arguments: Hang.allCases)
+    func manyHostsThatHangDelayNobodyElse(hang: Hang) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let hosts = try (0..<64).map { _ in try StubServer() }
+            defer { for host in hosts { host.stop() } }
+            for host in hosts { host.route("/hang") { _ in hang.steps } }
             fixture.server.document("/a", EngineFixture.items(["1"]))
             let hanging = hosts.enumerated().map { number, host in
                 EngineFixture.request("/hang", of: "a\(number)").replacingOccurrences(of: "URL", with: host.url)
@@ -63,8 +77,37 @@ import Testing
         }
     }
 
+    /// They all hang, and a source that becomes due meanwhile runs at once.
+    @Test(.timeLimit(.minutes(10)), arguments: Hang.allCases)
+    func aSourceIsOnTimeBesideHostsThatHang(hang: Hang) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let hosts = try (0..<64).map { _ in try StubServer() }
+            defer { for host in hosts { host.stop() } }
+            for host in hosts { host.route("/hang") { _ in hang.steps } }
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let hanging = hosts.enumerated().map { number, host in
+                EngineFixture.request("/hang", of: "a\(number)").replacingOccurrences(of: "URL", with: host.url)
+            }
+            let service = try fixture.service(
+                "[daemon]\nconcurrency = 2\n[defaults]\ntimeout = \"1h\"\n" + hanging.joined()
+                    + EngineFixture.request("/a", of: "healthy"), clock: SystemClock())
+            let running = Task { try await service.run() }
+            while !hosts.allSatisfy({ !$0.requests("/hang").isEmpty }) {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            for _ in 0..<3 {
+                let before = fixture.server.requests("/a").count
+                service.refresh(["healthy"])
+                while fixture.server.requests("/a").count == before { try await Task.sleep(for: .milliseconds(2)) }
+            }
+            running.cancel()
+            try? await running.value
+            try service.store.close()
+        }
+    }
+
     /// They have begun, and hang in the middle of their stacks.
-    @Test(.timeLimit(.minutes(10))) func stacksWhoseSecondRequestWaitsLendTheirSlots() async throws {
+    @Test(.timeLimit(.minutes(10))) func stacksWhoseSecondRequestWaitsHoldNoSlot() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withStubServer { other in
                 fixture.server.route("/hang") { _ in [.hang] }
@@ -78,13 +121,13 @@ import Testing
         }
     }
 
-    /// More stacks wait in their middle than may lend their slots, and those that hold the host want it again.
+    /// All stacks wait in their middle, and those that hold the host want it again.
     @Test(.timeLimit(.minutes(10))) func slotsAndPlacesDoNotWaitForEachOther() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withStubServer { other in
-                // The first is answered when as many have begun as can: two hold the slots, 64 have lent theirs.
+                // The first is answered when all have begun.
                 fixture.server.route("/again") { _ in
-                    while other.requests("/a").count < 66 { usleep(1000) }
+                    while other.requests("/a").count < 70 { usleep(1000) }
                     return StubServer.response(200, EngineFixture.items(["1"]))
                 }
                 other.document("/a", EngineFixture.items(["2"]))

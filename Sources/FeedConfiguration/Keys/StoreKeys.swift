@@ -42,7 +42,7 @@ struct DaemonKeys: KeyGroup {
 
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
-        "The number of concurrent runs, at most 10,000.")
+        "The number of runs that parse a response or commit at a time, at most 10,000.")
     let perHost = Key.integer(
         "per_host", 1...ConfigurationLimits.concurrency, default: .value(2),
         "The number of concurrent requests to one host, at most 10,000.")

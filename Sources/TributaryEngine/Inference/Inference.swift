@@ -44,7 +44,7 @@ package actor Inference {
         self.limit = limit
         self.clock = clock
         csv.encoding = encoding
-        executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
+        executor = RunExecutor(label: "tributary.infer", SystemThreads())
         url = Self.url(location)
         self.address = address ?? url
         http = HTTPFetcher(now: { [clock] in clock.now() })

@@ -73,7 +73,7 @@ private actor StoreQuestion {
 
     init(_ store: any MainStore, _ threads: any WorkThreads, _ clock: any RunClock) {
         self.store = store
-        executor = RunExecutor(label: "tributary.health", threads, clock)
+        executor = RunExecutor(label: "tributary.health", threads)
     }
 
     func ask() throws { try store.probe() }

@@ -9,39 +9,54 @@ struct ExchangeTime: Sendable {
     private let clock: any RunClock
     /// The progress of the exchange. A timeout's error names the late step.
     private let progress: ExchangeProgress
-    private var began: Duration
+    /// Returns the time for which the load waited for a slot.
+    private var waited: @Sendable () -> Duration
+    /// The uptime at the beginning, less the pauses until then.
+    private var began = Duration.zero
 
-    /// - Parameter active: measures the time without waits for the host.
-    init(_ request: RequestDeclaration, _ active: ActiveTime, clock: any RunClock) {
+    /// - Parameters:
+    ///   - active: measures the time without waits for the host.
+    ///   - waited: returns the time for which the load waited for a slot.
+    init(
+        _ request: RequestDeclaration, _ active: ActiveTime, clock: any RunClock,
+        waited: @escaping @Sendable () -> Duration = { .zero }
+    ) {
         self.request = request
         self.clock = clock
+        self.waited = waited
         progress = ExchangeProgress(active)
-        began = clock.uptime
+        began = clock.uptime - paused
     }
 
-    /// The time spent so far, without waits for a host's rate limit.
-    var spent: Duration { clock.uptime - began - progress.paused(until: clock.uptime) }
+    /// The time of the pauses so far: waits for a host's rate limit, and for a slot.
+    private var paused: Duration { progress.paused(until: clock.uptime) + waited() }
+
+    /// The time spent so far, without pauses.
+    var spent: Duration { clock.uptime - paused - began }
 
     /// Returns the time of an exchange that continues after a pause, which does not count.
     ///
-    /// - Parameter spent: the time spent before the pause.
-    func resumed(after spent: Duration) -> ExchangeTime {
+    /// - Parameters:
+    ///   - spent: the time spent before the pause.
+    ///   - waited: returns the time for which the load waited for a slot.
+    func resumed(after spent: Duration, waited: @escaping @Sendable () -> Duration) -> ExchangeTime {
         var time = self
-        time.began = clock.uptime - progress.paused(until: clock.uptime) - spent
+        time.waited = waited
+        time.began = clock.uptime - time.paused - spent
         return time
     }
 
-    /// Runs a part of the exchange, in the rest of the request's timeout. Waits for a host's rate limit do not count.
+    /// Runs a part of the exchange, in the rest of the request's timeout. Pauses do not count.
     ///
     /// - Parameter operation: receives the progress of the exchange.
     /// - Throws: the operation's error; ``FetchError`` after the timeout, with the late step.
     func limiting<Value: Sendable>(
         _ operation: @escaping @Sendable (ExchangeProgress) async throws -> Value
     ) async throws -> Value {
-        let (clock, progress) = (clock, progress)
-        let pausedBefore = progress.paused(until: clock.uptime)
+        let progress = progress
+        let pausedBefore = paused
         return try await withDeadline(
-            request.timeout - spent, clock: clock, paused: { progress.paused(until: clock.uptime) - pausedBefore }
+            request.timeout - spent, clock: clock, paused: { paused - pausedBefore }
         ) { [request] in
             let error = FetchError(
                 .timeout, "\(request.method) \(request.url): \(progress.timeoutDetail(after: request.timeout))")

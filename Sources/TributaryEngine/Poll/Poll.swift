@@ -34,10 +34,11 @@ struct Poll {
 
         /// Resumes the exchange.
         ///
+        /// - Parameter waited: returns the time for which the load waited for a slot.
         /// - Returns: its time, excluding the time since its head arrived.
-        func resume() -> ExchangeTime {
+        func resume(waited: @escaping @Sendable () -> Duration) -> ExchangeTime {
             active.resume()
-            return time.resumed(after: spent)
+            return time.resumed(after: spent, waited: waited)
         }
 
         /// Returns the response, once. Its reader frees its connection.
@@ -100,10 +101,8 @@ struct Poll {
             defer { if !isFound { permit.release() } }
             if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
             let time = ExchangeTime(request, active, clock: environment.clock)
-            let (exchange, repetitions) = try await permits.parkingWhileIdle(worked: { .zero }) {
-                try await time.limiting { progress in
-                    try await head(of: request, conditions, ExchangeContext(permit, progress))
-                }
+            let (exchange, repetitions) = try await time.limiting { progress in
+                try await head(of: request, conditions, ExchangeContext(permit, progress))
             }
             run.note(exchange, index)
             guard exchange.response.status == 304 else {

@@ -16,16 +16,12 @@ struct RunEnvironment: Sendable {
     var http: HTTPFetcher
     /// Limits the exchanges at each host.
     var hosts: HostGate
-    /// Limits the concurrent runs.
+    /// Limits the loads that parse or commit at a time.
     var slots: Slots
-    /// Limits the runs of slow sources, which begin without one of ``slots``.
-    var slowRuns = Slots(limit: 64)
-    /// Limits the runs in progress that wait for a host or its answer without a slot. Each may hold rows in memory. A
-    /// run beyond this limit keeps its slot while it waits.
-    var parked = Slots(limit: 64)
-    /// Limits the parked runs that have received few bytes, and so hold little memory. A slow source has such a slot
-    /// until its run ends.
-    var lightlyParked = Slots(limit: 1_024)
+    /// Limits the runs in progress. Most of them wait for a server.
+    var places = Slots(limit: leastPlaces)
+    /// Limits the runs that hold many rows in memory (``WorkerContext/limitMemory(unless:)``).
+    var room = Slots(limit: 64)
     package var clock: any RunClock
     package var random: any RandomSource = SystemRandom()
     /// Sends messages; nil for the machine's network.
@@ -50,6 +46,10 @@ struct RunEnvironment: Sendable {
     /// True to run sources even if they are paused because processes died during their runs.
     var runsPaused = false
 
+    private static let leastPlaces = 1_024
+    /// The responses that wait to be parsed, from which on no run begins.
+    static let mostWaitingLoads = 64
+
     /// The executor of the scheduler, and of runs before they parse a body.
     private(set) var executor = EngineExecutor(SystemThreads())
 
@@ -60,7 +60,14 @@ struct RunEnvironment: Sendable {
     }
 
     /// Creates an executor with its own queue, for an actor with blocking work.
-    func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads, clock) }
+    func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads) }
+
+    /// Applies the limits of a configuration.
+    func setLimits(_ configuration: TributaryConfiguration) {
+        slots.setLimit(configuration.concurrency)
+        places.setLimit(max(Self.leastPlaces, configuration.concurrency))
+        hosts.setRules(configuration.hosts)
+    }
 
     func makeWebhookClient() -> WebhookClient {
         network.map { [clock] in WebhookClient(network: $0) { try await clock.sleep(for: $0) } } ?? WebhookClient()

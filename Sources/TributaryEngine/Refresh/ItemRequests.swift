@@ -94,7 +94,7 @@ struct ItemRequests {
                 defer { permit.release() }
                 do {
                     let exchange = try head.get()
-                    let time = ExchangeTime(request, active, clock: refresh.environment.clock)
+                    let time = refresh.exchangeTime(of: request, active)
                     let body = try await time.limiting { progress in
                         let context = ExchangeContext(permit, mayWait: mayWait, progress)
                         return try await refresh.takePages(
@@ -130,7 +130,7 @@ struct ItemRequests {
         of request: RequestDeclaration, _ context: ExchangeContext, on refresh: Refresh
     ) async throws -> Exchange {
         let (index, forEach) = (index, forEach)
-        return try await ExchangeTime(request, active, clock: refresh.environment.clock).limiting { progress in
+        return try await refresh.exchangeTime(of: request, active).limiting { progress in
             var context = context
             context.progress = progress
             var repetitions = Repetitions(of: request)

@@ -281,6 +281,7 @@ extension Refresh {
         if let context { return context }
         try environment.store.renewTableInfos(of: run.source.usedTables)
         let context = environment.store.makeWorkerContext(source: run.source.name)
+        context.limitMemory { [permits] in permits.acquireRoom() }
         self.context = context
         interruption.onRequest(context.interrupter)
         return context

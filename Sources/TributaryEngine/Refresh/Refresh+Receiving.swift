@@ -27,7 +27,6 @@ extension Refresh {
                 try await part.forEachPiece { piece in
                     progress?.hasReceived(received + piece.count)
                     counter?.increment(by: piece.count)
-                    permits.received(piece.count)
                     received = try take(piece)
                     reportProgress(index, exchange, received: received)
                 }

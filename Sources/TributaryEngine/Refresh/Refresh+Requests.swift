@@ -81,7 +81,11 @@ extension Refresh {
         defer { begun?.permit.release() }
         let active = begun?.active ?? ActiveTime { [clock = environment.clock] in clock.uptime }
         if begun == nil { active.begin() }
-        defer { run.results[index].report.seconds += active.total.seconds }
+        let waitedBefore = executor.timeWaited
+        defer {
+            let time = active.total - (executor.timeWaited - waitedBefore)
+            run.results[index].report.seconds += max(0, time.seconds)
+        }
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
@@ -93,7 +97,7 @@ extension Refresh {
             }
             if let forEach = request.forEach {
                 let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
-                return try await parkingWhileIdle { try await items.send(on: self) }
+                return try await items.send(on: self)
             }
             if begun == nil, run.archives.key(of: index) != nil {
                 let conditions = try conditions(of: index, conditionally: conditionally)
@@ -112,12 +116,10 @@ extension Refresh {
                     try await active.waiting { try await permits.permit(at: resolved.origin()) }
                 }
             defer { permit?.release() }
-            let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
-            try await parkingWhileIdle {
-                try await time.limiting { progress in
-                    try await self.exchange(
-                        resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
-                }
+            let time = begun?.resume { [executor] in executor.timeWaited } ?? exchangeTime(of: request, active)
+            try await time.limiting { progress in
+                try await self.exchange(
+                    resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
             }
         } catch {
             run.results[index].report.outcome = .failed
@@ -133,9 +135,9 @@ extension Refresh {
         return found
     }
 
-    /// Runs an exchange with a server, and releases the run's slot while it waits for the network.
-    private func parkingWhileIdle<Value>(_ exchange: () async throws -> Value) async throws -> Value {
-        try await permits.parkingWhileIdle(worked: { [executor] in executor.timeWorked }, exchange)
+    /// Returns the time of an exchange that begins now.
+    nonisolated func exchangeTime(of request: RequestDeclaration, _ active: ActiveTime) -> ExchangeTime {
+        ExchangeTime(request, active, clock: environment.clock) { [executor] in executor.timeWaited }
     }
 
     func resolver() -> RequestResolver {

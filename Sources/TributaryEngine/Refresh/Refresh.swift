@@ -11,11 +11,11 @@ import Logging
 /// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
 ///
 /// An actor on its own queue, because parsing and staging block the queue's thread. They block neither the cooperative
-/// pool nor other runs.
+/// pool nor other runs. It holds a slot while it works (``LoadExecutor``).
 actor Refresh {
     var run: RunState
     let permits: RunPermits
-    let executor: RunExecutor
+    let executor: LoadExecutor
     let interruption = Interruption()
     /// The first response; nil once it has been read, and before the first request.
     var found: Poll.Found?
@@ -53,7 +53,9 @@ actor Refresh {
         self.permits = permits
         self.found = found
         environment = run.environment
-        executor = environment.serialExecutor("run.\(run.source.name)")
+        executor = LoadExecutor(
+            label: "tributary.run.\(run.source.name)", slots: environment.slots, environment.threads,
+            environment.clock)
     }
 
     /// Refreshes the source, and records the run.
@@ -132,7 +134,7 @@ actor Refresh {
         let began = environment.clock.uptime
         let report: RunReport
         do {
-            report = try await permits.parkingWhileCommitting {
+            report = try await keepingSlot {
                 try await environment.store.commit(
                     commit, merging: stack, interruption: interruption, seconds: run.elapsed)
             }
@@ -146,6 +148,13 @@ actor Refresh {
         context?.remove()
         context = nil
         return report
+    }
+
+    /// Keeps the slot during a commit into a file, whose commits wait for each other: they would gather their rows. A
+    /// server merges at the same time what goes into different tables, and a table that another session keeps locked must
+    /// not keep slots from other sources.
+    private func keepingSlot<Value>(_ commit: () async throws -> Value) async throws -> Value {
+        environment.store is any SharedStore ? try await commit() : try await executor.keepingSlot(commit)
     }
 
     /// Returns the changes that a blocked commit would have made; nil after an error.

@@ -6,7 +6,7 @@ import Foundation
 import Ledger
 import Logging
 
-/// Starts each source when it is due, at most `concurrency` of them at a time, and no source twice at a time.
+/// Starts each source when it is due and its host has a permit, and no source twice at a time.
 ///
 /// One loop reads one stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
 /// loop. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` returns when every source has
@@ -93,8 +93,9 @@ final class Scheduler: SourceScheduling {
         var environment = self.environment
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
-        environment.slots.onFree { [continuation] in continuation.yield(.due) }
-        environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
+        for limit in [environment.places, environment.slots] {
+            limit.onFree { [continuation] in continuation.yield(.due) }
+        }
         var logged = Set<Origin>()
         // The results of runs are not needed, and a group that kept them would grow.
         await withDiscardingTaskGroup { group in
@@ -108,7 +109,7 @@ final class Scheduler: SourceScheduling {
                         let ended = clock.now()
                         activeRuns.ended(report.source)
                         // The loop receives the end first, before events that the receiver of the report sends.
-                        continuation.yield(.finished(report, at: ended, wasSlow: run.wasSlow))
+                        continuation.yield(.finished(report, at: ended))
                         onReport(report)
                     }
                 }
@@ -145,8 +146,7 @@ final class Scheduler: SourceScheduling {
                         environment.logger.warning("Changes of [store] take effect at the next start")
                     }
                     environment.configuration = configuration
-                    environment.slots.setLimit(configuration.concurrency)
-                    environment.hosts.setRules(configuration.hosts)
+                    environment.setLimits(configuration)
                     schedule.reload(configuration, now: now)
                 case .assign(let sources, let states):
                     Self.noteLastRequests(states, environment)
@@ -158,12 +158,11 @@ final class Scheduler: SourceScheduling {
                 case .free(let origins):
                     freed = origins
                     for origin in origins { schedule.free(origin) }
-                case .finished(let report, let ended, let wasSlow):
+                case .finished(let report, let ended):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
                     schedule.finished(
-                        report.source, nextDue: due, now: now, wasSlow: wasSlow,
-                        jitter: environment.random.fraction())
+                        report.source, nextDue: due, now: now, jitter: environment.random.fraction())
                 }
                 startRuns(freed: freed)
                 if schedule.isDone { break }

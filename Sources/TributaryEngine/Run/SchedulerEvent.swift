@@ -23,9 +23,7 @@ enum SchedulerEvent: Sendable {
     /// Permits have become free at these origins. The origins of a host come together, in varying order.
     case free([Origin])
     /// A run has ended, at this time by the clock.
-    ///
-    /// - Parameter wasSlow: true if a server was slow.
-    case finished(RunReport, at: Date, wasSlow: Bool)
+    case finished(RunReport, at: Date)
 }
 
 /// Requests to refresh sources that the scheduler's loop has not handled yet. They wake the loop once, so that many

@@ -36,9 +36,6 @@ struct StackRun: Sendable {
         permits = RunPermits(permit, in: environment)
     }
 
-    /// True once a server has been slow.
-    var wasSlow: Bool { permits.wasSlow }
-
     /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
     func run() async -> RunReport {
         // The permits' owner may outlive the run.
@@ -108,7 +105,6 @@ struct StackRun: Sendable {
     private typealias Claimed = (claim: any SourceClaim, stored: SourceState, known: [String: RequestState])
 
     private func claim() async throws -> Claimed {
-        let hadSlot = permits.hasSlot
         // On a server, each attempt is a query.
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
@@ -124,11 +120,8 @@ struct StackRun: Sendable {
                     throw error
                 }
             }
-            if let claimed {
-                if hadSlot { permits.resumeSlot() }
-                return claimed
-            }
-            permits.release()
+            if let claimed { return claimed }
+            permits.releaseHost()
             // Released locks and leases are not notified, so the attempt is repeated.
             try await environment.clock.sleep(for: pause)
             pause = min(pause * 2, longestPause)
@@ -167,7 +160,7 @@ struct StackRun: Sendable {
                 found = try await Poll(environment: environment, permits: permits).send(&run)
                 if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
                     try Task.checkCancellation()
-                    // The slot and the permit are released while the record waits.
+                    // The place and the permit are released while the record waits.
                     permits.release()
                     await environment.recordWindow?.end()
                     return await run.record(RunState.Ending(outcome: .unchanged))

@@ -31,6 +31,11 @@ struct Schedule {
     /// The due sources that have not been started.
     private var waits = WaitList()
     private var running: Set<String> = []
+    /// The runs in progress that began a second ago at most. Their number is limited, so that a burst looks up few names
+    /// and opens few connections at a time. It does not delay sources whose servers answer promptly.
+    private var recent = WaitList()
+    static let mostRecent = 100
+    private static let secondsOfRecent = 1.0
     /// Sources whose next run was requested, and ignores due times.
     private var requested: Set<String> = []
     /// The times of the last requests to refresh sources that this daemon did not own.
@@ -41,15 +46,12 @@ struct Schedule {
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
-    /// The lanes of the sources, by their last runs.
-    private var lanes: [String: StartQueue.Lane] = [:]
     /// The mode in which each source runs once; nil for a continuous schedule.
     private var once: RefreshMode?
 
     /// Creates a schedule that runs each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
-        noteLanes(states)
         for source in configuration.enabledSources {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
@@ -68,7 +70,6 @@ struct Schedule {
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         once = mode
-        noteLanes(states)
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -79,16 +80,15 @@ struct Schedule {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
     }
 
-    /// Puts sources with a successful last run into the prompt lane.
-    private mutating func noteLanes(_ states: [String: SourceState]) {
-        for state in states.values where lanes[state.source] == nil && state.lastRun != nil && state.failures == 0 {
-            lanes[state.source] = .prompt
-        }
-    }
-
     /// The next time to check for due sources; nil without sources.
     var nextWake: Date? {
-        mutating get { queue.nextDue() }
+        mutating get {
+            guard !ready.isEmpty, recent.count >= Self.mostRecent, let first = recent.longest else {
+                return queue.nextDue()
+            }
+            let next = first + Self.secondsOfRecent
+            return queue.nextDue().map { min($0, next) } ?? next
+        }
     }
 
     /// The load of the schedule.
@@ -114,7 +114,6 @@ struct Schedule {
     /// Takes over sources that another daemon may have run before.
     mutating func assign(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         owned?.formUnion(names)
-        noteLanes(states.filter { names.contains($0.key) })
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
         for name in names {
             wait(for: name, states[name], now: now)
@@ -155,9 +154,7 @@ struct Schedule {
     }
 
     private mutating func ready(_ source: SourceDeclaration) {
-        ready.add(
-            source.name, origin: source.firstOrigin, lane: lanes[source.name] ?? .new,
-            isSuspect: suspects.contains(source.name))
+        ready.add(source.name, origin: source.firstOrigin, isSuspect: suspects.contains(source.name))
     }
 
     /// Applies a new configuration. Unchanged sources keep their due times; new and changed ones are due. The identity by
@@ -171,7 +168,6 @@ struct Schedule {
             requested.remove(name)
             requestedWhileUnowned[name] = nil
             changed.remove(name)
-            lanes[name] = nil
         }
         for (name, source) in sources where former[name] != source {
             guard isOwned(name) else { continue }
@@ -187,6 +183,7 @@ struct Schedule {
 
     /// Adjusts to a clock that was set: each source waits as long as before.
     mutating func clockWasSet(from former: Date, to now: Date) {
+        recent = WaitList()
         queue.shift(by: now.timeIntervalSince(former)) { [sources] name, due in
             // Schedules by time of day follow the new clock.
             guard let schedule = sources[name]?.schedule, schedule.has(due) else { return nil }
@@ -200,14 +197,10 @@ struct Schedule {
     /// Notes that this origin has a free permit.
     mutating func free(_ origin: Origin) { ready.free(origin) }
 
-    /// - Parameters:
-    ///   - wasSlow: true if a server was slow.
-    ///   - jitter: from 0 to 1; spreads sources that were due together.
-    mutating func finished(
-        _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = 0
-    ) {
+    /// - Parameter jitter: from 0 to 1; spreads sources that were due together.
+    mutating func finished(_ name: String, nextDue: Date?, now: Date, jitter: Double = 0) {
         running.remove(name)
-        if sources[name] != nil { lanes[name] = wasSlow ? .slow : .prompt }
+        recent.remove(name)
         suspects.remove(name)
         ready.finished(name)
         let isChanged = changed.remove(name) != nil
@@ -228,9 +221,7 @@ struct Schedule {
     /// Returns the runs to start now.
     ///
     /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
-    mutating func takeStarts(
-        now: Date, admit: (_ origin: Origin?, _ lane: StartQueue.Lane) -> RunPermit.Admission
-    ) -> [Start] {
+    mutating func takeStarts(now: Date, admit: (_ origin: Origin?) -> RunPermit.Admission) -> [Start] {
         while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
             if let source = sources[name], isOwned(name), !running.contains(name) {
@@ -239,7 +230,7 @@ struct Schedule {
             }
         }
         var starts: [Start] = []
-        while let (name, permit) = ready.next(admit) {
+        while mayBegin(now: now), let (name, permit) = ready.next(admit) {
             waits.remove(name)
             guard let source = sources[name], isOwned(name) else {
                 permit.release()
@@ -247,10 +238,17 @@ struct Schedule {
                 continue
             }
             running.insert(name)
+            recent.add(name, since: now)
             let mode = requested.remove(name) != nil ? .force : once ?? .whenDue
             starts.append(Start(source: source, mode: mode, permit: permit))
         }
         return starts
+    }
+
+    private mutating func mayBegin(now: Date) -> Bool {
+        guard recent.count >= Self.mostRecent else { return true }
+        recent.remove(until: now - Self.secondsOfRecent)
+        return recent.count < Self.mostRecent
     }
 }
 
@@ -262,7 +260,7 @@ extension SourceDeclaration {
     }
 }
 
-/// Waiting sources with the start of their wait, added roughly in the order of their due times.
+/// Sources with the start of their wait, or of their run, added roughly in the order of these times.
 struct WaitList {
     private var order: Deque<(name: String, since: Date)> = []
     private var current: [String: Date] = [:]
@@ -288,4 +286,9 @@ struct WaitList {
     }
 
     mutating func remove(_ name: String) { current[name] = nil }
+
+    /// Removes the sources since a time or an earlier one.
+    mutating func remove(until time: Date) {
+        while let first = longest, first <= time { remove(order.removeFirst().name) }
+    }
 }
