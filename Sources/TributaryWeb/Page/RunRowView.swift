@@ -7,6 +7,8 @@ struct RunRowView {
     var number: String
     var address: String
     var startedAt: TimeView
+    /// When the last of several polls ended; nil for one.
+    var lastPoll: TimeView?
     var outcome: String
     var kind: String
     var inserted: String
@@ -25,8 +27,9 @@ struct RunRowView {
         number = run.number.map(String.init) ?? ""
         address = PageAddress.path(run.source, "/runs/\(number)")
         startedAt = TimeView(run.startedAt)
+        lastPoll = run.lastPoll.map(TimeView.init)
         let what = run.kind.map { " (\($0.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
-        outcome = run.outcome.rawValue + what
+        outcome = run.outcome.rawValue + what + (run.polls > 1 ? ", \(run.polls.grouped) times" : "")
         kind = run.outcome.rawValue
         inserted = text(counts?.inserted)
         updated = text(counts?.updated)

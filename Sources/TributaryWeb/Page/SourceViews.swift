@@ -253,11 +253,12 @@ extension SourcePage {
                 guard runs.count >= Self.least, let first = views.last, let last = views.first else {
                     return views.map { Row(run: $0) }
                 }
+                let polls = runs.reduce(0) { $0 + $1.polls }
                 return [
                     Row(
                         fold: Fold(
-                            id: "fold-\(first.number)", title: "\(runs.count) unchanged runs", from: first.startedAt,
-                            to: last.startedAt, runs: views))
+                            id: "fold-\(first.number)", title: "\(polls.grouped) unchanged runs", from: first.startedAt,
+                            to: last.lastPoll ?? last.startedAt, runs: views))
                 ]
             }
             counts = Options.runCounts.map {
