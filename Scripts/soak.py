@@ -94,7 +94,7 @@ def figures(pid):
     fields = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status") if ":" in line)
     folder = work / "store.sqlite-work"
     with sqlite3.connect(f"file:{work}/store.sqlite?mode=ro", uri=True) as store:
-        runs = store.execute("SELECT coalesce(max(id), 0) FROM tributary_run").fetchone()[0]
+        runs = store.execute("SELECT coalesce(sum(polls), 0) FROM tributary_run").fetchone()[0]
     size = {name: (work / name).stat().st_size if (work / name).exists() else 0 for name in ("store.sqlite-wal", "store.sqlite")}
     return {
         "runs": runs, "kB": int(fields["VmRSS"].split()[0]), "descriptors": len(os.listdir(f"/proc/{pid}/fd")),

@@ -212,7 +212,7 @@ async def main():
           f"99.9 % below {gaps[len(gaps) * 999 // 1000]:.2f} s, longest {gaps[-1]:.2f} s; later than {LATE:.2f} s: {late}")
     with sqlite3.connect(work / "store.sqlite") as store:
         print("integrity:", store.execute("PRAGMA integrity_check").fetchone()[0])
-        outcomes = "SELECT substr(source, 1, 7), outcome, count(*) FROM tributary_run GROUP BY 1, 2"
+        outcomes = "SELECT substr(source, 1, 7), outcome, sum(polls) FROM tributary_run GROUP BY 1, 2"
         print("runs:", store.execute(outcomes).fetchall())
         print("rows:", store.execute("SELECT count(*) FROM item").fetchone()[0])
         for error, in store.execute("SELECT DISTINCT error FROM tributary_run WHERE source LIKE 'healthy%' AND error <> '' LIMIT 5"):

@@ -238,7 +238,7 @@ def report(server):
     overlaps = server.query("""
         SELECT count(*) FROM (SELECT started_at < lag(finished_at) OVER (PARTITION BY source ORDER BY started_at) AS early
         FROM tributary_run WHERE outcome IN ('committed', 'unchanged')) run WHERE early""")
-    outcomes = server.query("SELECT json_object_agg(outcome, n) FROM (SELECT outcome, count(*) n FROM tributary_run GROUP BY 1) o")
+    outcomes = server.query("SELECT json_object_agg(outcome, n) FROM (SELECT outcome, sum(polls) n FROM tributary_run GROUP BY 1) o")
     print(f"{len(log)} requests, {len(early)} within the interval of one under way at a stop, {len(strange)} others")
     if strange:
         problems.append(f"{len(strange)} requests within the interval of the one before")

@@ -56,7 +56,7 @@ def fill(folder):
     at = (f"strftime('%Y-%m-%dT%H:%M:%S.000Z', '{first:%Y-%m-%d %H:%M:%S}', '+' || (n * 12) || ' hours')"
           if sqlite else f"timestamptz '{first:%Y-%m-%d %H:%M:%S}+00' + n * interval '12 hours'")
     cast = "" if sqlite else "::timestamptz"
-    columns = ("source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes, "
+    columns = ("source, polls, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes, "
                "seconds, requests, first_change, last_change, history")
     outcome = "CASE n % 5 WHEN 0 THEN 'committed' WHEN 1 THEN 'discarded' ELSE 'unchanged' END"
     request = "'[{\"bytes\":154,\"key\":\"1\",\"outcome\":\"parsed\",\"seconds\":0.01,\"status\":200}]'"
@@ -66,13 +66,13 @@ def fill(folder):
     statements = [
         # The last runs are the ones that the daemon made.
         "UPDATE tributary_run SET id = id + 100000000",
-        f"INSERT INTO tributary_run (id, {columns}) SELECT row_number() OVER (ORDER BY n, source), source, {at}, {at}, {outcome}, "
+        f"INSERT INTO tributary_run (id, {columns}) SELECT row_number() OVER (ORDER BY n, source), source, 1, {at}, {at}, {outcome}, "
         f"0, CASE n % 5 WHEN 0 THEN 1 ELSE 0 END, 0, 2, 0, 0, 154, 0.02, {request}, NULL, NULL, {no} "
         f"FROM {series(RUNS)} AS numbers, (SELECT source FROM tributary_source) AS sources",
         "DELETE FROM tributary_change",
         f"INSERT INTO tributary_change (id, run, \"table\", key, operation) SELECT n + 1, 100000000 + 1000000, 'big', {key}, 'insert' "
         f"FROM {series(rows)} AS numbers",
-        f"INSERT INTO tributary_run (id, {columns}) VALUES (101000000, '{big}', '{begin}'{cast}, '{begin}'{cast}, 'committed', {rows}, "
+        f"INSERT INTO tributary_run (id, {columns}) VALUES (101000000, '{big}', 1, '{begin}'{cast}, '{begin}'{cast}, 'committed', {rows}, "
         f"0, 0, 0, 0, 0, 154, 80, {request}, 1, {rows}, {no})",
         f"INSERT INTO big (id, title, price, kind) SELECT n, 'Title ' || n, (n % 10007) / 8.0, 'kind ' || (n % 7) "
         f"FROM {series(rows)} AS numbers WHERE n > 2",

@@ -50,7 +50,7 @@ def figures(pid):
 
 def runs():
     with sqlite3.connect(f"file:{work}/store.sqlite?mode=ro", uri=True) as store:
-        return dict(store.execute("SELECT outcome, count(*) FROM tributary_run GROUP BY outcome"))
+        return dict(store.execute("SELECT outcome, sum(polls) FROM tributary_run GROUP BY outcome"))
 
 
 daemon = subprocess.Popen(

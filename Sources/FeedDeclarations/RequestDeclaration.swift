@@ -16,7 +16,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var authentication: Authentication? { didSet { derived = nil } }
     /// The most bytes of the body, after decompression.
     public var maxBody: Int
-    public var content: BodyContent
+    public var content: BodyContent { didSet { derived = nil } }
     /// The format of the body; nil to go by the Content-Type, or else by the body.
     public package(set) var format: BodyFormat?
     /// How the body is written if it is CSV.
@@ -80,6 +80,8 @@ public struct RequestDeclaration: Sendable, Equatable {
         var digest: ValidityDigest
         /// Nil where the request has references that are still to be resolved.
         var prepared: PreparedRequest?
+        var references: [Reference]
+        var encrypts: Bool
     }
 
     /// For a request that is sent, the values of ``mappedReferences``; nil for NULL.
@@ -129,7 +131,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     }
 
     /// The references that are resolved when the request is sent.
-    package var references: [Reference] { sentReferences + mappedReferences }
+    package var references: [Reference] { derived?.references ?? sentReferences + mappedReferences }
 
     /// Those ``references`` whose values are held by columns.
     package var mappedReferences: [Reference] {
@@ -304,10 +306,18 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// What stored validators and bodies of the request stand for.
     package var digest: ValidityDigest { derived?.digest ?? ValidityDigest(self) }
 
+    /// True if a column of the request's rows is encrypted.
+    var encrypts: Bool { derived?.encrypts ?? Self.encrypts(content) }
+
+    private static func encrypts(_ content: BodyContent) -> Bool {
+        if case .mapping(let mapping) = content { mapping.encrypts } else { false }
+    }
+
     /// Works out the values that follow from the declaration.
     mutating func derive() {
         derived = Derived(
-            digest: ValidityDigest(self), prepared: sentReferences.isEmpty ? try? PreparedRequest(self) : nil)
+            digest: ValidityDigest(self), prepared: sentReferences.isEmpty ? try? PreparedRequest(self) : nil,
+            references: sentReferences + mappedReferences, encrypts: Self.encrypts(content))
     }
 }
 

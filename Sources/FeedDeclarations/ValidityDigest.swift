@@ -44,10 +44,7 @@ package struct ValidityDigest: Sendable, Equatable {
 extension RequestDeclaration {
     /// Returns a text that changes when the same document might give other rows: ``ValidityDigest/validity(parserVersion:encryptionKey:)``.
     package func validity(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
-        guard case .mapping(let mapping) = content, mapping.encrypts else {
-            return digest.validity(parserVersion: parserVersion)
-        }
-        return digest.validity(parserVersion: parserVersion, encryptionKey: encryptionKey)
+        digest.validity(parserVersion: parserVersion, encryptionKey: encrypts ? encryptionKey : nil)
     }
 }
 

@@ -97,5 +97,5 @@ package struct ChangelogRun: Sendable, Equatable {
         self.changes = changes
     }
 
-    package var finishedAt: Date { report.startedAt + report.seconds }
+    package var finishedAt: Date { report.finishedAt }
 }

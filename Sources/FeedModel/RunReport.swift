@@ -10,7 +10,12 @@ public struct RunReport: Sendable, Equatable {
     public var kind: RunKind?
     public var outcome: RunOutcome
     public var startedAt: Date
+    /// The duration; of several polls, that of the longest.
     public var seconds: Double
+    /// The number of consecutive polls with the same answers that the row of an unchanged run counts.
+    public var polls = 1
+    /// When the last of several polls ended; nil for one.
+    package var lastPoll: Date?
     public var counts: MergeCounts
     /// Records that were dropped, as the request's declaration demands.
     public var skipped: Int
@@ -22,6 +27,7 @@ public struct RunReport: Sendable, Equatable {
     public var note: String?
     /// The run to which an undo has brought the rows back.
     public var restoredRun: Int64?
+    /// The results of its requests; of several polls, those of the longest.
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
@@ -48,6 +54,12 @@ public struct RunReport: Sendable, Equatable {
         self.note = note
         self.requests = requests
         self.nextDue = nextDue
+    }
+
+    /// When it ended; of several polls, the last one. Read ``polls`` from a row before it.
+    package var finishedAt: Date {
+        get { lastPoll ?? startedAt + seconds }
+        set { lastPoll = polls > 1 ? newValue : nil }
     }
 }
 

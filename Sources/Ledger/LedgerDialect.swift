@@ -43,6 +43,9 @@ package protocol LedgerDialect: Sendable {
     /// Returns an item of a FROM clause with the columns `source` and `key`.
     func unnested(_ requests: [RequestID], as alias: String) -> SQLText
 
+    /// Returns the reports of a run's requests, without their durations, for a comparison with others.
+    func withoutSeconds(_ requests: SQLText) -> SQLText
+
     // MARK: Order of runs
 
     /// The condition that no run can be recorded any more whose position is before that of a row of `tributary_run`;

@@ -17,7 +17,8 @@ extension RunRecords {
         let last = Self.union(
             sources.map { source -> SQLText in
                 """
-                SELECT id, source, outcome, \(dialect.date("started_at")), inserted + updated + deleted
+                SELECT id, source, outcome, \(dialect.date("started_at")), \(dialect.date("finished_at")), polls,
+                    inserted + updated + deleted
                 FROM \(dialect.run) WHERE source = \(bind: source.name) ORDER BY id DESC LIMIT \(bind: limit)
                 """
             })
@@ -83,7 +84,8 @@ extension RunRecords {
     private static func run(_ row: any SQLRow) throws -> (String, RecentRuns.Run) {
         let run = RecentRuns.Run(
             number: try row.int64(0) ?? 0, outcome: row.string(2).flatMap(RunOutcome.init) ?? .discarded,
-            startedAt: try row.date(3) ?? .distantPast, changedRows: try row.int(4) ?? 0)
+            startedAt: try row.date(3) ?? .distantPast, finishedAt: try row.date(4), polls: try row.int(5) ?? 1,
+            changedRows: try row.int(6) ?? 0)
         return (row.string(1) ?? "", run)
     }
 

@@ -51,12 +51,41 @@ package struct RunRecords: LedgerPart {
         return "\(insertion) RETURNING id"
     }
 
-    /// Returns whether a run is in the store.
+    /// The seconds for which a row counts the polls that follow. Old rows are deleted in their order, so one that grew for
+    /// ever would keep all that follow it.
+    private static let secondsOfRow = 86_400.0
+
+    /// Returns the statement that counts an unchanged poll in the row of the unchanged poll before it, and returns the
+    /// id of that row; nil for a run that needs a row of its own.
+    ///
+    /// The statement finds no row where the answers differ, and where a hook has told of the source's failure or
+    /// staleness: only a new row tells it that the source has recovered.
+    func repetition(_ report: RunReport) throws -> SQLText? {
+        guard report.outcome == .unchanged, report.kind == nil, report.failingSince == nil, !report.requests.isEmpty
+        else { return nil }
+        let requests: SQLText = "\(bind: try report.requests.bound)"
+        let hasLonger: SQLText = "seconds >= \(bind: report.seconds)"
+        return """
+            UPDATE \(dialect.run) SET polls = polls + 1, finished_at = \(dialect.time(report.finishedAt)),
+                seconds = CASE WHEN \(hasLonger) THEN seconds ELSE \(bind: report.seconds) END,
+                requests = CASE WHEN \(hasLonger) THEN requests ELSE \(requests) END
+            WHERE id = (SELECT max(id) FROM \(dialect.run) WHERE source = \(bind: report.source))
+            AND outcome = 'unchanged' AND kind IS NULL AND failing_since IS NULL
+            AND started_at > \(dialect.time(report.startedAt - Self.secondsOfRow))
+            AND finished_at < \(dialect.time(report.startedAt))
+            AND \(dialect.withoutSeconds("requests")) = \(dialect.withoutSeconds(requests))
+            AND NOT EXISTS (SELECT 1 FROM \(dialect.hookSource) WHERE source = \(bind: report.source))
+            RETURNING id
+            """
+    }
+
+    /// Returns whether a run is in the store, also where the row of an earlier poll counts it.
     package func isRecorded(_ run: RecordedRun) throws -> Bool {
         try session.isTrue(
             """
             SELECT EXISTS (SELECT 1 FROM \(dialect.run)
-                WHERE id = \(bind: run.id) AND source = \(bind: run.source) AND started_at = \(bind: run.startedAt))
+                WHERE id = \(bind: run.id) AND source = \(bind: run.source)
+                AND \(dialect.time(run.startedAt)) BETWEEN started_at AND finished_at)
             """)
     }
 
@@ -103,36 +132,46 @@ package struct RunRecords: LedgerPart {
     }
 
     /// Returns the sums of a source's runs since a time, in consecutive spans of time. Spans without a run are left
-    /// out.
+    /// out. The polls that one row counts are taken to have come at equal intervals.
     ///
     /// - Parameter seconds: the length of a span.
     package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
-        let spans = dialect.wholePart(
-            "(\(dialect.epoch("started_at")) - \(bind: start.timeIntervalSince1970)) / \(bind: seconds)")
-        return try session.all(
-            """
-            SELECT \(spans), \(RunFigures.columns)
-            FROM \(dialect.run) WHERE source = \(bind: source) AND started_at >= \(dialect.time(start))
-            -- Runs come in the order of their beginnings: those before the first one are not looked at.
-            AND id > coalesce((
-                SELECT id FROM \(dialect.run) WHERE source = \(bind: source) AND started_at < \(dialect.time(start))
-                ORDER BY id DESC LIMIT 1), 0)
-            GROUP BY 1 ORDER BY 1
-            """
-        ) { row in
-            var figures = RunFigures(span: max(try row.int(0) ?? 0, 0))
-            figures.committed = try row.int(1) ?? 0
-            figures.unchanged = try row.int(2) ?? 0
-            figures.discarded = try row.int(3) ?? 0
-            figures.blocked = try row.int(4) ?? 0
-            figures.cancelled = try row.int(5) ?? 0
-            figures.inserted = try row.int(6) ?? 0
-            figures.updated = try row.int(7) ?? 0
-            figures.deleted = try row.int(8) ?? 0
-            figures.bytes = try row.int(9) ?? 0
-            figures.seconds = try row.double(10) ?? 0
-            return figures
+        // A row that counts polls may begin before the first span.
+        let before = (Self.secondsOfRow / seconds).rounded(.up)
+        let first = start.timeIntervalSince1970 - before * seconds
+        func span(_ column: String) -> SQLText {
+            dialect.wholePart("(\(dialect.epoch(column)) - \(bind: first)) / \(bind: seconds)")
         }
+        var spans: [Int: RunFigures] = [:]
+        try session.forEachRow(
+            of: """
+                SELECT \(span("started_at")), CASE WHEN polls > 1 THEN \(span("finished_at")) END, \(RunFigures.columns)
+                FROM \(dialect.run) WHERE source = \(bind: source) AND finished_at >= \(dialect.time(start))
+                -- Runs come in the order of their beginnings: those before the last one of them are not looked at.
+                AND id >= coalesce((
+                    SELECT id FROM \(dialect.run) WHERE source = \(bind: source) AND started_at < \(dialect.time(start))
+                    ORDER BY id DESC LIMIT 1), 0)
+                GROUP BY 1, 2
+                """
+        ) { row in
+            var figures = RunFigures(span: (try row.int(0) ?? 0) - Int(before))
+            figures.committed = try row.int(2) ?? 0
+            figures.unchanged = try row.int(3) ?? 0
+            figures.discarded = try row.int(4) ?? 0
+            figures.blocked = try row.int(5) ?? 0
+            figures.cancelled = try row.int(6) ?? 0
+            figures.inserted = try row.int(7) ?? 0
+            figures.updated = try row.int(8) ?? 0
+            figures.deleted = try row.int(9) ?? 0
+            figures.bytes = try row.int(10) ?? 0
+            figures.seconds = try row.double(11) ?? 0
+            let last = try row.int(1).map { $0 - Int(before) }
+            for part in figures.spread(to: last ?? figures.span) where part.span >= 0 {
+                spans[part.span, default: RunFigures(span: part.span)].add(part)
+            }
+            return true
+        }
+        return spans.values.sorted { $0.span < $1.span }
     }
 }
 

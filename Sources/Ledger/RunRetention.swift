@@ -21,10 +21,10 @@ package struct RunRetention: LedgerPart {
     /// The last run and the last change of all stay, because new ids follow theirs: otherwise a reader would take new
     /// ones for those that it has read.
     ///
-    /// - Parameter date: the time before which runs are old.
+    /// - Parameter date: the time; runs that ended before it are old.
     /// - Returns: true if there may be more.
     package func forgetRuns(before date: Date) throws -> Bool {
-        let oldest: SQLText = "SELECT id, started_at FROM \(dialect.run) ORDER BY id LIMIT \(Self.mostRuns + 1)"
+        let oldest: SQLText = "SELECT id, finished_at FROM \(dialect.run) ORDER BY id LIMIT \(Self.mostRuns + 1)"
         let runs = try session.execute(
             """
             DELETE FROM \(dialect.run) WHERE id IN (
@@ -32,7 +32,7 @@ package struct RunRetention: LedgerPart {
                 WHERE r.id < (
                     SELECT max(o.id) FROM (\(oldest)) o
                     WHERE o.id < coalesce(
-                        (SELECT min(y.id) FROM (\(oldest)) y WHERE y.started_at >= \(bind: date)), o.id + 1))
+                        (SELECT min(y.id) FROM (\(oldest)) y WHERE y.finished_at >= \(bind: date)), o.id + 1))
                 ORDER BY r.id LIMIT \(Self.mostRuns)\(dialect.lock("r", skips: true)))
             """)
         let changes = try forgetRows(

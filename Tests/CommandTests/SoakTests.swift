@@ -18,7 +18,7 @@ import Testing
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let memory = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }?.split(separator: " ")
         return Figures(
-            runs: try await sqlite(store, "SELECT max(id) FROM tributary_run").flatMap { Int($0) } ?? 0,
+            runs: try await sqlite(store, "SELECT sum(polls) FROM tributary_run").flatMap { Int($0) } ?? 0,
             kilobytes: try #require(memory.flatMap { $0.count > 1 ? Int($0[1]) : nil }),
             descriptors: try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count)
     }

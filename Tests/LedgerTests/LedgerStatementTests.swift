@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import Foundation
 import Ledger
 import StoreSQL
 import TestStores
@@ -24,6 +25,18 @@ import Testing
             let statements = try statements(of: commit, in: store)
             #expect(statements.count == StoreKind.by(sqlite: 3, postgres: 2), "\(statements)")
             #expect(try tables.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|1", "2|2", "3|3"])
+        }
+    }
+
+    @Test func aPollThatAnotherRowCountsIsAnUpdateOfTwoRows() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            var commit = Commit.of("s")
+            commit.report.requests = [RequestReport(key: "1", status: 304, outcome: .unchanged)]
+            _ = try await store.commit(commit) { 0 }
+            commit.report.startedAt += 60
+            let statements = try statements(of: commit, in: store)
+            #expect(statements.count == StoreKind.by(sqlite: 2, postgres: 1), "\(statements)")
+            #expect(try tables.rows("SELECT polls FROM tributary_run") == ["2"])
         }
     }
 

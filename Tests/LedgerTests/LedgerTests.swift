@@ -275,8 +275,8 @@ import Testing
             for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
             try tables.execute(
                 """
-                UPDATE tributary_run SET started_at = '2001-01-01T00:00:01.000Z' WHERE id = 1;
-                UPDATE tributary_run SET started_at = '2001-01-01T00:00:02.000Z' WHERE id = 2;
+                UPDATE tributary_run SET finished_at = '2001-01-01T00:00:01.000Z' WHERE id = 1;
+                UPDATE tributary_run SET finished_at = '2001-01-01T00:00:02.000Z' WHERE id = 2;
                 INSERT INTO tributary_change (run, "table", key, operation)
                 VALUES (1, 'item', 'a', 'insert'), (2, 'item', 'b', 'insert')
                 """)
@@ -288,13 +288,13 @@ import Testing
         }
     }
 
-    /// A long run began before others, and was committed after them. Readers go by the numbers.
+    /// A run that drew its number before others, and ended after them. Readers go by the numbers.
     @Test func noRunIsForgottenBeforeAnEarlierOne() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             for source in ["a", "b", "c"] { _ = try await store.commit(.of(source)) { 0 } }
             for (run, second) in [(1, 3), (2, 1), (3, 2)] {
                 try tables.execute(
-                    "UPDATE tributary_run SET started_at = '2001-01-01T00:00:0\(second).000Z' WHERE id = \(run)")
+                    "UPDATE tributary_run SET finished_at = '2001-01-01T00:00:0\(second).000Z' WHERE id = \(run)")
             }
             _ = try await store.commit(.of("s")) { 0 }
             let begin = try Date("2001-01-01T00:00:00Z", strategy: .iso8601)

@@ -61,6 +61,8 @@ final class ScenarioRunner {
     private var changelog: [ModelTable: Set<String>] = [:]
     /// What the validators that were ever stored stand for.
     private var versions: [StoreContents.Version: PlainStore.Parsed] = [:]
+    /// The polls that the rows of runs have counted so far, by number.
+    private var polls: [Int64: Int] = [:]
     /// The last run that has been looked at.
     private var last: Int64 = 0
     private var step = 0
@@ -212,7 +214,7 @@ final class ScenarioRunner {
     // MARK: - What must hold
 
     private func contents() throws -> StoreContents {
-        try StoreContents(path: folder.file("store.sqlite"), after: last, checksIntegrity: step % 5 == 0)
+        try StoreContents(path: folder.file("store.sqlite"), after: last, known: polls, checksIntegrity: step % 5 == 0)
     }
 
     private func check(_ reports: [RunReport]) throws {
@@ -237,7 +239,8 @@ final class ScenarioRunner {
         try compare(contents)
         try replay(contents)
         try note(contents)
-        last = contents.runs.last?.id ?? last
+        last = max(last, contents.runs.last?.id ?? last)
+        polls.merge(contents.polls) { $1 }
     }
 
     /// What the run has done to the model, and whether it should have ended so.

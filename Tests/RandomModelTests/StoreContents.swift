@@ -35,13 +35,18 @@ struct StoreContents: Equatable {
     var tables: [ModelTable: [ModelRow]] = [:]
     /// The keys of each table's rows as the changelog writes them.
     var keys: [ModelTable: [String]] = [:]
+    /// The runs; once for each poll that their rows count.
     var runs: [Run] = []
+    /// The polls that the rows count, by number.
+    var polls: [Int64: Int] = [:]
     var changes: [Change] = []
     var versions: Set<Version> = []
     var integrity: [String] = []
 
-    /// - Parameter last: runs up to this one, and what they changed, are left out.
-    init(path: String, after last: Int64 = 0, checksIntegrity: Bool = false) throws {
+    /// - Parameters:
+    ///   - last: runs up to this one, and what they changed, are left out.
+    ///   - known: the polls that rows have counted before, which are left out.
+    init(path: String, after last: Int64 = 0, known: [Int64: Int] = [:], checksIntegrity: Bool = false) throws {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -55,13 +60,16 @@ struct StoreContents: Equatable {
                 keys[table] = rows.map { Self.text($0["journal_key"]) ?? "" }
             }
             runs = try Row.fetchAll(
-                db, sql: "SELECT * FROM tributary_run WHERE id > ? ORDER BY id", arguments: [last]
-            ).map { row in
+                db, sql: "SELECT * FROM tributary_run WHERE id > ? OR polls > 1 ORDER BY id", arguments: [last]
+            ).flatMap { row in
                 let requests = try JSONDecoder().decode([Request].self, from: Data((row["requests"] as String).utf8))
-                return Run(
+                let run = Run(
                     id: row["id"], source: row["source"],
                     outcome: RunOutcome(rawValue: row["outcome"]) ?? .cancelled, error: row["error"],
                     requests: Dictionary(requests.map { ($0.key, $0.outcome) }) { $1 })
+                let count: Int = row["polls"]
+                polls[run.id] = count
+                return Array(repeating: run, count: count - (known[run.id] ?? (run.id > last ? 0 : 1)))
             }
             changes = try Row.fetchAll(
                 db, sql: "SELECT * FROM tributary_change WHERE run > ? ORDER BY id", arguments: [last]

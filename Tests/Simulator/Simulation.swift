@@ -112,7 +112,8 @@ package final class Simulation {
         }
         faults.isOn = false
         let living = nodes.compactMap(\.daemon)
-        let runs = (try? living.first?.service.store.read { try $0.runs.last(limit: 100_000) }.count) ?? 0
+        let rows = try? living.first?.service.store.read { try $0.runs.last(limit: 100_000) }
+        let runs = rows?.reduce(0) { $0 + $1.polls } ?? 0
         let time = loop.now
         let finding = found.finding.map { Finding($0.rule, "at \(Trace.written(time)): \($0.text)") }
         try? auditor.close()

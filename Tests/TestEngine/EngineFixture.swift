@@ -71,7 +71,7 @@ package struct EngineFixture {
         try SyncService(
             configuration: configuration(sources, environment: environment), parsers: parsers,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
-            recordWindow: clock is ManualClock ? .zero : RecordWindow.length)
+            recordWindow: clock is ManualClock ? .zero : .milliseconds(50))
     }
 
     @discardableResult

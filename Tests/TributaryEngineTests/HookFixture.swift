@@ -136,7 +136,7 @@ struct HookFixture {
     }
 
     private func runs(of source: String) throws -> Int {
-        try service.store.read { try $0.runs.last(of: source, limit: 1_000) }.count
+        try service.store.read { try $0.runs.last(of: source, limit: 1_000) }.reduce(0) { $0 + $1.polls }
     }
 
     /// Serves a document with these items, and refreshes its source.

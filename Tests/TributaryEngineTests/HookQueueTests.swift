@@ -183,9 +183,9 @@ import Testing
             // The source was not asked for longer than runs are remembered.
             try fixture.store.execute(
                 StoreKind.by(
-                    sqlite: "UPDATE tributary_run SET started_at = '2001-01-01T00:00:00.000Z'",
+                    sqlite: "UPDATE tributary_run SET finished_at = '2001-01-01T00:00:00.000Z'",
                     postgres: """
-                        UPDATE tributary_run SET started_at = '2001-01-01';
+                        UPDATE tributary_run SET finished_at = '2001-01-01';
                         SELECT nextval(pg_get_serial_sequence('tributary_run', 'id'))
                         """))
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))

@@ -97,9 +97,9 @@ import TributaryStores
             try other.executeScript(
                 """
                 UPDATE thing SET name = 'other' WHERE id = '2';
-                INSERT INTO tributary_run (id, source, started_at, finished_at, outcome, inserted, updated, deleted,
+                INSERT INTO tributary_run (id, source, polls, started_at, finished_at, outcome, inserted, updated, deleted,
                     unchanged, replaced, skipped, bytes, seconds, requests)
-                VALUES (99, 't', now(), now(), 'committed', 0, 1, 0, 0, 0, 0, 0, 0, '[]');
+                VALUES (99, 't', 1, now(), now(), 'committed', 0, 1, 0, 0, 0, 0, 0, 0, '[]');
                 INSERT INTO tributary_change (run, "table", key, operation) VALUES (99, 'thing', '2', 'update')
                 """)
             let purging = Task.detached { try purge(fixture, Self.source("t")) }

@@ -19,7 +19,7 @@ struct RecordWindowTests {
             for _ in 1...3 { group.addTask { await wait() } }
             while window.count < 3 { await Task.yield() }
             #expect(ended.withLock(\.self) == 0)
-            clock.advance(by: 0.05)
+            clock.advance(by: 1)
         }
         #expect(ended.withLock(\.self) == 4)
 
@@ -29,5 +29,18 @@ struct RecordWindowTests {
         #expect(window.count == 0)
         next.cancel()
         await next.value
+    }
+
+    @Test(.timeLimit(.minutes(1))) func manyRecordsDoNotWaitForTheEndOfTheirWindow() async {
+        let clock = ManualClock()
+        let window = RecordWindow(clock)
+        let first = Task { await window.end() }
+        while clock.wakes.isEmpty { await Task.yield() }
+        await withTaskGroup { group in
+            for _ in 0..<RecordWindow.mostRecords { group.addTask { await window.end() } }
+        }
+        #expect(window.count == 0 && !clock.wakes.isEmpty)
+        first.cancel()
+        await first.value
     }
 }

@@ -85,8 +85,8 @@ import TributaryStores
         "SELECT words FROM note ORDER BY words", "SELECT * FROM node ORDER BY id", "SELECT * FROM numbered ORDER BY id",
         "SELECT * FROM company", "SELECT * FROM item",
         """
-        SELECT id, source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped,
-            bytes, seconds, error FROM tributary_run ORDER BY id
+        SELECT id, source, polls, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced,
+            skipped, bytes, seconds, error FROM tributary_run ORDER BY id
         """,
         "SELECT id, run, \"table\", operation FROM tributary_change ORDER BY id",
         """

@@ -21,7 +21,9 @@ package enum OwnTables {
     }
 
     package static let runs = RowTable(
-        "tributary_run", "One row for each run. Runs are deleted after [`history`](Reference/store.md#history).",
+        "tributary_run",
+        "One row for each run. Polls that have the same answers as the unchanged one before them have no row of their own: "
+            + "that row counts them, for a day. Runs are deleted after [`history`](Reference/store.md#history).",
         key: ["id"], blank: RunRow(report: RunReport(source: "", outcome: .discarded, startedAt: .distantPast)),
         moves: true,
         indexes: [
@@ -34,8 +36,10 @@ package enum OwnTables {
         t.column("id", \.report.number, "the run's number", isWritten: false)
         t.column("source", \.report.source, "the source's name")
         t.column("kind", \.report.kind, "`replay`, `purge` or `undo`; NULL for a refresh")
-        t.column("started_at", \.report.startedAt, "when it began and ended")
-        t.derived("finished_at", \.report.finishedAt)
+        t.column("polls", \.report.polls, "the number of polls that the row counts; 1 for all but unchanged runs")
+        t.column(
+            "started_at", \.report.startedAt, "when it began and ended; of several polls, the first and the last one")
+        t.column("finished_at", \.report.finishedAt)
         t.column(
             "outcome", \.report.outcome,
             "`committed`, `unchanged`, `discarded`, `blocked` or `cancelled`: see [outcomes](Commands.md#outcomes)")
@@ -47,13 +51,13 @@ package enum OwnTables {
         t.column("skipped", \.report.skipped, "records that the mapping skips")
         t.column(
             "bytes", \.report.bytes,
-            "the size of all bodies, and the duration. A body compressed for its transfer counts decompressed; an archive of "
+            "the size of all bodies, and the duration, of several polls that of the longest. A body compressed for its transfer counts decompressed; an archive of "
                 + "[`documents`](Reference/requests.md#documents) counts as the archive")
         t.column("seconds", \.report.seconds)
         t.column("error", \.report.error, "the reason for a discarded or blocked run, or NULL", isCleaned: true)
         t.column(
             "requests", \.report.requests,
-            "its requests as JSON: `key`, `status`, `outcome`, `bytes`, `seconds` (excluding the wait for the host), and `note`, "
+            "its requests, of several polls those of the longest, as JSON: `key`, `status`, `outcome`, `bytes`, `seconds` (excluding the wait for the host), and `note`, "
                 + "if there is a remark on its documents")
         t.column(
             "failing_since", \.report.failingSince,
@@ -220,7 +224,8 @@ package enum OwnTables {
 
     package static let hookSources = RowTable(
         "tributary_hook_source", "Conditions of a source that a hook has been notified of, and that have not ended.",
-        key: ["hook", "source"], blank: HookSourceRow(hook: "", source: "", memory: HookMemory()), moves: true
+        key: ["hook", "source"], blank: HookSourceRow(hook: "", source: "", memory: HookMemory()), moves: true,
+        indexes: [OwnIndex("tributary_hook_source_source", ["source"])]
     ) { t in
         t.column("hook", \.hook, "the hook and the source")
         t.column("source", \.source)

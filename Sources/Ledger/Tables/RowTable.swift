@@ -117,15 +117,6 @@ struct RowFields<Row: Sendable> {
         return field
     }
 
-    /// A column that follows from the others. It is not read.
-    func derived<Value: ColumnValue>(
-        _ name: String, _ path: any KeyPath<Row, Value> & Sendable, _ text: String? = nil
-    ) -> RowField<Row> {
-        RowField(
-            column: OwnColumn(name, Value.columnType, text, isNullable: Value.isNullable),
-            value: { try $0[keyPath: path].bound })
-    }
-
     /// A column that only other statements read and write.
     func other(
         _ name: String, _ type: ColumnType, _ text: String? = nil, isNullable: Bool = false,

@@ -22,8 +22,6 @@ package struct RunRow: Sendable {
 }
 
 extension RunReport {
-    var finishedAt: Date { startedAt + seconds }
-
     /// ``drift`` as JSON; nil without one.
     var driftText: String? {
         get { drift.isEmpty ? nil : try? JSONText.encode(drift) }

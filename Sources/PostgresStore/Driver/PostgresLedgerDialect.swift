@@ -26,6 +26,13 @@ struct PostgresLedgerDialect: LedgerDialect {
         "unnest(\(bind: requests.map(\.source)), \(bind: requests.map(\.key))) AS \(alias) (source, key)"
     }
 
+    func withoutSeconds(_ requests: SQLText) -> SQLText {
+        """
+        (SELECT jsonb_agg(request - 'seconds' ORDER BY place)
+        FROM jsonb_array_elements(CAST(\(requests) AS jsonb)) WITH ORDINALITY AS listed (request, place))
+        """
+    }
+
     /// Ids are given before the commit, so that a later one may become visible earlier.
     var isSettled: String? { "transaction < pg_snapshot_xmin(pg_current_snapshot())" }
 

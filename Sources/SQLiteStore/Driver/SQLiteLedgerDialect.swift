@@ -41,6 +41,10 @@ struct SQLiteLedgerDialect: LedgerDialect {
             """
     }
 
+    func withoutSeconds(_ requests: SQLText) -> SQLText {
+        "(SELECT json_group_array(json_remove(value, '$.seconds')) FROM json_each(\(requests)))"
+    }
+
     /// Commits follow one another, so ids are their order.
     var isSettled: String? { nil }
 

@@ -74,12 +74,16 @@ struct HistoryCommand: ProgramCommand {
                 replaced > 0
                 ? terminal.wrapped(
                     "\(Figures.count(replaced, "record")) replaced by others with the same key", indent: 4) : []
+            let polls: [TerminalLine] =
+                run.lastPoll.map {
+                    terminal.wrapped("\(run.polls) times, the last \(RelativeTime.text($0, now: now))", indent: 4)
+                } ?? []
             let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
             let notes = run.requests.flatMap { request in
                 request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
             }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            for line in duplicates + notes + drift + error + RunLines.requests(run.requests) {
+            for line in duplicates + polls + notes + drift + error + RunLines.requests(run.requests) {
                 try Terminal.print(line)
             }
         }

@@ -1,11 +1,13 @@
 import Locking
 
-/// Batches the records of polls, so that one transaction writes several.
+/// Batches the records of unchanged polls, so that one transaction writes several.
 ///
 /// The first record opens a window of a fixed length. If the process dies within the window, its polls are lost and
 /// repeated. The claims of their sources last until the records are in the store.
 package final class RecordWindow: Sendable {
-    package static let length = Duration.milliseconds(50)
+    package static let length = Duration.seconds(1)
+    /// The most records that wait. Each has a claim, which is an open file on SQLite.
+    static let mostRecords = 256
 
     /// The records that wait for the end of the open window; nil without one.
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
@@ -20,7 +22,8 @@ package final class RecordWindow: Sendable {
     /// The number of records that wait for the end of the open window, excluding the one that opened it.
     var count: Int { waiting.withLock { $0?.count ?? 0 } }
 
-    /// Returns at the end of the window. It ends early when the task that opened it is cancelled.
+    /// Returns at the end of the window. It ends early when the task that opened it is cancelled. The others end early when
+    /// they are ``mostRecords``.
     func end() async {
         let isOpen = waiting.withLock { waiting in
             defer { waiting = waiting ?? [] }
@@ -28,11 +31,14 @@ package final class RecordWindow: Sendable {
         }
         if isOpen {
             await withCheckedContinuation { continuation in
-                let isOpen = waiting.withLock { waiting in
+                let ended = waiting.withLock { waiting -> [CheckedContinuation<Void, Never>] in
+                    guard waiting != nil else { return [continuation] }
                     waiting?.append(continuation)
-                    return waiting != nil
+                    guard let all = waiting, all.count >= Self.mostRecords else { return [] }
+                    waiting = []
+                    return all
                 }
-                if !isOpen { continuation.resume() }
+                for record in ended { record.resume() }
             }
         } else {
             try? await clock.sleep(for: length)

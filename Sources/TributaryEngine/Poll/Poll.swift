@@ -76,7 +76,7 @@ struct Poll {
     func send(_ run: inout RunState) async throws -> Found? {
         for index in run.source.requests.indices {
             let request = run.source.requests[index]
-            guard request.references.isEmpty, !request.isUnconditional else { return nil }
+            guard !request.isUnconditional else { return nil }
             let conditions = try run.conditions(of: index, isConditional: true)
             guard !conditions.validators.isEmpty else { return nil }
             if let answer = run.archives.unchanged(index, conditions.validators) {

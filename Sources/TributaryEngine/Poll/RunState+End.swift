@@ -58,11 +58,18 @@ extension RunState {
 
     /// Records a run that has no rows to merge.
     ///
-    /// - Parameter recorded: called once the store has the run.
-    func record(_ ending: Ending, recorded: () -> Void = {}) async -> RunReport {
-        let commit = commit(ending)
+    /// - Parameters:
+    ///   - window: the records with which it is written; nil to write it at once. The wait is no part of the run: it makes
+    ///     neither its duration nor the time until the next one longer.
+    ///   - recorded: called once the store has the run.
+    func record(_ ending: Ending, in window: RecordWindow? = nil, recorded: () -> Void = {}) async -> RunReport {
+        let ended = elapsed()
+        await window?.end()
+        let waited = window == nil ? 0 : elapsed() - ended
+        let commit = commit(ending, endedBefore: waited)
+        let seconds: @Sendable () -> Double = { [elapsed] in elapsed() - waited }
         do {
-            let report = try await environment.store.commit(commit, seconds: elapsed)
+            let report = try await environment.store.commit(commit, seconds: seconds)
             environment.attempts.end(source.name)
             recorded()
             return report
@@ -71,7 +78,7 @@ extension RunState {
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
             var report = commit.report
-            report.seconds = elapsed()
+            report.seconds = seconds()
             return report
         }
     }
@@ -91,8 +98,9 @@ extension RunState {
         }
     }
 
-    func commit(_ ending: Ending) -> Commit {
-        let now = environment.clock.now()
+    /// - Parameter seconds: the time since the run has ended, by this clock: another may have been set meanwhile.
+    func commit(_ ending: Ending, endedBefore seconds: Double = 0) -> Commit {
+        let now = environment.clock.now() - seconds
         var next =
             isReplay
             ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)

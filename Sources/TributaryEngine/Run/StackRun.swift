@@ -162,8 +162,9 @@ struct StackRun: Sendable {
                     try Task.checkCancellation()
                     // The place and the permit are released while the record waits.
                     permits.release()
-                    await environment.recordWindow?.end()
-                    return await run.record(RunState.Ending(outcome: .unchanged))
+                    // Whoever has asked for the run waits for its record.
+                    let window = mode.ignoresDueTime ? nil : environment.recordWindow
+                    return await run.record(RunState.Ending(outcome: .unchanged), in: window)
                 }
             }
             return await Refresh(run, permits: permits, found: found).run(after: deaths)

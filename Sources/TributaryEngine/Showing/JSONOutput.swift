@@ -19,7 +19,7 @@ package enum JSONOutput {
 package struct RunRecord: Encodable {
     private let report: RunReport
 
-    private enum Key: String, CodingKey { case run, started_at, restored }
+    private enum Key: String, CodingKey { case run, polls, started_at, finished_at, restored }
 
     package init(_ report: RunReport) { self.report = report }
 
@@ -27,7 +27,9 @@ package struct RunRecord: Encodable {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(report.number, forKey: .run)
+        try container.encode(report.polls, forKey: .polls)
         try container.encode(report.startedAt, forKey: .started_at)
+        try container.encode(report.finishedAt, forKey: .finished_at)
         try container.encode(report.restoredRun, forKey: .restored)
     }
 }

@@ -39,7 +39,7 @@ enum AnswerSchemas {
         "Run": object(run, optional: runOptional),
         "RecordedRun": object(
             Dictionary(
-                columns: "started_at", "restored", of: OwnTables.runs.table,
+                columns: "polls", "started_at", "finished_at", "restored", of: OwnTables.runs.table,
                 and: run.merging(["run": .nullable(.integer)]) { $1 }),
             optional: runOptional),
         "Change": object(

@@ -13,7 +13,10 @@ extension RunReport {
         let number = number.map(String.init) ?? ""
         return [
             "number": number, "address": PageAddress.path(source, "/runs/\(number)"), "startedAt": startedAt,
-            "outcome": outcome.rawValue + what, "kind": outcome.rawValue, "inserted": text(counts?.inserted),
+            // When the last of several polls ended.
+            "lastPoll": lastPoll,
+            "outcome": outcome.rawValue + what + (polls > 1 ? ", \(polls.grouped) times" : ""),
+            "kind": outcome.rawValue, "inserted": text(counts?.inserted),
             "updated": text(counts?.updated), "deleted": text(counts?.deleted),
             "unchanged": text(counts?.unchanged), "skipped": skipped.grouped, "bytes": Figures.bytes(bytes),
             "seconds": Figures.seconds(seconds),

@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import TributaryEngine
 
-/// The last runs of a source as an image in a line of the list: a cell for each run, those that came to the same as one
-/// bar. What failed is tall, what found nothing is low, so that nobody needs the colours.
+/// The last runs of a source as an image in a line of the list: a cell for each run or row of polls, those that
+/// came to the same as one bar. What failed is tall, what found nothing is low, so that nobody needs the colours.
 struct RunStrip {
     static let runs = 30
     private static let step = 5.0
@@ -18,15 +18,16 @@ struct RunStrip {
         var place = Double(Self.runs - runs.count) * Self.step
         for fold in RunFold.folds(runs, by: \.outcome) {
             guard let first = fold.first, let last = fold.last else { continue }
-            counts[first.outcome, default: 0] += fold.count
+            let polls = fold.reduce(0) { $0 + $1.polls }
+            counts[first.outcome, default: 0] += polls
             let height = Self.height(first.outcome)
             let width = Double(fold.count) * Self.step - 1
             let changed = fold.reduce(0) { $0 + $1.changedRows }
             let words =
-                (fold.count == 1 ? first.outcome.rawValue : "\(fold.count) \(first.outcome.rawValue)")
+                (polls == 1 ? first.outcome.rawValue : "\(polls) \(first.outcome.rawValue)")
                 + (changed > 0 ? ", \(Figures.count(changed, "row"))" : "")
             let times =
-                TimeView(first.startedAt).text + (fold.count == 1 ? "" : " to " + TimeView(last.startedAt).text)
+                TimeView(first.startedAt).text + (polls == 1 ? "" : " to " + TimeView(last.finishedAt).text)
             body += """
                 <rect class="\(first.outcome.rawValue)" x="\(Int(place))" y="\(Int(Self.height - height))" width="\(Int(width))" \
                 height="\(Int(height))"><title>\(words): \(times)</title></rect>
@@ -36,8 +37,8 @@ struct RunStrip {
         let parts = counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
             "\($0.value) \($0.key.rawValue)"
         }
-        let name =
-            runs.isEmpty ? "No runs" : "Last \(Figures.count(runs.count, "run")): " + parts.joined(separator: ", ")
+        let all = Figures.count(counts.values.reduce(0, +), "run")
+        let name = runs.isEmpty ? "No runs" : "Last \(all): " + parts.joined(separator: ", ")
         svg = """
             <svg class="strip" viewBox="0 0 \(Int(Double(Self.runs) * Self.step)) \(Int(Self.height))" role="img" \
             aria-label="\(name)">\(body)</svg>

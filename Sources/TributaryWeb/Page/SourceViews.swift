@@ -129,9 +129,10 @@ extension SourcePage {
             guard runs.count >= Self.leastFolded, let first = runs.last, let last = runs.first else {
                 return views.map { ["run": $0] }
             }
+            let polls = runs.reduce(0) { $0 + $1.polls }
             let fold: View = [
-                "id": "fold-\(first.number.map(String.init) ?? "")", "title": "\(runs.count) unchanged runs",
-                "from": first.startedAt, "to": last.startedAt, "runs": views,
+                "id": "fold-\(first.number.map(String.init) ?? "")", "title": "\(polls.grouped) unchanged runs",
+                "from": first.startedAt, "to": last.lastPoll ?? last.startedAt, "runs": views,
             ]
             return [["fold": fold]]
         }

@@ -259,6 +259,7 @@ import Testing
                 return text
             }
             for number in 2...31 {
+                fixture.feeds.set("news", PageFixture.items(1...4, title: "\(number)"))
                 _ = try await fixture.page.post("/api/refresh?source=news")
                 try await fixture.wait("run \(number)") {
                     try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["\(number)"]
