@@ -11,7 +11,7 @@ import Testing
     ) async throws {
         var program = fixture.program
         program.environment.merge(environment) { $1 }
-        let daemon = try program.start(["run"])
+        let daemon = try program.start(["run", "--log-level", "debug"])
         var lines = daemon.errorLines.makeAsyncIterator()
         do {
             try await body(daemon, &lines)

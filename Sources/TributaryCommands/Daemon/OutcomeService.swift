@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import TributaryEngine
 
-/// Logs the outcome of each run once, in the daemon's log.
+/// Logs the outcome of each run once, in the daemon's log, and shows the latest in `systemctl status`.
 struct OutcomeService: Service {
     let service: SyncService
     let systemd: SystemdNotifier
@@ -17,10 +17,14 @@ struct OutcomeService: Service {
     func run() async throws {
         var lastStatus = ContinuousClock.now - Self.statusInterval
         for await report in service.outcomes {
+            let level = Self.level(report.outcome)
+            let isStatus = ContinuousClock.now - lastStatus >= Self.statusInterval
+            // Most runs find nothing new, and are not worth a line.
+            guard isStatus || level >= logger.logLevel else { continue }
             let summary = Figures.summary(report, now: Date())
             let line = "\(report.source): \(report.outcome.rawValue): \(summary)".escapedForTerminal()
-            logger.log(level: Self.level(report.outcome), "\(line)")
-            guard ContinuousClock.now - lastStatus >= Self.statusInterval else { continue }
+            logger.log(level: level, "\(line)")
+            guard isStatus else { continue }
             lastStatus = .now
             systemd.status(line)
         }
@@ -30,8 +34,8 @@ struct OutcomeService: Service {
 
     private static func level(_ outcome: RunOutcome) -> Logger.Level {
         switch outcome {
-        case .committed, .unchanged: .info
-        case .notDue: .debug
+        case .committed: .info
+        case .unchanged, .notDue: .debug
         case .discarded, .blocked: .error
         case .cancelled: .warning
         }
