@@ -104,9 +104,10 @@ extension PostgresStore {
     }
 
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
-        try ask { connection in
+        let start = ContinuousClock.now
+        return try ask { connection in
             try connection.ledger().sources.states(of: source) {
-                try tableDetails.stands($0.schema, of: $0.tables, in: connection)
+                try tableDetails.stands($0.schema, of: $0.tables, since: start, in: connection)
             }
         }
     }
