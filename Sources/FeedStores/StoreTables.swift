@@ -86,8 +86,14 @@ package protocol StoreTables: StagingStore {
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
     ///
-    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
-    func renewTableInfos(of tables: Set<String>?) throws
+    /// - Parameters:
+    ///   - tables: the names of the tables that the run uses; nil if it may use any.
+    ///   - age: a server is not asked again about tables that it has been asked about within this time.
+    func renewTableInfos(of tables: Set<String>?, within age: Duration) throws
+}
+
+extension StoreTables {
+    package func renewTableInfos(of tables: Set<String>?) throws { try renewTableInfos(of: tables, within: .zero) }
 }
 
 /// The rows of a main store.

@@ -61,7 +61,7 @@ import Testing
                 _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
             }
             let attempt = await message {
-                try await store.writeInGroup {
+                try await store.writeUnsynced {
                     try $0.sources.recordAttempt(of: "s", number: 1, wait: nil, declared: "", now: .now)
                 }
             }

@@ -50,6 +50,7 @@ import Testing
         }
     }
 
+    /// Wherever the same table is declared.
     @Test func declaredTablesThatAreThereCostOneQuestion() async throws {
         try await withPostgresDatabase { (database) async throws in
             try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
@@ -61,11 +62,61 @@ import Testing
                         place: place)
                 ])
             }
-            try prepare("first")
             let before = database.loggedStatements.count
+            try prepare("first")
             try prepare("second")
             let questions = database.loggedStatements[before...].filter { $0.contains("FROM pg_catalog.") }
             #expect(questions.count == 1, "\(questions)")
+            try store.close()
+        }
+    }
+
+    /// What a run has seen of its tables at its beginning holds for its first body.
+    @Test func aRunAsksForItsTablesOnce() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
+            let store = try database.openStore(schema: schema)
+            _ = try merge(store, price: "1")
+            func questions(_ body: () throws -> Void) rethrows -> Int {
+                let before = database.loggedStatements.count
+                try body()
+                return database.loggedStatements[before...].count { $0.contains("FROM pg_catalog.") }
+            }
+            #expect(try questions { _ = try store.states(of: "s") } == 1)
+            #expect(try questions { try store.renewTableInfos(of: ["item"], within: .seconds(60)) } == 0)
+            #expect(try questions { try store.renewTableInfos(of: ["item"]) } == 1)
+            try store.close()
+        }
+    }
+
+    /// Runs that begin together read a description once.
+    @Test func aTableIsDescribedForAllWhoAsk() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
+            let store = try database.openStore(schema: schema)
+            let before = database.loggedStatements.count
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { try await onThread { _ = try store.tableInfo("item") } } }
+                try await group.waitForAll()
+            }
+            let questions = database.loggedStatements[before...].filter { $0.contains("json_build_object") }
+            #expect(questions.count == 1, "\(questions.count)")
+            try store.close()
+        }
+    }
+
+    @Test func theNoteOfAnAttemptDoesNotWaitForTheDisk() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
+            let store = try database.openStore(schema: schema)
+            let before = database.loggedStatements.count
+            try await store.writeUnsynced {
+                try $0.sources.recordAttempt(of: "s", number: 1, wait: nil, declared: "d", now: .now)
+            }
+            let statements = database.loggedStatements[before...]
+            #expect(statements.contains { $0.contains("set_config('synchronous_commit', 'off', true)") })
+            #expect(!statements.contains { $0.contains("COMMIT") })
+            #expect(try store.states(of: "s").source.attempts == 1)
             try store.close()
         }
     }

@@ -48,7 +48,9 @@ extension LossyStore {
     func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison {
         try store.comparison(of: table, scopes: scopes)
     }
-    func renewTableInfos(of tables: Set<String>?) throws { try store.renewTableInfos(of: tables) }
+    func renewTableInfos(of tables: Set<String>?, within age: Duration) throws {
+        try store.renewTableInfos(of: tables, within: age)
+    }
     func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
         try store.value(of: expression, in: table, scope: scope)
     }

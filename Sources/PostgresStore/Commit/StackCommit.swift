@@ -64,7 +64,7 @@ struct StackCommit {
 
     /// Queues behind earlier commits of this process, unless the given turn suffices.
     private func takeTurn(orKeep turn: TableTurn?) -> TableTurn {
-        let needed = small.map { Set($0.written.map(\.sql)) } ?? tables ?? []
+        let needed = small.map { [$0.part.details.sql] } ?? tables ?? []
         if let turn, turn.serves(needed, isShared: small != nil) { return turn }
         turn?.end()
         return TableTurn(store.tableTurns, needed, isShared: small != nil)

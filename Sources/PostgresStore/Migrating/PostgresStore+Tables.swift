@@ -13,7 +13,7 @@ extension PostgresStore {
         guard !definitions.isEmpty else { return [] }
         try definitions.checkWidths(most: TableDetails.maximumColumns)
         var made: [SchemaAddition] = []
-        try tableDetails.ensure(.tables(definitions)) {
+        try tableDetails.ensure(.tables(definitions.map(\.undeclared))) {
             var tables = try present(definitions)
             if !Self.areThere(definitions, tables) {
                 // What cannot be used is not made.
@@ -199,9 +199,13 @@ extension PostgresStore {
     /// Forgets cached tables that have changed. Each run that uses tables begins with it. Its time does not grow with the
     /// number of tables that other runs use.
     ///
-    /// - Parameter tables: the names of the tables that the run uses; nil if it may use any.
-    package func renewTableInfos(of tables: Set<String>?) throws {
-        try ask { try tableDetails.renew(tables.map(tableDetails.knownWithRelatives), $0) }
+    /// - Parameters:
+    ///   - tables: the names of the tables that the run uses; nil if it may use any.
+    ///   - age: tables that have been looked at within this time are left out.
+    package func renewTableInfos(of tables: Set<String>?, within age: Duration) throws {
+        let ids = tableDetails.unseen(tables.map(tableDetails.knownWithRelatives), since: .now - age)
+        guard !ids.isEmpty else { return }
+        try ask { try tableDetails.renew(ids, $0) }
     }
 
     package func comparison(of table: String, scopes: [[String: String]]) throws -> TableComparison {

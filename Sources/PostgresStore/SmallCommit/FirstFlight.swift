@@ -16,25 +16,16 @@ struct FirstFlight {
     private let commit: SmallCommit
     private let connection: PostgresConnection
     private let ledger: Ledger
-    /// The tables of the commit's requests, except those of staged rows.
-    private let asked: [TableDetails]
 
     init(_ commit: SmallCommit, _ connection: PostgresConnection) {
         self.commit = commit
         self.connection = connection
         ledger = connection.ledger(commit.store.leases)
-        let staged = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
-        let named = Set(commit.commit.changedStates.flatMap(\.tables)).sorted().compactMap { commit.tables[$0] }
-        var seen = staged
-        asked = named.filter { seen.insert($0.oid).inserted }
     }
 
     struct Answers {
         var run: RecordedRun
-        /// The counts of each step.
-        var counts: [SmallPart.Counts]
-        /// The tables that have rows.
-        var filled: Set<UInt32>
+        var counts: SmallPart.Counts
         var requests: [String: RequestRow]
     }
 
@@ -42,15 +33,10 @@ struct FirstFlight {
 
     func statements() throws -> [PostgresStatement] {
         let states = commit.commit.requests
-        return try [PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening]
-            + commit.steps.map { step in
-                switch step {
-                case .delete(let deletion): deletion.statement
-                case .write(let part, let deletes): part.writing(deletes: deletes)
-                }
-            }
-            + asked.map { PostgresStatement("SELECT EXISTS (SELECT FROM \($0.sql))", isPrepared: true) }
-            + [look] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
+        return try [
+            PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening,
+            commit.part.writing(deletes: commit.deletes), look,
+        ] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
     }
 
     /// The settings of ``LockWaits``, and the number of the run.
@@ -95,21 +81,13 @@ struct FirstFlight {
     func answers(_ results: [PostgresResult]) throws -> Answers {
         var results = results.dropFirst()
         let run = try RunRecords.drawn(commit.commit.report, results.removeFirst()[0])
-        let counts = try commit.steps.map { step in
-            let row = results.removeFirst()[0]
-            switch step {
-            case .delete: return SmallPart.Counts(deleted: try row.int(0) ?? 0)
-            case .write: return try SmallPart.Counts(row)
-            }
-        }
-        var filled = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
-        for table in asked where try results.removeFirst()[0].bool(0) == true { filled.insert(table.oid) }
+        let counts = try SmallPart.Counts(results.removeFirst()[0])
         try check(tables: results.removeFirst())
-        for case (.write(let part, _), let counts) in zip(commit.steps, counts) { try check(counts, of: part) }
+        try check(counts, of: commit.part)
         let stored =
             try results.popFirst().map { try $0.map { try OwnTables.requests.reader.row($0, .postgres) } } ?? []
         return Answers(
-            run: run, counts: counts, filled: filled, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
+            run: run, counts: counts, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
     }
 
     private func check(_ counts: SmallPart.Counts, of part: SmallPart) throws {
@@ -145,24 +123,5 @@ struct FirstFlight {
                 found[table.oid]?.mark == table.mark && found[table.oid]?.isVisible == table.isVisible,
                 "a table that has changed")
         }
-    }
-}
-
-extension SmallPart.Counts {
-    fileprivate init(deleted: Int) { self.deleted = deleted }
-}
-
-extension SmallCommit.Deletion {
-    fileprivate var statement: PostgresStatement {
-        if let part { return part.deleting() }
-        var parameters: [PostgresValue?] = []
-        let deletion = details.deletion(of: rows, key: details.primaryKey, isStaged: nil, &parameters)
-        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
-        return PostgresStatement(
-            """
-            WITH deleted AS (\(deletion)),
-            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
-            SELECT count(*) FROM deleted
-            """, parameters, isPrepared: true)
     }
 }

@@ -49,38 +49,30 @@ extension SmallCommit {
 
     private func written(_ answers: FirstFlight.Answers, _ connection: PostgresConnection) throws -> Written {
         var commit = commit
-        var changes = ScopeChanges()
-        for (step, counts) in zip(steps, answers.counts) {
-            commit.report.counts += add(counts, of: step, to: &changes)
-        }
-        try check(changes)
+        commit.report.counts += try counts(answers.counts)
         try checkClaims(connection)
         commit.report.seconds = seconds()
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
         let marks = TableDetailsCache.marks(
-            of: changed.map { commit.requests[$0].tables }, tables, filled: answers.filled)
+            of: changed.map { commit.requests[$0].tables }, tables, filled: [part.details.oid])
         for (index, mark) in zip(changed, marks) { commit.requests[index].schema = mark }
         return Written(run: answers.run, report: commit.report, last: try last(commit, answers, connection))
     }
 
-    /// Returns the changes of a step, and adds them to the limited scopes.
-    private func add(_ counts: SmallPart.Counts, of step: Step, to changes: inout ScopeChanges) -> MergeCounts {
-        var sum = MergeCounts(deleted: counts.deleted)
-        switch step {
-        case .delete(let deletion):
-            changes.add(deleted: counts.deleted, of: ScopedRows(table: deletion.rows.table, scope: deletion.rows.scope))
-        case .write(let part, let deletes):
-            let rows = MergeCounts(
-                inserted: counts.inserted, updated: counts.updated,
-                unchanged: counts.rows - counts.inserted - counts.updated)
-            changes.add(rows, of: part.part)
-            if deletes {
-                changes.add(
-                    deleted: counts.deleted, of: ScopedRows(table: part.details.name, scope: part.table.scope))
-            }
-            sum += rows
-            sum.replaced = part.rows.rows - counts.rows
+    /// Returns the changes, which keep to the limits.
+    private func counts(_ counts: SmallPart.Counts) throws -> MergeCounts {
+        let rows = MergeCounts(
+            inserted: counts.inserted, updated: counts.updated,
+            unchanged: counts.rows - counts.inserted - counts.updated)
+        var changes = ScopeChanges()
+        changes.add(rows, of: part.part)
+        if deletes {
+            changes.add(deleted: counts.deleted, of: ScopedRows(table: part.details.name, scope: part.table.scope))
         }
+        try check(changes)
+        var sum = MergeCounts(deleted: counts.deleted)
+        sum += rows
+        sum.replaced = part.rows.rows - counts.rows
         return sum
     }
 
@@ -106,11 +98,9 @@ extension SmallCommit {
             throw Unsuitable("rows that others mirror")
         }
         try Unsuitable.unless(overlapping.isSubset(of: commit.changedRequests), "rows that other requests have written")
-        for case .write(let part, _) in steps {
-            let columns = try SmallPart.scopeColumns(
-                part.table, part.details, claims.scopeColumns(of: part.details.name))
-            try Unsuitable.unless(columns == part.scopeColumns, "scopes that are new")
-        }
+        let columns = try SmallPart.scopeColumns(
+            part.table, part.details, claims.scopeColumns(of: part.details.name))
+        try Unsuitable.unless(columns == part.scopeColumns, "scopes that are new")
     }
 
     /// Returns the statements before COMMIT.

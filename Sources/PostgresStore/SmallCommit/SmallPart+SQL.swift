@@ -65,20 +65,6 @@ extension SmallPart {
             """, parameters, isPrepared: true)
     }
 
-    /// Returns the statement that deletes the rows of the scope that are not staged.
-    func deleting() -> PostgresStatement {
-        var parameters = self.parameters
-        let deletion = deletion(&parameters)
-        let changelog = LoggedChange("delete", from: "deleted", order: "row_number() OVER ()")
-        return PostgresStatement(
-            """
-            WITH \(given),
-            deleted AS (\(deletion)),
-            changelog AS (\(LoggedChange.insertion(of: [changelog], table: details.name)))
-            SELECT count(*) FROM deleted
-            """, parameters, isPrepared: true)
-    }
-
     /// The parameters: an array of the rows' numbers, one of each column's values, and the constants.
     private var parameters: [PostgresValue?] {
         rows.arrays.map { .array($0) } + constants.map { .text($0.value) }
@@ -145,11 +131,17 @@ extension SmallPart {
             """
     }
 
+    /// Deletes the rows of the scope that are not staged.
     private func deletion(_ parameters: inout [PostgresValue?]) -> String {
-        let rows = MirroredRows(table: details.name, scope: table.scope)
-        return details.deletion(
-            of: rows, key: table.keyColumns, isStaged: "SELECT FROM given s WHERE \(table.matches("m", "s"))",
-            &parameters)
+        var conditions = table.scope.sorted { $0.key < $1.key }.map { entry in
+            parameters.append(.text(entry.value))
+            return "m.\(sql(entry.key)) = $\(parameters.count)"
+        }
+        conditions.append("NOT EXISTS (SELECT FROM given s WHERE \(table.matches("m", "s")))")
+        return """
+            DELETE FROM \(details.sql) m\(conditions.whereClause)
+            RETURNING \(details.changelogKey(table.keyColumns, "m")) AS key
+            """
     }
 }
 
@@ -181,21 +173,5 @@ struct LoggedChange {
             SELECT (SELECT currval(pg_get_serial_sequence('tributary_run', 'id'))), \(table.postgresLiteral), c.key, c.operation
             FROM (\(rows)) c ORDER BY c.step, c.place
             """
-    }
-}
-
-extension TableDetails {
-    /// Returns a statement that deletes the rows of a scope and returns the `key` of each.
-    ///
-    /// - Parameter isStaged: a query for the staged row of the stored row `m`; nil if none is staged.
-    func deletion(
-        of rows: MirroredRows, key: [String], isStaged: String?, _ parameters: inout [PostgresValue?]
-    ) -> String {
-        var conditions = rows.scope.sorted { $0.key < $1.key }.map { entry in
-            parameters.append(.text(entry.value))
-            return "m.\(column(entry.key)?.sql ?? entry.key.sqlIdentifier) = $\(parameters.count)"
-        }
-        if let isStaged { conditions.append("NOT EXISTS (\(isStaged))") }
-        return "DELETE FROM \(sql) m\(conditions.whereClause) RETURNING \(changelogKey(key, "m")) AS key"
     }
 }

@@ -102,13 +102,6 @@ extension TableDetails {
             referringKeys.allSatisfy { updated.isDisjoint(with: $0.targets.map { $0.lowercased() }) },
             "columns that other tables refer to")
     }
-
-    /// - Throws: ``Unsuitable`` if deletions change rows of other tables, or may have to wait for such a change.
-    func checkDeletions(beside others: Set<UInt32>) throws {
-        try Unsuitable.unless(
-            referringKeys.allSatisfy { !$0.onDelete.changesChildren && !others.contains($0.child) },
-            "deletions that other tables' rows depend on")
-    }
 }
 
 extension TableInfo {

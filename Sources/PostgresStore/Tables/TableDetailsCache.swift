@@ -1,3 +1,4 @@
+import Dispatch
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -22,6 +23,10 @@ final class TableDetailsCache: Sendable {
         /// Where a row of each table was seen last. It is looked for there first, as a table whose first rows were deleted
         /// takes long to search.
         var rows: [UInt32: String] = [:]
+        /// When each table was last found to be as it is here.
+        var looks: [UInt32: ContinuousClock.Instant] = [:]
+        /// The names that a thread looks up in the catalog.
+        var lookups: [String: DispatchGroup] = [:]
         /// Empty tables in SQLite, to compile requests with.
         var compiler: DatabaseQueue?
     }
@@ -70,12 +75,21 @@ final class TableDetailsCache: Sendable {
         }
     }
 
+    /// Returns those of some tables, of all for nil, that have not been looked at since a time.
+    func unseen(_ ids: [UInt32]?, since start: ContinuousClock.Instant) -> [UInt32] {
+        state.withLock { state in
+            (ids ?? Array(state.tables.keys)).filter { id in state.looks[id].map { $0 < start } ?? true }
+        }
+    }
+
     /// Forgets those of some tables that have changed, perhaps by another process; of all for nil.
     func renew(_ ids: [UInt32]?, _ connection: PostgresConnection) throws {
         let ids = ids ?? Array(state.withLock(\.tables.keys))
         guard !ids.isEmpty else { return }
+        let asked = ContinuousClock.now
         let marks = try Catalog(connection).marks(of: ids)
         state.withLock { state in
+            for id in ids where state.tables[id] != nil { state.looks[id] = asked }
             let changed = ids.filter { state.tables[$0].map { $0.mark != marks[$0.oid]?.mark } ?? false }
             // Another schema's table may have taken the name, or given it back.
             let renamed = ids.filter { id in
@@ -105,15 +119,18 @@ final class TableDetailsCache: Sendable {
 
     /// Returns the existing tables among these names, by the requested name.
     func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+        let lookup = connection.transactionStatus == .idle ? beginLookup(of: names) : nil
+        defer { if let lookup { end(lookup) } }
         var found = names.reduce(into: [String: TableDetails]()) { $0[$1] = known($1) }
         let missing = names.filter { found[$0] == nil }
         guard !missing.isEmpty else { return found }
         let version = state.withLock(\.version)
+        let asked = ContinuousClock.now
         let read = try Catalog(connection).tables(named: missing.sorted())
         state.withLock { state in
             guard state.version == version else { return }
             for (name, table) in read {
-                state.keep(table)
+                state.keep(table, asked)
                 state.names[name] = table.oid
             }
         }
@@ -121,22 +138,54 @@ final class TableDetailsCache: Sendable {
         return found
     }
 
+    private typealias Lookup = (names: Set<String>, group: DispatchGroup)
+
+    /// Waits while another thread looks up one of the names, a second at the most: runs that begin together want to know
+    /// the same tables, whose descriptions cost the server more than a run.
+    ///
+    /// - Returns: the lookup of the unknown names; nil if there are none, or after a wait.
+    private func beginLookup(of names: Set<String>) -> Lookup? {
+        let (own, others): (Lookup?, DispatchGroup?) = state.withLock { state in
+            let missing = names.filter { state.names[$0].flatMap { state.tables[$0] } == nil }
+            if let others = missing.compactMap({ state.lookups[$0] }).first { return (nil, others) }
+            guard !missing.isEmpty else { return (nil, nil) }
+            let group = DispatchGroup()
+            group.enter()
+            for name in missing { state.lookups[name] = group }
+            return ((missing, group), nil)
+        }
+        if let others { _ = others.wait(timeout: .now() + 1) }
+        return own
+    }
+
+    private func end(_ lookup: Lookup) {
+        state.withLock { state in
+            for name in lookup.names where state.lookups[name] === lookup.group { state.lookups[name] = nil }
+        }
+        lookup.group.leave()
+    }
+
     /// Returns the existing tables, in any schema.
     func details(of ids: [UInt32], in connection: PostgresConnection) throws -> [TableDetails] {
         let (found, version) = state.withLock { state in (ids.compactMap { state.tables[$0] }, state.version) }
         let missing = Set(ids).subtracting(found.map(\.oid))
         guard !missing.isEmpty else { return found }
+        let asked = ContinuousClock.now
         let read = try Catalog(connection).tables(missing.sorted())
         state.withLock { state in
             guard state.version == version else { return }
-            for table in read { state.keep(table) }
+            for table in read { state.keep(table, asked) }
         }
         return found + read
     }
 
-    /// Returns the existing tables with their present definitions.
-    func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
-        try renew(names.compactMap { known($0)?.oid }, connection)
+    /// Returns the existing tables with their present definitions. Those of their relatives are looked at as well.
+    ///
+    /// - Parameter start: tables that have been looked at since then are not looked at again.
+    func reread(
+        _ names: Set<String>, since start: ContinuousClock.Instant = .now, in connection: PostgresConnection
+    ) throws -> [String: TableDetails] {
+        try renew(unseen(knownWithRelatives(names), since: start), connection)
         return try details(of: names, in: connection)
     }
 
@@ -152,9 +201,9 @@ final class TableDetailsCache: Sendable {
     /// Forgets everything, as after a transaction that is rolled back.
     func forgetAll() {
         state.withLock { state in
-            let version = state.version + 1
+            let (version, lookups) = (state.version + 1, state.lookups)
             state = State()
-            state.version = version
+            (state.version, state.lookups) = (version, lookups)
         }
     }
 
@@ -189,9 +238,14 @@ final class TableDetailsCache: Sendable {
     /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
     /// columns that it had, perhaps followed by others, and a row if it had any.
     ///
-    /// - Parameter mark: nil if none was made; then the tables must exist.
-    func stands(_ mark: String?, of tables: Set<String>, in connection: PostgresConnection) throws -> Bool {
-        let details = try reread(tables, in: connection)
+    /// - Parameters:
+    ///   - mark: nil if none was made; then the tables must exist.
+    ///   - start: tables that have been looked at since then are not looked at again.
+    func stands(
+        _ mark: String?, of tables: Set<String>, since start: ContinuousClock.Instant = .now,
+        in connection: PostgresConnection
+    ) throws -> Bool {
+        let details = try reread(tables, since: start, in: connection)
         let needed = TableFingerprint.tablesWithRows(mark, of: tables) { name in
             details[name].map { TableFingerprint.columns(of: $0.info) } ?? []
         }
@@ -234,17 +288,19 @@ final class TableDetailsCache: Sendable {
 }
 
 extension TableDetailsCache.State {
-    fileprivate mutating func keep(_ table: TableDetails) {
+    fileprivate mutating func keep(_ table: TableDetails, _ asked: ContinuousClock.Instant) {
         if let old = tables[table.oid], old.mark != table.mark {
             forget(table.oid)
             didChange()
         }
         tables[table.oid] = table
+        looks[table.oid] = asked
     }
 
     fileprivate mutating func forget(_ id: UInt32) {
         tables[id] = nil
         rows[id] = nil
+        looks[id] = nil
         names = names.filter { $0.value != id }
     }
 

@@ -1,5 +1,6 @@
 package import FeedModel
 import FeedStaging
+import FeedStores
 import GRDB
 
 /// Existing tables that are made as their declarations want them, with their rows.

@@ -13,7 +13,7 @@ extension SQLiteStore {
         try definitions.checkWidths(most: TableInfo.maximumColumns)
         var made: [SchemaAddition] = []
         do {
-            try tableInfos.ensure(.tables(definitions), in: pool) {
+            try tableInfos.ensure(.tables(definitions.map(\.undeclared)), in: pool) {
                 if try !isPrepared(for: definitions) {
                     // What cannot be used is not made.
                     try refuse(

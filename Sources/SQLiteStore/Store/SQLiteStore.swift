@@ -276,7 +276,7 @@ package final class SQLiteStore: MainStore {
     }
 
     /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
-    package func renewTableInfos(of tables: Set<String>?) throws {
+    package func renewTableInfos(of tables: Set<String>?, within age: Duration) throws {
         try reading { try states.unsafeRead(tableInfos.renew) }
     }
 

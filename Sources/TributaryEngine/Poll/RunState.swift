@@ -29,6 +29,8 @@ struct RunState: Sendable {
     var kept: KeptStack?
     /// The reviewed changes of a replay; nil without a review.
     var shown: ShownReplay?
+    /// The uptime before the run looked at the tables of its last commit.
+    var lookedAt: Duration?
     /// The reason why accepted documents cannot be committed any more.
     var unusable: String?
     /// The tables and columns that were made for the run.

@@ -277,9 +277,13 @@ extension Refresh {
         return body
     }
 
+    /// The longest time for which a look at the tables holds that the run has had at its beginning.
+    private static let timeOfLook = Duration.seconds(10)
+
     func workerContext() throws -> WorkerContext {
         if let context { return context }
-        try environment.store.renewTableInfos(of: run.source.usedTables)
+        let age = run.lookedAt.map { min(environment.clock.uptime - $0, Self.timeOfLook) } ?? .zero
+        try environment.store.renewTableInfos(of: run.source.usedTables, within: age)
         let context = environment.store.makeWorkerContext(source: run.source.name)
         context.limitMemory { [permits] in permits.acquireRoom() }
         self.context = context

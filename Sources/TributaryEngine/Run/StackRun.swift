@@ -85,10 +85,11 @@ struct StackRun: Sendable {
     private func claimed<Value: Sendable>(
         _ body: (RunState, _ deaths: Int) async throws -> Value
     ) async throws -> Value {
-        let (claim, stored, known) = try await claim()
+        let (claim, stored, known, lookedAt) = try await claim()
         permits.claim = claim
         var run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
         run.shown = shown
+        run.lookedAt = lookedAt
         let deaths = stored.declared == source.identity ? environment.attempts.deaths(before: stored) : 0
         let result: Result<Value, any Error>
         do {
@@ -102,7 +103,9 @@ struct StackRun: Sendable {
         return try result.get()
     }
 
-    private typealias Claimed = (claim: any SourceClaim, stored: SourceState, known: [String: RequestState])
+    private typealias Claimed = (
+        claim: any SourceClaim, stored: SourceState, known: [String: RequestState], lookedAt: Duration
+    )
 
     private func claim() async throws -> Claimed {
         // On a server, each attempt is a query.
@@ -110,11 +113,12 @@ struct StackRun: Sendable {
         var pause = Duration.milliseconds(50)
         while true {
             let claimed = try await environment.queryStore {
-                [source, store = environment.store] () throws -> Claimed? in
+                [source, store = environment.store, clock = environment.clock] () throws -> Claimed? in
                 guard let claim = try store.claim(source.name) else { return nil }
                 do {
+                    let lookedAt = clock.uptime
                     let (stored, known) = try store.states(of: source.name)
-                    return (claim, stored, known)
+                    return (claim, stored, known, lookedAt)
                 } catch {
                     claim.unlock()
                     throw error

@@ -60,7 +60,7 @@ import Testing
                     }
                 }
                 // Not all fall back.
-                #expect(smallCommits > 20, "\(smallCommits)")
+                #expect(smallCommits > 8, "\(smallCommits)")
             }
         }
     }

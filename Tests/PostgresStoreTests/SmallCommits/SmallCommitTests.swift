@@ -57,8 +57,9 @@ import Testing
                 FROM tributary_run r WHERE id = 3
                 """
             #expect(try fixture.rows(run) == ["committed|1|2|1|1|1|t|t"])
-            // A feed without rows.
-            #expect(try fixture.merge("b", [:], .small).counts == MergeCounts(deleted: 1))
+            // A feed without rows goes the general way.
+            #expect(throws: SmallCommitFixture.NotSmall.self) { try fixture.merge("b", [:], .small) }
+            #expect(try fixture.merge("b", [:]).counts == MergeCounts(deleted: 1))
             #expect(try fixture.rows("SELECT DISTINCT feed FROM item") == ["a"])
         }
     }
@@ -104,6 +105,10 @@ import Testing
                 for id in 0...SmallCommit.mostRows { try context.insert(into: "note", ["id": "\(id)", "kind": "x"]) }
             }
             #expect(reason(many, note) == "1001 rows")
+
+            let both = Commit.of("n", [request(tables: ["note", "word"])], outcome: .committed)
+            try fixture.merge(stack("note"), both)
+            #expect(reason(try stack("note"), both) == "several tables")
 
             let word = Commit.of("w", [request(tables: ["word"])], outcome: .committed)
             try fixture.merge(stack("word"), word)
