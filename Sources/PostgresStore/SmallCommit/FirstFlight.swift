@@ -18,12 +18,17 @@ struct FirstFlight {
     private let ledger: Ledger
     /// The tables of the commit's requests, except those of staged rows.
     private let asked: [TableDetails]
+    /// The written tables of which no rows are mirrored.
+    private let unmirrored: [TableDetails]
 
     init(_ commit: SmallCommit, _ connection: PostgresConnection) {
         self.commit = commit
         self.connection = connection
         ledger = connection.ledger(commit.store.leases)
-        let staged = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
+        let parts = commit.steps.compactMap { if case .write(let part, _) = $0 { part.details } else { nil } }
+        let mirrored = Set(commit.mirrored.map(\.table))
+        unmirrored = parts.filter { !mirrored.contains($0.name) }
+        let staged = Set(parts.map(\.oid))
         let named = Set(commit.commit.changedStates.flatMap(\.tables)).sorted().compactMap { commit.tables[$0] }
         var seen = staged
         asked = named.filter { seen.insert($0.oid).inserted }
@@ -35,6 +40,10 @@ struct FirstFlight {
         var counts: [SmallPart.Counts]
         /// The tables that have rows.
         var filled: Set<UInt32>
+        /// The claims that may overlap the mirrored rows.
+        var candidates: [MirroredRows: [Claims.Claim]] = [:]
+        /// The columns, in lower case, that scopes of other requests name, by the tables' names.
+        var scopeColumns: [String: Set<String>] = [:]
         var requests: [String: RequestRow]
     }
 
@@ -50,6 +59,8 @@ struct FirstFlight {
                 }
             }
             + asked.map { PostgresStatement("SELECT EXISTS (SELECT FROM \($0.sql))", isPrepared: true) }
+            + commit.mirrored.map(overlapping)
+            + unmirrored.map { try ledger.claims.columnsQuery(of: $0.name).prepared }
             + [look] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
     }
 
@@ -65,8 +76,13 @@ struct FirstFlight {
         )
     }
 
-    /// Reads the lease, which no other daemon can take over before the commit ends; the version of the claims; the
-    /// tables.
+    /// The claims on mirrored rows. The transaction has written to their table, so that nobody adds another one.
+    private func overlapping(_ rows: MirroredRows) throws -> PostgresStatement {
+        let isFolded = commit.written.first { $0.name == rows.table }?.folds(rows.scope.keys) ?? false
+        return try ledger.claims.query(of: rows.table, within: rows.scope, isFolded: isFolded).prepared
+    }
+
+    /// Reads the lease, which no other daemon can take over before the commit ends, and the tables.
     private var look: PostgresStatement {
         let source = commit.commit.report.source
         let lease = commit.store.leases.lease(of: source)
@@ -74,8 +90,7 @@ struct FirstFlight {
             """
             WITH lease AS MATERIALIZED (
                 SELECT FROM tributary_source WHERE source = $2 AND holder = $3 AND lease = $4 FOR NO KEY UPDATE)
-            SELECT $3::text IS NULL OR EXISTS (SELECT FROM lease), (SELECT version FROM tributary_claims),
-                pg_postmaster_start_time(),
+            SELECT $3::text IS NULL OR EXISTS (SELECT FROM lease),
                 c.oid, \(Catalog.mark), pg_table_is_visible(c.oid), \(Catalog.hasOwnRules)
             FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])
             """,
@@ -104,12 +119,23 @@ struct FirstFlight {
         }
         var filled = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
         for table in asked where try results.removeFirst()[0].bool(0) == true { filled.insert(table.oid) }
+        var answers = Answers(run: run, counts: counts, filled: filled, requests: [:])
+        for rows in commit.mirrored {
+            let found = results.removeFirst().map(Claims.claim)
+            answers.candidates[rows] = found
+            answers.scopeColumns[rows.table, default: []].formUnion(found.map(\.scope).columns)
+        }
+        for table in unmirrored {
+            answers.scopeColumns[table.name] = results.removeFirst().map(Claims.columns).reduce(into: []) {
+                $0.formUnion($1)
+            }
+        }
         try check(tables: results.removeFirst())
         for case (.write(let part, _), let counts) in zip(commit.steps, counts) { try check(counts, of: part) }
         let stored =
             try results.popFirst().map { try $0.map { try OwnTables.requests.reader.row($0, .postgres) } } ?? []
-        return Answers(
-            run: run, counts: counts, filled: filled, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
+        answers.requests = stored.reduce(into: [:]) { $0[$1.state.key] = $1 }
+        return answers
     }
 
     private func check(_ counts: SmallPart.Counts, of part: SmallPart) throws {
@@ -119,26 +145,22 @@ struct FirstFlight {
         // Whoever has written it must send its rows again.
         let isOthers =
             try counts.wasEmpty
-            && commit.store.claims(connection).requests(
-                of: part.details.name, within: [:]
-            ).contains { !commit.commit.changedRequests.contains($0) }
+            && commit.store.claims(connection).requests(of: part.details.name).contains {
+                !commit.commit.changedRequests.contains($0)
+            }
         try Unsuitable.unless(!isOthers, "a table that was empty")
     }
 
     private func check(tables result: PostgresResult) throws {
         guard let first = result.first else { throw Unsuitable("tables that are gone") }
         guard try first.bool(0) == true else { throw StoreError.leaseLost(commit.commit.report.source) }
-        let claims = commit.store.requestIndex
-        if !claims.knows(version: try first.int64(1) ?? 0, serverStart: first.string(2)) {
-            try claims.renew(ledger)
-        }
         let written = Set(commit.written.map(\.oid))
         var found: [UInt32: (mark: String?, isVisible: Bool?)] = [:]
         for row in result {
-            let oid = UInt32(try row.int64(3) ?? 0)
-            found[oid] = (row.string(4), try row.bool(5))
+            let oid = UInt32(try row.int64(1) ?? 0)
+            found[oid] = (row.string(2), try row.bool(3))
             try Unsuitable.unless(
-                try row.bool(6) == false || !written.contains(oid), "triggers, rules or policies of a table")
+                try row.bool(4) == false || !written.contains(oid), "triggers, rules or policies of a table")
         }
         for table in commit.tables.values {
             try Unsuitable.unless(

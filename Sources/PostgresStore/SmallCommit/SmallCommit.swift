@@ -32,7 +32,8 @@ struct SmallCommit {
     let seconds: () -> Double
     /// The writes, in the order of the changelog.
     let steps: [Step]
-    let mirrored: Set<MirroredRows>
+    /// Each once.
+    let mirrored: [MirroredRows]
     /// The written tables, and those of the commit's requests, by their names.
     let tables: [String: TableDetails]
 
@@ -44,14 +45,6 @@ struct SmallCommit {
         self.store = store
         self.commit = commit
         try Self.check(stack, commit)
-        let claims = store.requestIndex
-        if !claims.claims(are: commit.requests, of: commit.report.source) {
-            // Perhaps they are not known yet.
-            try store.read(claims.renew)
-            try Unsuitable.unless(
-                claims.claims(are: commit.requests, of: commit.report.source),
-                "requests that claim other rows than before")
-        }
         let requested = Set(commit.changedStates.flatMap(\.tables))
         let named = requested.union(stack.parts.map(\.table.table.name)).union(commit.mirrors.map(\.table))
         tables = try named.reduce(into: [:]) { tables, name in
@@ -64,15 +57,14 @@ struct SmallCommit {
             return table
         }
         let parts = try stack.parts.filter { !$0.batches.isEmpty }.map { part in
-            let table = try details(part.table.table.name)
-            return try SmallPart(part, table, scopes: claims.scopeColumns(of: table.name))
+            try SmallPart(part, details(part.table.table.name))
         }
         try Unsuitable.unless(Set(parts.map(\.details.oid)).count == parts.count, "several parts of one table")
         let deletions = try Self.deletions(stack, commit, parts, details)
         let written = Set(parts.map(\.details.oid) + deletions.map(\.details.oid))
         try Unsuitable.unless(!written.isEmpty, "no rows")
         for deletion in deletions { try deletion.details.checkDeletions(beside: written) }
-        mirrored = Set(deletions.map(\.rows))
+        mirrored = deletions.map(\.rows)
         steps = Self.steps(parts, deletions)
     }
 
@@ -87,6 +79,7 @@ struct SmallCommit {
         try Unsuitable.unless(
             commit.retention.deletionMarks.isEmpty && commit.retention.expiries.isEmpty,
             "rows that are marked or expire")
+        try Unsuitable.unless(!commit.changesClaims, "requests that claim other rows than before")
         try Unsuitable.unless(commit.forgottenKeys.isEmpty, "requests that are forgotten")
         try Unsuitable.unless(commit.busyHost == nil, "a host that asked for a pause")
     }
