@@ -32,12 +32,10 @@ package struct MirrorConflict: Sendable {
         let comparisons = try scopes.reduce(into: [String: TableComparison]()) {
             $0[$1.key] = try comparison($1.key, $1.value)
         }
-        var claims = ScopeIndex<Int>()
+        var claims = ScopeIndex<Int>(comparisons: comparisons)
         var conflicts: [MirrorConflict] = []
         for (number, mirror) in mirrors.enumerated() {
-            let rivals = claims.claimants(
-                of: mirror.table, within: mirror.scope,
-                comparedBy: comparisons[mirror.table.lowercased()] ?? TableComparison())
+            let rivals = claims.claimants(of: mirror.table, within: mirror.scope)
             if let rival = rivals.filter({ mirrors[$0].source != mirror.source }).min() {
                 conflicts.append(
                     MirrorConflict(

@@ -35,6 +35,9 @@ package struct RequestState: Sendable, Equatable {
         self.sync = sync
         self.scope = scope
     }
+
+    /// Returns true if two states lay claim to the same rows.
+    package func hasClaims(of other: RequestState) -> Bool { tables == other.tables && scope == other.scope }
 }
 
 /// The identity of a request: its source and its key.

@@ -13,21 +13,10 @@ package struct TableComparison: Sendable, Hashable {
         }
     }
 
-    /// Returns true if the database has been asked about all values of a scope whose texts may stand for the same.
-    func knows(_ scope: [String: String]) -> Bool {
-        scope.allSatisfy { column, text in
-            columns[column.lowercased()]?.spellings.map { $0[text] != nil } ?? true
-        }
-    }
-
     /// Returns true if two scopes may have rows in common. They have none if a column that both name has different
     /// values.
     package func mayShareRows(_ scope: [String: String], _ other: [String: String]) -> Bool {
         scope.isEmpty || other.isEmpty || values(of: scope).mayShareRows(with: values(of: other))
-    }
-
-    package func restricted(to names: Set<String>) -> TableComparison {
-        TableComparison(columns: columns.filter { names.contains($0.key) })
     }
 }
 

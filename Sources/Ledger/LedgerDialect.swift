@@ -37,9 +37,6 @@ package protocol LedgerDialect: Sendable {
     /// Returns the condition that a column has one of these texts.
     func isAmong(_ column: String, _ texts: [String]) -> SQLText
 
-    /// Returns an item of a FROM clause with the texts in its column `value`.
-    func unnested(_ texts: [String], as alias: String) -> SQLText
-
     /// Returns an item of a FROM clause with the columns `source` and `key`.
     func unnested(_ requests: [RequestID], as alias: String) -> SQLText
 
@@ -74,13 +71,6 @@ package protocol LedgerDialect: Sendable {
 
     /// The most rows that one INSERT takes.
     var rowsInStatement: Int { get }
-
-    /// True if `tributary_claims` numbers the changes of requests' tables and scopes, as several processes write.
-    var countsClaims: Bool { get }
-
-    /// A query for a number that has changed where another session has changed claims, and for the start of the server,
-    /// if ``countsClaims`` is true.
-    var claimsVersion: String { get }
 }
 
 extension LedgerDialect {
@@ -94,8 +84,7 @@ extension LedgerDialect {
     var acceptance: String { tables.table(OwnTables.acceptances.table.name) }
     var hook: String { tables.table(OwnTables.hooks.table.name) }
     var hookSource: String { tables.table(OwnTables.hookSources.table.name) }
-    var claims: String { tables.table(OwnTables.claims.name) }
-    var forgottenRequest: String { tables.table(OwnTables.forgotten.name) }
+    var claim: String { tables.table(OwnTables.claims.table.name) }
     var daemon: String { tables.table(OwnTables.daemons.table.name) }
 
     /// Returns an expression that `SQLRow.date` reads.

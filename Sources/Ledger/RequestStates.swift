@@ -30,56 +30,55 @@ package struct RequestStates: LedgerPart {
         }
     }
 
-    /// Writes the states of a commit's requests.
+    /// Writes the states of a commit's requests, and their claims where these have changed.
     func write(_ commit: Commit) throws {
         let source = commit.report.source
         // Validators stand for rows: delete those of requests that the stack no longer has.
         try delete(commit.forgottenKeys, of: source)
         guard !commit.requests.isEmpty else { return }
-        let revalidated = commit.requests.count { commit.revalidated[$0.key] != nil }
-        var stored: [String: RequestRow] = [:]
-        if revalidated == commit.requests.count {
+        var stored: [String: RequestRow]?
+        if commit.requests.allSatisfy({ commit.revalidated[$0.key] != nil }) {
             // Most commits change nothing. Without a lock they need not wait for a commit that forgets validators: not
             // writing brings none of them back.
-            stored = try read(commit, locks: false)
-            if states(of: commit, stored).allSatisfy({ stored[$0.state.key]?.state == $0.state }) { return }
+            let unlocked = try read(commit, locks: false)
+            if states(of: commit, unlocked).allSatisfy({ unlocked[$0.key]?.state == $0 }) { return }
+            if dialect.lock("r").isEmpty { stored = unlocked }
         }
-        if !dialect.lock("r").isEmpty || revalidated > 0 && stored.isEmpty { stored = try read(commit, locks: true) }
-        try write(states(of: commit, stored), of: source)
+        let known = try stored ?? read(commit, locks: true)
+        try write(states(of: commit, known), of: source, known)
     }
 
-    /// Writes the states of a source's requests.
+    /// Writes the states of a source's requests, and their claims.
     package func write(_ states: [RequestState], of source: String) throws {
-        try write(states.map { ($0, nil) }, of: source)
+        try ledger.claims.remove(states.map(\.key), of: source)
+        try write(states, of: source, [:])
     }
 
-    private func write(_ states: [(state: RequestState, claim: Int64?)], of source: String) throws {
-        let claim = try dialect.countsClaims && states.contains { $0.claim == nil } ? ledger.claims.next() : 0
-        let rows = states.map { RequestRow(source: source, state: $0.state, claim: $0.claim ?? claim) }
-        for start in stride(from: 0, to: rows.count, by: dialect.rowsInStatement) {
-            let some = rows[start...].prefix(dialect.rowsInStatement)
-            try session.execute(OwnTables.requests.upsert(of: some, dialect.tables))
+    /// - Parameter stored: the states before, by key.
+    private func write(_ states: [RequestState], of source: String, _ stored: [String: RequestRow]) throws {
+        for start in stride(from: 0, to: states.count, by: dialect.rowsInStatement) {
+            let rows = states[start...].prefix(dialect.rowsInStatement).map { RequestRow(source: source, state: $0) }
+            try session.execute(OwnTables.requests.upsert(of: rows, dialect.tables))
         }
+        let changed = states.filter { stored[$0.key]?.state.hasClaims(of: $0) != true }
+        try ledger.claims.remove(changed.map(\.key).filter { stored[$0] != nil }, of: source)
+        try ledger.claims.write(changed, of: source)
     }
 
-    /// Returns the states of a commit's requests, with the version of each claim; nil for a claim that the commit makes.
+    /// Returns the states of a commit's requests.
     ///
     /// - Parameter stored: the states before, by key.
-    package func states(
-        of commit: Commit, _ stored: [String: RequestRow]
-    ) -> [(state: RequestState, claim: Int64?)] {
+    package func states(of commit: Commit, _ stored: [String: RequestRow]) -> [RequestState] {
         commit.requests.map { request in
             var new = request
-            let old = stored[request.key]
+            let old = stored[request.key]?.state
             if let asked = commit.revalidated[request.key],
-                old?.state.validators != asked.validators || old?.state.digest != asked.digest
-                    || old?.state.scope != asked.scope
+                old?.validators != asked.validators || old?.digest != asked.digest || old?.scope != asked.scope
             {
                 // Another commit has deleted or moved rows in the meantime, perhaps of this request.
                 new.forgetVersion()
             }
-            guard let old, old.state.tables == new.tables, old.state.scope == new.scope else { return (new, nil) }
-            return (new, old.claim)
+            return new
         }
     }
 
@@ -100,21 +99,16 @@ package struct RequestStates: LedgerPart {
 
     private func delete(_ keys: [String], of source: String) throws {
         guard !keys.isEmpty else { return }
-        let deletion: SQLText =
-            "DELETE FROM \(dialect.request) WHERE source = \(bind: source) AND \(dialect.isAmong("key", keys))"
-        guard dialect.countsClaims else {
-            try session.execute(deletion)
-            return
-        }
-        let deleted = try session.all("\(deletion) RETURNING key") { $0.string(0) ?? "" }
-        if !deleted.isEmpty { try ledger.claims.recordDeletion(of: deleted, source: source) }
+        try session.execute(
+            "DELETE FROM \(dialect.request) WHERE source = \(bind: source) AND \(dialect.isAmong("key", keys))")
+        try ledger.claims.remove(keys, of: source)
     }
 
     /// Makes requests claim everything in their tables from now on.
     package func widenScopes(of requests: Set<RequestID>) throws {
         guard !requests.isEmpty else { return }
-        let claim = dialect.countsClaims ? ", claim = \(try ledger.claims.next())" : ""
-        try update(requests, "scope = '{}'\(claim)", where: "r.scope <> '{}'")
+        try update(requests, "scope = '{}'", where: "r.scope <> '{}'")
+        try ledger.claims.widen(requests)
     }
 
     /// Removes the validators of requests whose rows may have been deleted, so that their next run is unconditional.

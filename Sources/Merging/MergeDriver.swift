@@ -1,6 +1,6 @@
 package import FeedModel
 package import FeedStaging
-package import FeedStores
+import FeedStores
 package import StoreSQL
 
 /// A store's side of a merge: one transaction, in which it runs the statements of the merge, describes tables, and

@@ -52,7 +52,7 @@ package struct ScopeTracker {
         let written = Set(staged.valueColumns.map { $0.lowercased() })
         let scopes = try claims.columns(writtenBy: staged, of: merge.stack)
         guard !scopes.isEmpty else { return }
-        let comparison = try claims.comparison(of: staged.table.name, scopes.flatMap(\.self))
+        let comparison = try claims.comparison(of: staged.table.name, Set(scopes.joined()))
         for names in scopes {
             let columns = names.compactMap(difference.stored.storedColumn)
             // A scope that names a column which the table has no more is no row's.

@@ -40,10 +40,14 @@ import Testing
         }
     }
 
-    @Test func changedRequestsAreWrittenWithoutBeingReadInAFile() async throws {
+    /// Claims are written where they are new.
+    @Test func changedRequestsAreReadAndWritten() async throws {
         try await LedgerFixture.with { (_, store) async throws in
-            let statements = try statements(of: .of("s", [request("1"), request("2")]), in: store)
-            #expect(statements.count == StoreKind.by(sqlite: 4, postgres: 4), "\(statements)")
+            let requests = [request("1"), request("2")]
+            let first = try statements(of: .of("s", requests), in: store)
+            #expect(first.count == StoreKind.by(sqlite: 7, postgres: 4), "\(first)")
+            let second = try statements(of: .of("s", requests), in: store)
+            #expect(second.count == StoreKind.by(sqlite: 5, postgres: 3), "\(second)")
         }
     }
 }

@@ -1,33 +1,14 @@
 import FeedModel
 import Foundation
+import Ledger
+import Merging
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
 @testable import PostgresStore
-@testable import class FeedStores.ClaimWatch
 
 /// Rows that leave the scopes of requests, or never were in them, as types of PostgreSQL's compare.
 @Suite struct ClaimTests {
-    /// Requests of another source that lay claim to rows of the table `place`, each by its region.
-    private struct Claims: ClaimIndex {
-        var regions: [String]
-        var type = ColumnComparison.exact
-
-        func scopeColumns(of table: String) -> [Set<String>] { table == "place" ? [["region"]] : [] }
-
-        func comparison(of table: String, _ columns: Set<String>, scopes: [[String: String]]) -> TableComparison {
-            TableComparison(columns: ["region": type])
-        }
-
-        func requests(of table: String, within scope: [String: String]) -> [RequestID] { [] }
-
-        func hasRows(_ table: String) -> Bool { true }
-
-        func requests(losing row: ScopeExit) -> Set<RequestID> {
-            Set(regions.filter { row.values["region"] == type.value($0) }.map { RequestID(source: "other", key: $0) })
-        }
-    }
-
     private typealias Request = (rule: MergeRule, stage: (WorkerContext) throws -> Void)
 
     private func request(_ scope: [String: String], _ places: [(String, String?)]) -> Request {
@@ -45,11 +26,11 @@ import Testing
         )
     }
 
-    /// Commits, and returns the strays' regions, and the requests whose claims are widened.
+    /// Commits, and returns the strays' regions, and the requests of other sources whose claims are widened.
     private func commit(
-        _ requests: [Request], to fixture: MergeFixture, claims: Claims = Claims(regions: [])
+        _ requests: [Request], to fixture: MergeFixture
     ) throws -> (strays: [String], widened: [String]) {
-        let watch = ClaimWatch(claims)
+        let watch = ClaimWatch(fixture.store.claims(fixture.connection))
         let strays = try fixture.commit(requests, claims: watch)
         var commit = Commit(
             report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
@@ -68,13 +49,23 @@ import Testing
         }
     }
 
-    @Test func scopesThatTheColumnHoldsEqual() async throws {
-        try await MergeFixture.with("CREATE TABLE place (id text PRIMARY KEY, region bigint)") {
+    /// Found by the index of claims, or by comparing all of them.
+    @Test(arguments: [
+        ("bigint", "1", "01", "2"), ("numeric(10,2)", "1.005", "1.01", "2"),
+        ("date", "2026-01-01", "20260101", "2026-01-02"), ("text", "A", "A", "a"),
+    ])
+    func scopesThatTheColumnHoldsEqual(type: String, one: String, other: String, third: String) async throws {
+        try await MergeFixture.with("CREATE TABLE place (id text PRIMARY KEY, region \(type))") {
             (fixture) async throws in
-            let claims = Claims(regions: ["01", "2"], type: ColumnComparison(affinity: .numeric))
-            _ = try commit([request(["region": "1"], [("1", nil)])], to: fixture, claims: claims)
-            let moved = try commit([request(["region": "3"], [("1", nil)])], to: fixture, claims: claims)
-            #expect(moved.widened == ["01"])
+            let states = [other, third].map { region in
+                RequestState(
+                    key: region, validators: Validators(), fingerprint: "f", tables: ["place"], sync: .mirror,
+                    scope: ["region": region])
+            }
+            try fixture.store.write { try $0.requests.write(states, of: "other") }
+            _ = try commit([request(["region": one], [("1", nil)])], to: fixture)
+            let moved = try commit([request(["region": third], [("1", nil)])], to: fixture)
+            #expect(moved.widened == [other])
         }
     }
 }

@@ -45,7 +45,7 @@ import Testing
             let commit = all[begin...]
             let questions = commit.filter { $0.contains("FROM pg_catalog.") }
             #expect(questions.count == 1, "\(questions)")
-            #expect(commit.count <= 36, "\(commit.count):\n\(commit.joined(separator: "\n"))")
+            #expect(commit.count <= 38, "\(commit.count):\n\(commit.joined(separator: "\n"))")
             try store.close()
         }
     }

@@ -6,7 +6,6 @@ import Testing
 @testable import FeedStaging
 @testable import FeedStores
 @testable import PostgresStore
-@testable import class FeedStores.ClaimWatch
 
 extension MergeFixture {
     /// Merges what would be merged, reports its changes, and rolls everything back.

@@ -31,7 +31,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try database.rows("SELECT version FROM tributary_claims") == ["0"])
+            #expect(try database.rows("SELECT count(*) FROM tributary_migration") == ["1"])
         }
     }
 

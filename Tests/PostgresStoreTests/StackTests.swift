@@ -30,9 +30,10 @@ import Testing
     ) throws -> RunReport {
         let (stack, context) = try stack(store, source, scope: scope, rows)
         defer { context.remove() }
-        let commit = Commit.of(
+        var commit = Commit.of(
             source, [request(etag: etag, scope: scope)], outcome: .committed,
             mirrors: [MirroredRows(table: "item", scope: scope)])
+        commit.changesClaims = try store.states(of: source).requests.isEmpty
         return try store.merge(stack, with: commit)
     }
 

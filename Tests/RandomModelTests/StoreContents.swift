@@ -89,6 +89,13 @@ struct StoreContents: Equatable {
             if checksIntegrity {
                 integrity = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
                 integrity += try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { "\($0)" }
+                let claimed = """
+                    SELECT r.source, r.key, lower(t.value), r.scope FROM tributary_request r, json_each(r.tables) t
+                    """
+                let claims = "SELECT source, key, \"table\", scope FROM tributary_claim"
+                for difference in ["\(claimed) EXCEPT \(claims)", "\(claims) EXCEPT \(claimed)"] {
+                    integrity += try Row.fetchAll(db, sql: difference).map { "claim \($0)" }
+                }
             }
         }
         try queue.close()

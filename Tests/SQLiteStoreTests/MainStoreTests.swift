@@ -75,38 +75,6 @@ import Testing
         }
     }
 
-    /// Another process commits, too; each store sees at its next commit what the other has written.
-    @Test func whoWroteWhatIsKnownAcrossProcesses() async throws {
-        try await StoreFixture.with("CREATE TABLE item (id TEXT PRIMARY KEY)") { fixture in
-            let other = try SQLiteStore(path: fixture.store.path)
-            func commit(_ source: String, to store: SQLiteStore, scope: [String: String] = [:]) async throws {
-                var state = RequestState(
-                    key: "1", validators: Validators(), fingerprint: "", sync: .upsert, scope: scope)
-                state.tables = ["Item"]
-                let commit = Commit(
-                    report: RunReport(source: source, outcome: .committed, startedAt: Date()), requests: [state],
-                    state: SourceState(source: source))
-                _ = try await store.commit(commit, seconds: { 0 })
-            }
-            func others(_ store: SQLiteStore, scope: [String: String] = [:]) throws -> [String] {
-                try store.pool.writeWithoutTransaction { db in
-                    try store.claims(db).requests(of: "item", within: scope).map(\.source).filter { $0 != "a" }
-                }
-            }
-            try await commit("a", to: fixture.store)
-            #expect(try others(fixture.store) == [])
-            try await commit("b", to: other, scope: ["shop": "n"])
-            try await commit("c", to: fixture.store)
-            #expect(try others(fixture.store) == ["b", "c"])
-            #expect(try others(fixture.store, scope: ["shop": "s"]) == ["c"])
-            #expect(try others(fixture.store, scope: ["shop": "n", "day": "1"]) == ["b", "c"])
-            try await commit("b", to: fixture.store, scope: ["shop": "s"])
-            #expect(try others(fixture.store, scope: ["shop": "s"]) == ["b", "c"])
-            #expect(try others(other, scope: ["day": "1"]) == ["b", "c"])
-            try other.close()
-        }
-    }
-
     @Test func aCommitIsSynced() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.file("store.sqlite"))

@@ -11,6 +11,7 @@ import TributaryStores
 @Suite(.onEachStore) struct ScopeSpellingTests {
     static let spellings = [
         ("INTEGER", "1", "01", "2"), ("numeric(10,2)", "1", "1.000", "3"), ("boolean", "yes", "true", "no"),
+        ("double precision", "0.5", "5e-1", "1.5"),
         ("date", "2026-01-01", "20260101", "2026-01-02"),
         (
             "uuid", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc999c0b4ef8bb6d6bb9bd380a11",

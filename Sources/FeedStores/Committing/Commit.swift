@@ -7,6 +7,8 @@ package struct Commit: Sendable {
     package var requests: [RequestState]
     /// The requests whose rows are unchanged, by key, with the state that was known when they were sent.
     package var revalidated: [String: RequestState] = [:]
+    /// True if some of the requests are known to claim other rows than before. The transaction finds out in any case.
+    package var changesClaims = false
     /// The source's state after this commit.
     package var state: SourceState
     /// The rows that the changed requests mirror, even where they staged none of them.

@@ -7,7 +7,7 @@ import StoreSQL
 package enum OwnTables {
     package static let all = [
         runs.table, changes.table, sources.table, requests.table, hosts.table, acceptances.table, hooks.table,
-        hookSources.table, daemons.table, refreshes, claims, forgotten, migrations, schemas,
+        hookSources.table, claims.table, daemons.table, refreshes, migrations, schemas,
     ]
 
     /// Returns the statements that create the tables of a store.
@@ -148,9 +148,8 @@ package enum OwnTables {
         "The state of a request. It belongs to the rows that the request has written, and is deleted with them.",
         key: ["source", "key"],
         blank: RequestRow(
-            source: "",
-            state: RequestState(key: "", validators: Validators(), fingerprint: "", sync: .upsert), claim: 0),
-        as: "r", indexes: [OwnIndex("tributary_request_claim", ["claim"], in: .concurrent)]
+            source: "", state: RequestState(key: "", validators: Validators(), fingerprint: "", sync: .upsert)),
+        as: "r"
     ) { t in
         t.column("source", \.source, "the source, and the request's key")
         t.column("key", \.state.key)
@@ -178,9 +177,24 @@ package enum OwnTables {
             "shape", \.state.shape,
             "as JSON: the paths and columns that its documents have had, and the number of pages of the last ones, for the event "
                 + "[`drifted`](Reference/hooks.md#drift)")
+    }
+
+    static let claims = RowTable(
+        "tributary_claim", "The claim of a request on rows of one of its tables: those within its scope.",
+        key: ["source", "key", "table"],
+        blank: ClaimRow(
+            "", RequestState(key: "", validators: Validators(), fingerprint: "", sync: .upsert), table: ""),
+        indexes: [OwnIndex("tributary_claim_table", ["table", "columns", "folded"])]
+    ) { t in
+        t.column("source", \.source, "the source, and the request's key")
+        t.column("key", \.key)
+        t.column("table", \.table, "the table's name in lower case")
+        t.column("scope", \.scope, "the request's scope as JSON")
+        t.column("columns", \.columns, "a hash of the names of the scope's columns; 0 for a scope without any")
         t.column(
-            "claim", \.claim, "the version of `tributary_claims` when its tables or its scope last changed",
-            in: .concurrent)
+            "folded", \.folded,
+            "a hash of the scope's values that does not depend on case, white space and the notation of numbers; 0 if a value "
+                + "may be equal to any other")
     }
 
     package static let hosts = RowTable(
@@ -255,21 +269,6 @@ package enum OwnTables {
         OwnColumn("id", .integer, "the request")
         OwnColumn("sources", .texts, "the names of the sources; empty for all")
         OwnColumn("asked_at", .time, "when it was made", initially: .now)
-    }
-
-    static let claims = OwnTable(
-        "tributary_claims", "one row, which shows daemons that requests have changed.", key: [], in: .concurrent
-    ) {
-        OwnColumn("version", .integer, "grows with each change")
-    }
-
-    static let forgotten = OwnTable(
-        "tributary_forgotten", "tells the other daemons which requests have lost their validators.",
-        key: ["source", "key"], in: .concurrent, indexes: [OwnIndex("tributary_forgotten_claim", ["claim"])]
-    ) {
-        OwnColumn("source", .text, "the request")
-        OwnColumn("key", .text)
-        OwnColumn("claim", .integer, "the version of `tributary_claims`")
     }
 
     static let migrations = OwnTable(

@@ -73,9 +73,11 @@ package struct RowTable<Row: Sendable>: Sendable {
             fields = written.compactMap(\.value)
             start =
                 "INSERT INTO \(dialect.table(table.name))\(alias.map { " AS " + $0 } ?? "") (\(names.joined(separator: ", "))"
-            let assigned = names.filter { !table.key.contains($0) }.map { "\($0) = excluded.\($0)" }
+            let assigned = written.map(\.column).filter { !table.key.contains($0.name) }.map {
+                "\($0.sql) = excluded.\($0.sql)"
+            }
             end =
-                " ON CONFLICT (\(table.key.joined(separator: ", "))) DO UPDATE SET \(assigned.joined(separator: ", "))"
+                " ON CONFLICT (\(table.columns.names(table.key))) DO UPDATE SET \(assigned.joined(separator: ", "))"
         }
     }
 }

@@ -33,13 +33,30 @@ extension RunReport {
 package struct RequestRow: Sendable {
     package var source: String
     package var state: RequestState
-    /// The version of the claims when the request's tables or scope last changed; 0 if claims have no versions.
-    package var claim: Int64
 
-    package init(source: String, state: RequestState, claim: Int64) {
+    package init(source: String, state: RequestState) {
         self.source = source
         self.state = state
-        self.claim = claim
+    }
+}
+
+/// A row of `tributary_claim`.
+struct ClaimRow: Sendable {
+    var source: String
+    var key: String
+    /// The name in lower case.
+    var table: String
+    var scope: [String: String]
+    var columns: Int64
+    var folded: Int64
+
+    init(_ source: String, _ state: RequestState, table: String) {
+        self.source = source
+        self.table = table
+        key = state.key
+        scope = state.scope
+        let place = ScopePlace(state.scope)
+        (columns, folded) = (place.columns, place.values)
     }
 }
 

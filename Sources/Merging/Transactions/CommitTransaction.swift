@@ -16,12 +16,9 @@ package struct CommitTransaction {
     /// Merges the rows, and records the run.
     ///
     /// - Parameter seconds: the run's duration so far, called after the merge.
-    /// - Returns: the recorded commit, and the requests of other sources whose claims now cover all rows of their
-    ///   tables.
+    /// - Returns: the recorded commit.
     /// - Throws: ``StoreError`` for a run that is discarded, and the errors of the database.
-    package func record(
-        _ planned: Commit, as run: RecordedRun, seconds: () -> Double
-    ) throws -> (commit: Commit, widened: Set<RequestID>) {
+    package func record(_ planned: Commit, as run: RecordedRun, seconds: () -> Double) throws -> Commit {
         var commit = planned
         let source = commit.report.source
         let watch = ClaimWatch(claims)
@@ -57,7 +54,7 @@ package struct CommitTransaction {
         // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
         // them again.
         for table in merge.context.state.cascadedTables {
-            losing.formUnion(try claims.requests(of: table, within: [:]))
+            losing.formUnion(try claims.requests(of: table))
         }
         try ledger.requests.forgetValidators(of: losing)
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
@@ -66,7 +63,7 @@ package struct CommitTransaction {
         try ledger.write(commit, run: run)
         try ledger.requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
-        return (commit, widened)
+        return commit
     }
 
     /// Merges the rows without the record of a run. An error of the code `blocked` has the counts of the merge, whose changes

@@ -85,7 +85,7 @@ package struct PurgeTransaction {
             // A trigger may keep some.
             table.deleted = try Deletions(merge: merge).delete(target.rows).deleted
             // Others that may have written the rows send them again.
-            let writers = try claims.requests(of: target.table.name, within: [:])
+            let writers = try claims.requests(of: target.table.name)
             try ledger.requests.forgetValidators(of: Set(writers))
         }
         if let shown = purge.shown, shown != report.digest {

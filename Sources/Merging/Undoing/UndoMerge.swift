@@ -34,7 +34,7 @@ package struct UndoMerge {
         commit.report.counts = merged.counts
         commit.report.seconds = seconds()
         // The rows are no longer those of the feed's versions, nor those that others have sent.
-        let writers = try merged.tables.sorted().flatMap { try claims.requests(of: $0, within: [:]) }
+        let writers = try merged.tables.sorted().flatMap(claims.requests)
         try ledger.write(commit, run: run)
         try ledger.requests.forgetValidators(of: Set(writers))
         return commit

@@ -15,7 +15,6 @@ extension PostgresMergeDriver {
     /// ends.
     func lock(_ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
         try store.lockWaits.whileWaiting(connection) { try lockTables(mirrors, retention) }
-        try store.requestIndex.renew(ledger)
     }
 
     /// Locks every table that the merge may write against other writers, in the order of their names, and checks that

@@ -192,6 +192,11 @@ struct PostgresClaimedTables: ClaimedTables {
         try tableDetails.comparison(of: table, columns: columns, scopes: scopes, in: connection)
     }
 
+    func folds(_ columns: Set<String>, of table: String) throws -> Bool {
+        guard !columns.isEmpty else { return true }
+        return try tableDetails.details(of: table, in: connection)?.folds(columns) ?? true
+    }
+
     func hasRows(_ table: String) throws -> Bool {
         guard let details = try tableDetails.details(of: table, in: connection) else { return false }
         return try connection.execute("SELECT EXISTS (SELECT 1 FROM \(details.sql))")[0].bool(0) == true
@@ -199,8 +204,8 @@ struct PostgresClaimedTables: ClaimedTables {
 }
 
 extension PostgresStore {
-    /// Returns the claims of the requests as they were when the commit has renewed the index.
+    /// Returns the claims of the requests in a transaction.
     func claims(_ connection: PostgresConnection) -> CommitClaims {
-        CommitClaims(requestIndex, PostgresClaimedTables(tableDetails: tableDetails, connection: connection))
+        CommitClaims(connection.ledger(), PostgresClaimedTables(tableDetails: tableDetails, connection: connection))
     }
 }

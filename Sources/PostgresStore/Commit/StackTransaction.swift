@@ -23,7 +23,7 @@ struct StackTransaction {
         let run = try ledger.runs.draw(commit.report)
         let driver = PostgresMergeDriver(
             connection, store, stack, run: run.id, keepsHistory: commit.keepsHistory)
-        return (run, try CommitTransaction(driver).record(commit, as: run, seconds: seconds).commit.report)
+        return (run, try CommitTransaction(driver).record(commit, as: run, seconds: seconds).report)
     }
 
     /// Returns the transaction that merges rows without the record of a run.

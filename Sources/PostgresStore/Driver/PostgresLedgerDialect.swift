@@ -18,10 +18,6 @@ struct PostgresLedgerDialect: LedgerDialect {
     var greatest: String { "greatest" }
     func isAmong(_ column: String, _ texts: [String]) -> SQLText { "\(column) = ANY (\(bind: texts))" }
 
-    func unnested(_ texts: [String], as alias: String) -> SQLText {
-        "unnest(CAST(\(bind: texts) AS text[])) AS \(alias) (value)"
-    }
-
     func unnested(_ requests: [RequestID], as alias: String) -> SQLText {
         "unnest(\(bind: requests.map(\.source)), \(bind: requests.map(\.key))) AS \(alias) (source, key)"
     }
@@ -46,6 +42,4 @@ struct PostgresLedgerDialect: LedgerDialect {
     func lock(_ alias: String, skips: Bool) -> String { " FOR UPDATE OF \(alias)\(skips ? " SKIP LOCKED" : "")" }
     var combinesWrites: Bool { true }
     var rowsInStatement: Int { 2_000 }
-    var countsClaims: Bool { true }
-    var claimsVersion: String { "SELECT version, pg_postmaster_start_time() FROM tributary_claims" }
 }

@@ -26,6 +26,10 @@ struct FirstFlight {
     struct Answers {
         var run: RecordedRun
         var counts: SmallPart.Counts
+        /// The claims that may overlap the mirrored rows.
+        var candidates: [Claims.Claim] = []
+        /// The columns, in lower case, that scopes of other requests name.
+        var scopeColumns: Set<String> = []
         var requests: [String: RequestRow]
     }
 
@@ -35,7 +39,7 @@ struct FirstFlight {
         let states = commit.commit.requests
         return try [
             PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening,
-            commit.part.writing(deletes: commit.deletes), look,
+            commit.part.writing(deletes: commit.deletes), claims(), look,
         ] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
     }
 
@@ -51,8 +55,17 @@ struct FirstFlight {
         )
     }
 
-    /// Reads the lease, which no other daemon can take over before the commit ends; the version of the claims; the
-    /// tables.
+    /// Reads the claims on mirrored rows, or the columns of the claims on the table. The transaction has written to the
+    /// table, so that nobody adds another one.
+    private func claims() throws -> PostgresStatement {
+        let table = commit.part.details
+        guard let rows = commit.mirrored else { return try ledger.claims.columnsQuery(of: table.name).prepared }
+        return try ledger.claims.query(
+            of: rows.table, within: rows.scope, isFolded: table.folds(rows.scope.keys)
+        ).prepared
+    }
+
+    /// Reads the lease, which no other daemon can take over before the commit ends, and the tables.
     private var look: PostgresStatement {
         let source = commit.commit.report.source
         let lease = commit.store.leases.lease(of: source)
@@ -60,8 +73,7 @@ struct FirstFlight {
             """
             WITH lease AS MATERIALIZED (
                 SELECT FROM tributary_source WHERE source = $2 AND holder = $3 AND lease = $4 FOR NO KEY UPDATE)
-            SELECT $3::text IS NULL OR EXISTS (SELECT FROM lease), (SELECT version FROM tributary_claims),
-                pg_postmaster_start_time(),
+            SELECT $3::text IS NULL OR EXISTS (SELECT FROM lease),
                 c.oid, \(Catalog.mark), pg_table_is_visible(c.oid), \(Catalog.hasOwnRules)
             FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])
             """,
@@ -81,13 +93,20 @@ struct FirstFlight {
     func answers(_ results: [PostgresResult]) throws -> Answers {
         var results = results.dropFirst()
         let run = try RunRecords.drawn(commit.commit.report, results.removeFirst()[0])
-        let counts = try SmallPart.Counts(results.removeFirst()[0])
+        var answers = Answers(run: run, counts: try SmallPart.Counts(results.removeFirst()[0]), requests: [:])
+        let claims = results.removeFirst()
+        if commit.mirrored == nil {
+            answers.scopeColumns = claims.map(Claims.columns).reduce(into: []) { $0.formUnion($1) }
+        } else {
+            answers.candidates = claims.map(Claims.claim)
+            answers.scopeColumns = answers.candidates.map(\.scope).columns
+        }
         try check(tables: results.removeFirst())
-        try check(counts, of: commit.part)
+        try check(answers.counts, of: commit.part)
         let stored =
             try results.popFirst().map { try $0.map { try OwnTables.requests.reader.row($0, .postgres) } } ?? []
-        return Answers(
-            run: run, counts: counts, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
+        answers.requests = stored.reduce(into: [:]) { $0[$1.state.key] = $1 }
+        return answers
     }
 
     private func check(_ counts: SmallPart.Counts, of part: SmallPart) throws {
@@ -97,26 +116,22 @@ struct FirstFlight {
         // Whoever has written it must send its rows again.
         let isOthers =
             try counts.wasEmpty
-            && commit.store.claims(connection).requests(
-                of: part.details.name, within: [:]
-            ).contains { !commit.commit.changedRequests.contains($0) }
+            && commit.store.claims(connection).requests(of: part.details.name).contains {
+                !commit.commit.changedRequests.contains($0)
+            }
         try Unsuitable.unless(!isOthers, "a table that was empty")
     }
 
     private func check(tables result: PostgresResult) throws {
         guard let first = result.first else { throw Unsuitable("tables that are gone") }
         guard try first.bool(0) == true else { throw StoreError.leaseLost(commit.commit.report.source) }
-        let claims = commit.store.requestIndex
-        if !claims.knows(version: try first.int64(1) ?? 0, serverStart: first.string(2)) {
-            try claims.renew(ledger)
-        }
         let written = Set(commit.written.map(\.oid))
         var found: [UInt32: (mark: String?, isVisible: Bool?)] = [:]
         for row in result {
-            let oid = UInt32(try row.int64(3) ?? 0)
-            found[oid] = (row.string(4), try row.bool(5))
+            let oid = UInt32(try row.int64(1) ?? 0)
+            found[oid] = (row.string(2), try row.bool(3))
             try Unsuitable.unless(
-                try row.bool(6) == false || !written.contains(oid), "triggers, rules or policies of a table")
+                try row.bool(4) == false || !written.contains(oid), "triggers, rules or policies of a table")
         }
         for table in commit.tables.values {
             try Unsuitable.unless(

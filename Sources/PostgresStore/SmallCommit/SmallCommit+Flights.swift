@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 import Ledger
+import Merging
 import PostgresClient
 
 /// The two round trips.
@@ -50,7 +51,7 @@ extension SmallCommit {
     private func written(_ answers: FirstFlight.Answers, _ connection: PostgresConnection) throws -> Written {
         var commit = commit
         commit.report.counts += try counts(answers.counts)
-        try checkClaims(connection)
+        try check(answers, connection)
         commit.report.seconds = seconds()
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
         let marks = TableDetailsCache.marks(
@@ -89,18 +90,21 @@ extension SmallCommit {
 
     /// Checks that no other request has written the mirrored rows, and that the update has kept all rows within their
     /// scopes.
-    private func checkClaims(_ connection: PostgresConnection) throws {
+    private func check(_ answers: FirstFlight.Answers, _ connection: PostgresConnection) throws {
         let claims = store.claims(connection)
-        let overlapping: Set<RequestID>
-        do {
-            overlapping = try claims.overlappingRequests(of: commit.report.source, mirrored, check: commit.checkMirrors)
-        } catch is StoreError {
-            throw Unsuitable("rows that others mirror")
+        if let mirrored {
+            let overlapping: [RequestID]
+            do {
+                overlapping = try claims.overlappingRequests(
+                    of: commit.report.source, mirrored, among: answers.candidates, check: commit.checkMirrors)
+            } catch is StoreError {
+                throw Unsuitable("rows that others mirror")
+            }
+            try Unsuitable.unless(
+                commit.changedRequests.isSuperset(of: overlapping), "rows that other requests have written")
         }
-        try Unsuitable.unless(overlapping.isSubset(of: commit.changedRequests), "rows that other requests have written")
-        let columns = try SmallPart.scopeColumns(
-            part.table, part.details, claims.scopeColumns(of: part.details.name))
-        try Unsuitable.unless(columns == part.scopeColumns, "scopes that are new")
+        let others = answers.scopeColumns.subtracting(part.scopeColumns)
+        try Unsuitable.unless(others.isDisjoint(with: part.writtenColumns), "scopes by columns that are written")
     }
 
     /// Returns the statements before COMMIT.
@@ -108,9 +112,11 @@ extension SmallCommit {
         _ commit: Commit, _ answers: FirstFlight.Answers, _ connection: PostgresConnection
     ) throws -> [PostgresStatement] {
         let ledger = connection.ledger(store.leases)
-        let states = try ledger.requests.states(of: commit, answers.requests).map { state, claim in
-            guard let claim else { throw Unsuitable("claims that have changed") }
-            return RequestRow(source: commit.report.source, state: state, claim: claim)
+        let states = try ledger.requests.states(of: commit, answers.requests).map { state in
+            try Unsuitable.unless(
+                answers.requests[state.key]?.state.hasClaims(of: state) == true,
+                "requests that claim other rows than before")
+            return RequestRow(source: commit.report.source, state: state)
         }
         let requests = try OwnTables.requests.upsert(of: states, .postgres)
         return try [ledger.recording(commit, drawn: answers.run).prepared]

@@ -18,13 +18,13 @@ struct SmallCommit {
     /// The run's duration so far.
     let seconds: () -> Double
     let part: SmallPart
-    /// The rows that the stack mirrors: none, or those of the part's scope.
-    let mirrored: Set<MirroredRows>
+    /// The rows that the stack mirrors, those of the part's scope; nil without any.
+    let mirrored: MirroredRows?
     /// The one table, by each name that the commit has for it.
     let tables: [String: TableDetails]
 
     /// True if rows of the scope that are not staged are deleted.
-    var deletes: Bool { !mirrored.isEmpty }
+    var deletes: Bool { mirrored != nil }
 
     /// The written tables.
     var written: [TableDetails] { [part.details] }
@@ -37,14 +37,6 @@ struct SmallCommit {
         self.store = store
         self.commit = commit
         try Self.check(stack, commit)
-        let claims = store.requestIndex
-        if !claims.claims(are: commit.requests, of: commit.report.source) {
-            // Perhaps they are not known yet.
-            try store.read(claims.renew)
-            try Unsuitable.unless(
-                claims.claims(are: commit.requests, of: commit.report.source),
-                "requests that claim other rows than before")
-        }
         let parts = stack.parts.filter { !$0.batches.isEmpty }
         guard let staged = parts.first else { throw Unsuitable("no rows") }
         try Unsuitable.unless(parts.count == 1, "rows of several requests or tables")
@@ -55,13 +47,12 @@ struct SmallCommit {
         }
         guard let table = tables[staged.table.table.name] else { throw Unsuitable("a table that is not known yet") }
         try Unsuitable.unless(tables.values.allSatisfy { $0.oid == table.oid }, "several tables")
-        part = try SmallPart(staged, table, scopes: claims.scopeColumns(of: table.name))
+        part = try SmallPart(staged, table)
         mirrored = try Self.mirrored(stack, commit, part)
     }
 
     /// Returns the mirrored rows of the one table.
-    private static func mirrored(_ stack: StagedStack, _ commit: Commit, _ part: SmallPart) throws -> Set<MirroredRows>
-    {
+    private static func mirrored(_ stack: StagedStack, _ commit: Commit, _ part: SmallPart) throws -> MirroredRows? {
         let staged = stack.parts.filter { $0.table.sync == .mirror }.map { part in
             MirroredRows(table: part.table.table.name, scope: part.table.scope, window: part.table.window)
         }
@@ -71,16 +62,16 @@ struct SmallCommit {
                 try Unsuitable.unless(rows.window == nil, "a window")
                 return MirroredRows(table: table.name, scope: rows.scope)
             })
-        guard !mirrored.isEmpty else { return [] }
+        guard let rows = mirrored.first else { return nil }
         try Unsuitable.unless(
-            part.table.sync == .mirror && mirrored == [MirroredRows(table: table.name, scope: part.table.scope)],
+            mirrored.count == 1 && part.table.sync == .mirror && rows.scope == part.table.scope,
             "rows of a table in several scopes")
         try Unsuitable.unless(
             part.table.scope.keys.allSatisfy { table.column($0) != nil }, "a scope without its column")
         try Unsuitable.unless(
             table.referringKeys.allSatisfy { !$0.onDelete.changesChildren },
             "deletions that other tables' rows depend on")
-        return mirrored
+        return rows
     }
 
     private static func check(_ stack: StagedStack, _ commit: Commit) throws {
@@ -94,6 +85,7 @@ struct SmallCommit {
         try Unsuitable.unless(
             commit.retention.deletionMarks.isEmpty && commit.retention.expiries.isEmpty,
             "rows that are marked or expire")
+        try Unsuitable.unless(!commit.changesClaims, "requests that claim other rows than before")
         try Unsuitable.unless(commit.forgottenKeys.isEmpty, "requests that are forgotten")
         try Unsuitable.unless(commit.busyHost == nil, "a host that asked for a pause")
     }

@@ -113,7 +113,9 @@ extension SmallPart {
     private var update: String? {
         guard let differs else { return nil }
         let assignments = updatedColumns.map { "\(sql($0)) = s.\(sql($0))" }.joined(separator: ", ")
-        let stays = scopeColumns.map { "AND m.\($0.sql) IS NOT DISTINCT FROM s.\($0.sql)" }.joined(separator: " ")
+        let stays = scopeColumns.intersection(writtenColumns).sorted().map {
+            "AND m.\(sql($0)) IS NOT DISTINCT FROM s.\(sql($0))"
+        }.joined(separator: " ")
         return """
             UPDATE \(details.sql) AS m SET \(assignments) FROM found s
             WHERE NOT s.tributary_new AND s.tributary_differs AND \(table.matches("m", "s")) AND \(differs) \(stays)

@@ -11,16 +11,11 @@ struct SmallPart {
     let columns: [ParameterColumn]
     let constants: [(column: ParameterColumn, value: String)]
     let rows: StagedArrays
-    /// Columns of scopes that an update writes. A row whose value there changes leaves the scope of some request.
-    let scopeColumns: [ColumnDetails]
-
     var table: StagingTable { part.table }
 
-    /// - Parameters:
-    ///   - details: the table as it was when it was last looked at.
-    ///   - scopes: the sets of columns by which requests lay claim to the table's rows.
+    /// - Parameter details: the table as it was when it was last looked at.
     /// - Throws: ``Unsuitable``
-    init(_ part: StagedStack.Part, _ details: TableDetails, scopes: [Set<String>]) throws {
+    init(_ part: StagedStack.Part, _ details: TableDetails) throws {
         let table = part.table
         try Self.check(table)
         try details.check(for: table)
@@ -46,17 +41,13 @@ struct SmallPart {
             let isRefused = column.isNotNull && column.name != table.table.generatedKey
             try Unsuitable.unless(!table.isKey(column.name) && !isRefused, "a missing value")
         }
-        scopeColumns = Self.scopeColumns(table, details, scopes)
     }
 
-    /// Returns the scope columns that an update writes.
-    static func scopeColumns(
-        _ table: StagingTable, _ details: TableDetails, _ scopes: [Set<String>]
-    ) -> [ColumnDetails] {
-        let written = Set(table.valueColumns.map { $0.lowercased() })
-        let named = scopes.reduce(into: Set(table.scope.keys.map { $0.lowercased() })) { $0.formUnion($1) }
-        return named.intersection(written).sorted().compactMap { details.column($0) }
-    }
+    /// The columns, in lower case, that an update writes.
+    var writtenColumns: Set<String> { Set(table.valueColumns.map { $0.lowercased() }) }
+
+    /// The columns of the scope, in lower case. A row whose value there changes leaves the scope.
+    var scopeColumns: Set<String> { Set(table.scope.keys.map { $0.lowercased() }) }
 
     /// The columns that known rows get from the staged ones.
     var updatedColumns: [String] { table.sync == .upsert || table.sync == .mirror ? table.valueColumns : [] }

@@ -5,12 +5,7 @@ import PostgresClient
 /// The migrations of Tributary's own tables in a database.
 enum OwnMigrations {
     /// The statements that make or change the tables, each run once and in order.
-    private static let migrations = [
-        (
-            "tributary.1.0",
-            OwnTables.creation(.postgres) + "INSERT INTO tributary_claims VALUES (0); ANALYZE tributary_claims"
-        )
-    ]
+    private static let migrations = [("tributary.1.0", OwnTables.creation(.postgres))]
 
     /// Runs a body in a transaction, after all others that change the schema.
     static func whileLocked(_ connection: PostgresConnection, _ body: () throws -> Void) throws {

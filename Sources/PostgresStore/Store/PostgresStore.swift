@@ -20,7 +20,6 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// The folder of this store's scratch databases.
     let scratch: WorkFolder
     let tableDetails = TableDetailsCache()
-    let requestIndex = RequestIndex()
     let laterChanges = LaterChanges()
     package let leases: Leases
     let leaseKeeper = LeaseKeeper()

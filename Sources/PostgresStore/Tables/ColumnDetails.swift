@@ -67,6 +67,11 @@ struct ColumnDetails: Sendable, Equatable, Decodable {
     /// compare as bytes.
     var hasSpellings: Bool { category != "S" && typeName != "bytea" }
 
+    /// True if texts that the column holds for equal have one folded form (``ScopePlace``).
+    var isFolded: Bool {
+        !hasSpellings || isInteger || category == "E" || ["numeric", "double precision", "uuid"].contains(baseType)
+    }
+
     /// How values given as text compare, once their spellings are known: equal in PostgreSQL is equal here, as far as
     /// possible. Nondeterministic collations compare byte by byte.
     var comparison: ColumnComparison {

@@ -69,6 +69,11 @@ struct TableDetails: Sendable, Decodable {
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
     func column(_ name: String) -> ColumnDetails? { places[name].map { columns[$0] } }
 
+    /// Returns true if texts that these columns hold for equal have one folded form (``ScopePlace``).
+    func folds(_ columns: some Sequence<String>) -> Bool {
+        columns.allSatisfy { column($0.lowercased())?.isFolded ?? true }
+    }
+
     /// The most columns that a mapping may write: PostgreSQL's limit (limits.html), less those that staging adds.
     static let maximumColumns = 1590
 

@@ -25,9 +25,7 @@ extension SQLiteStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await transactInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [self, commit] db in
-                try ledger(db).write(commit)
-            }
+            try await transactInGroup { [self, commit] db in try ledger(db).write(commit) }
             return commit.report
         }
         return try await writer.write { db in
@@ -67,7 +65,7 @@ extension SQLiteStore {
         _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, _ interruption: Interruption,
         seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
-        var recorded = (commit: commit, widened: Set<RequestID>())
+        var recorded = commit
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
@@ -83,8 +81,7 @@ extension SQLiteStore {
             return .commit
         }
         memory.endTransaction()
-        requestIndex.apply(recorded.commit, widened: recorded.widened)
-        return recorded.commit.report
+        return recorded.report
     }
 
     /// Merges the staged rows of a run as a commit would, reports each change, and rolls everything back.

@@ -16,7 +16,6 @@ extension SQLiteStore {
                 try checkForeignKeys(db)
                 return isTrial ? .rollback : .commit
             }
-            if !isTrial { requestIndex.apply(purge.commit) }
         }
         return report
     }
@@ -58,13 +57,16 @@ struct SQLiteClaimedTables: ClaimedTables {
         try tableInfos.comparison(of: table, columns: columns.union(scopes.columns), in: db)
     }
 
+    // Affinities and collations know no other spellings.
+    func folds(_ columns: Set<String>, of table: String) -> Bool { true }
+
     func hasRows(_ table: String) throws -> Bool { try db.hasRows(table) }
 }
 
 extension SQLiteStore {
     /// Returns the claims of the requests in a transaction.
     func claims(_ db: Database) -> CommitClaims {
-        CommitClaims(requestIndex, SQLiteClaimedTables(tableInfos: tableInfos, db: db), renewedFrom: db.ledger)
+        CommitClaims(db.ledger, SQLiteClaimedTables(tableInfos: tableInfos, db: db))
     }
 }
 

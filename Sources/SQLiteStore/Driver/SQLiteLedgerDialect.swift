@@ -30,8 +30,6 @@ struct SQLiteLedgerDialect: LedgerDialect {
         "\(column) IN (SELECT value FROM json_each(\(bind: texts)))"
     }
 
-    func unnested(_ texts: [String], as alias: String) -> SQLText { "json_each(\(bind: texts)) AS \(alias)" }
-
     func unnested(_ requests: [RequestID], as alias: String) -> SQLText {
         // An array of texts is always encoded.
         let pairs = (try? JSONText.encode(requests.map { [$0.source, $0.key] })) ?? "[]"
@@ -63,9 +61,6 @@ struct SQLiteLedgerDialect: LedgerDialect {
     var combinesWrites: Bool { false }
     /// One, so that every INSERT is the same statement, which is prepared once.
     var rowsInStatement: Int { 1 }
-    var countsClaims: Bool { false }
-    /// Changes when another connection has committed anything (pragma.html).
-    var claimsVersion: String { "PRAGMA main.data_version" }
 }
 
 extension Database {

@@ -21,7 +21,6 @@ package final class SQLiteStore: MainStore {
     let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
-    let requestIndex = RequestIndex()
     let laterChanges = LaterChanges()
     private let files: StoreFiles
     let lockWait: LockWait
@@ -181,12 +180,10 @@ package final class SQLiteStore: MainStore {
     /// Makes a small write, together with others that wait for the writing connection.
     ///
     /// - Throws: ``StoreError``.
-    func transactInGroup(
-        committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
-    ) async throws {
+    func transactInGroup(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
         try files.checkStore()
         do {
-            try await writer.writeInGroup(committed: committed, body)
+            try await writer.writeInGroup(body)
         } catch let error as DatabaseError {
             throw StoreError(commit: error, path: path)
         }

@@ -6,12 +6,7 @@ import Ledger
 /// The callers' threads stay free meanwhile. With each commit on its caller's thread, the threads would spend more time on
 /// waking one another than on the commits of small stacks.
 final class SQLiteWriter: Sendable {
-    /// A small write.
-    private struct GroupWrite {
-        var write: @Sendable (Database) throws -> Void
-        /// Called on the writing connection's queue, after the transaction.
-        var committed: @Sendable () -> Void
-    }
+    private typealias GroupWrite = @Sendable (Database) throws -> Void
 
     private let pool: DatabasePool
     private let work: SQLiteWork?
@@ -35,10 +30,8 @@ final class SQLiteWriter: Sendable {
     /// Makes a small write in one transaction with others that wait.
     ///
     /// - Throws: the error of `body` or of the transaction.
-    func writeInGroup(
-        committed: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Database) throws -> Void
-    ) async throws {
-        try await groupCommit.write(GroupWrite(write: body, committed: committed), start: startGroup)
+    func writeInGroup(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+        try await groupCommit.write(body, start: startGroup)
     }
 
     private func add(_ body: @escaping @Sendable (Database) -> Void) {
@@ -52,10 +45,9 @@ final class SQLiteWriter: Sendable {
             let hasMore = groupCommit.commit(
                 { writes in
                     try db.inTransaction(.immediate) {
-                        for write in writes { try write.write(db) }
+                        for write in writes { try write(db) }
                         return .commit
                     }
-                    for write in writes { write.committed() }
                 }, concernsAll: { $0.concernsAllWrites })
             if hasMore { startGroup() }
         }

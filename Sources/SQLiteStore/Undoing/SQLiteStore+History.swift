@@ -19,7 +19,6 @@ extension SQLiteStore {
             commit = try merge(undo, run, stack, db).record(as: run, ledger(db), claims(db), seconds: seconds)
             return .commit
         }
-        requestIndex.apply(commit)
         return commit.report
     }
 

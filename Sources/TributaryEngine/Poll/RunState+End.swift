@@ -130,6 +130,7 @@ extension RunState {
         report.failingSince = isGood ? stored.failingSince : next.failingSince
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten)
+        commit.changesClaims = states.contains { known[$0.key]?.hasClaims(of: $0) != true }
         commit.acceptance = useOfAcceptance(ending)
         for result in results
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {

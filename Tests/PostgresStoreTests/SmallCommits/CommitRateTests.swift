@@ -72,8 +72,10 @@ import Testing
     }
 
     private static func commit(_ number: Int, _ round: Int) -> Commit {
-        .of(
+        var commit = Commit.of(
             "s\(number)", [request(etag: "\(round)", scope: ["feed": "s\(number)"])], outcome: .committed,
             mirrors: [MirroredRows(table: "item", scope: ["feed": "s\(number)"])])
+        commit.changesClaims = round == 0
+        return commit
     }
 }

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Testing
@@ -56,6 +57,26 @@ import Testing
             #expect(try fixture.rows("SELECT count(*) FROM tributary_run") == ["1"])
             try open.end()
             for await report in reports { #expect(try report.get().counts.inserted == 1) }
+        }
+    }
+
+    /// Two sources commit their first rows at once: the second one waits for the table, and then knows of the first.
+    @Test func aClaimThatIsWaitedForIsKnown() async throws {
+        try await SmallCommitFixture.with(SmallCommitFixture.items) { (fixture) async throws in
+            let first = try fixture.database.connect()
+            try first.executeScript("BEGIN; LOCK TABLE item IN SHARE ROW EXCLUSIVE MODE")
+            try first.ledger().requests.write([request(scope: ["feed": "a"])], of: "b")
+            let stack = try fixture.items("a", [1: 1])
+            var commit = fixture.commit("a")
+            commit.checkMirrors = { _, others, _ in
+                throw StoreError(.conflict, "others: \(others.map(\.source).joined(separator: ", "))")
+            }
+            async let error = onThread { [commit, stack = Unchecked(stack)] in
+                message { try fixture.merge(stack.value, commit, .general) }
+            }
+            try await fixture.database.waitForWaiting()
+            try first.execute("COMMIT")
+            #expect(try await error == "others: b")
         }
     }
 

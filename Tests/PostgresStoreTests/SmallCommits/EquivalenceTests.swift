@@ -179,6 +179,7 @@ import Testing
             "SELECT * FROM item ORDER BY 1, 2", "SELECT * FROM tag ORDER BY 1",
             "SELECT code, title FROM shop ORDER BY 1", "SELECT * FROM sale ORDER BY 1",
             "SELECT * FROM tributary_request ORDER BY source, key",
+            "SELECT * FROM tributary_claim ORDER BY source, key, 3",
             "SELECT source, outcome, last_run, last_commit, next_due, failures, error FROM tributary_source ORDER BY source",
             runs, changes,
         ] {

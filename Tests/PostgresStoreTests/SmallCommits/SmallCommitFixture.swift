@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 
@@ -49,8 +50,12 @@ struct SmallCommitFixture {
 
     @discardableResult
     func merge(
-        _ stack: StagedStack, _ commit: Commit, _ way: Way = .either, seconds: @escaping () -> Double = { 0 }
+        _ stack: StagedStack, _ planned: Commit, _ way: Way = .either, seconds: @escaping () -> Double = { 0 }
     ) throws -> RunReport {
+        var commit = planned
+        // A run knows it from its beginning.
+        let known = try database.connect().ledger().sources.states(of: commit.report.source) { _ in true }.requests
+        commit.changesClaims = commit.requests.contains { known[$0.key]?.hasClaims(of: $0) != true }
         let small = way == .general ? nil : try? SmallCommit(stack, commit, store, seconds: seconds)
         if way == .small, small == nil { throw NotSmall() }
         let tables = store.knownTables(stack, commit.mirrors, commit.retention)
@@ -58,7 +63,7 @@ struct SmallCommitFixture {
             store: store, interruption: CommitInterruption(), small: small, tables: tables
         ) { transaction in
             if way == .small { throw NotSmall() }
-            return try transaction.record(commit, merging: stack, seconds: seconds)
+            return try transaction.record(planned, merging: stack, seconds: seconds)
         }.run()
     }
 

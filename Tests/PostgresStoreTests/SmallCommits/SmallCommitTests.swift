@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Testing
@@ -19,7 +20,6 @@ import Testing
                 url: counter.connectionString(database: database.name), workFolder: "/tmp")
             let fixture = SmallCommitFixture(database: database, store: store)
             #expect(try fixture.merge("a", [1: 1, 2: 2]).counts == MergeCounts(inserted: 2))
-            // The claims of the first commit are read before the second.
             try fixture.merge("a", [1: 1, 2: 2])
             for number in 3...5 {
                 let stack = try fixture.items("a", [1: number, 2: 2])
@@ -78,10 +78,18 @@ import Testing
                 return nil
             }
             let items = try fixture.items("a", [1: 1])
-            #expect(reason(items, fixture.commit("a")) == "requests that claim other rows than before")
+            let other = Unsuitable("requests that claim other rows than before")
+            var commit = fixture.commit("a")
+            commit.changesClaims = true
+            #expect(reason(items, commit) == other.reason)
             try fixture.merge(items, fixture.commit("a"))
             #expect(reason(items, fixture.commit("a")) == nil)
-            var commit = fixture.commit("a")
+            // It is found out, too.
+            commit = fixture.commit("a")
+            commit.requests[0].scope = [:]
+            let small = try SmallCommit(items, commit, fixture.store)
+            #expect(throws: other) { _ = try small.write(fixture.database.connect()) }
+            commit = fixture.commit("a")
             commit.keepsHistory = true
             #expect(reason(items, commit) == "a history")
             commit = fixture.commit("a")
@@ -113,6 +121,45 @@ import Testing
             let word = Commit.of("w", [request(tables: ["word"])], outcome: .committed)
             try fixture.merge(stack("word"), word)
             #expect(reason(try stack("word"), word) == "the type of column 'id'")
+        }
+    }
+
+    /// Who has written rows that a mirror deletes, or claims rows by a column that is written, is asked of the store.
+    @Test func claimsOfOthersSendItTheGeneralWay() async throws {
+        try await SmallCommitFixture.with(SmallCommitFixture.items) { (fixture) async throws in
+            func reason(_ stack: StagedStack, _ commit: Commit) throws -> String? {
+                let small = try SmallCommit(stack, commit, fixture.store)
+                do {
+                    let connection = try fixture.database.connect()
+                    _ = try small.write(connection)
+                    connection.rollBack()
+                    return nil
+                } catch let error as Unsuitable { return error.reason }
+            }
+            func claim(_ source: String, _ scope: [String: String]?) throws {
+                let ledger = try fixture.database.connect().ledger()
+                if let scope { return try ledger.requests.write([request(scope: scope)], of: source) }
+                try fixture.execute("DELETE FROM tributary_request; DELETE FROM tributary_claim WHERE source <> 'a'")
+                try ledger.requests.write([request(scope: ["feed": "a"])], of: "a")
+            }
+            try fixture.merge("a", [1: 1])
+            let mirror = try (stack: fixture.items("a", [1: 2]), commit: fixture.commit("a"))
+            for number in 0..<20 { try claim("s\(number)", ["feed": "\(number)"]) }
+            #expect(try reason(mirror.stack, mirror.commit) == nil)
+            try claim("b", ["FEED": "a"])
+            #expect(try reason(mirror.stack, mirror.commit) == "rows that other requests have written")
+            try claim("b", ["n": "1"])
+            #expect(try reason(mirror.stack, mirror.commit) == "rows that other requests have written")
+            try claim("b", nil)
+            let upsert = try fixture.stack(MergeRule(sync: .upsert, scope: ["feed": "a"])) {
+                try $0.insert(into: "item", ["feed": "a", "id": 1, "n": 3])
+            }
+            let commit = Commit.of("a", [request(scope: ["feed": "a"])], outcome: .committed)
+            #expect(try reason(upsert, commit) == nil)
+            try claim("b", ["title": "x"])
+            #expect(try reason(upsert, commit) == nil)
+            try claim("c", ["N": "1", "feed": "c"])
+            #expect(try reason(upsert, commit) == "scopes by columns that are written")
         }
     }
 

@@ -1,40 +1,42 @@
 package import FeedModel
-package import FeedStaging
+import FeedStaging
+package import FeedStores
 
 /// Watches a commit for rows that leave the scopes of requests' claims. The request that wrote such a row still
 /// claims it, and must be sent again if the row is deleted as another request's.
 package final class ClaimWatch {
-    private let index: any ClaimIndex
+    private let claims: CommitClaims
     private var moved: Set<ScopeExit> = []
     /// The columns of the stack's own scopes, by their tables.
     private var stackColumns: [String: Set<Set<String>>]?
 
-    package init(_ index: any ClaimIndex) { self.index = index }
+    package init(_ claims: CommitClaims) { self.claims = claims }
 
     /// Returns the sets of columns by which scopes tell rows of a table apart, and of which an update writes some.
     ///
     /// - Returns: the names in lower case and in order.
-    package func columns(writtenBy table: StagingTable, of stack: StagedStack) throws -> [[String]] {
+    func columns(writtenBy table: StagingTable, of stack: StagedStack) throws -> [[String]] {
         let written = Set(table.valueColumns.map { $0.lowercased() })
+        guard !written.isEmpty else { return [] }
         if stackColumns == nil {
             stackColumns = stack.parts.reduce(into: [:]) { columns, part in
                 columns[part.table.table.name, default: []].insert(Set(part.table.scope.keys.map { $0.lowercased() }))
             }
         }
         let own = stackColumns?[table.table.name] ?? []
-        return try own.union(index.scopeColumns(of: table.table.name)).filter { !$0.isDisjoint(with: written) }.map {
+        return try own.union(claims.columns(of: table.table.name)).filter { !$0.isDisjoint(with: written) }.map {
             $0.sorted()
         }
     }
 
-    package func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
-        try index.comparison(of: table, Set(columns.map { $0.lowercased() }), scopes: [])
+    func comparison(of table: String, _ columns: Set<String>) throws -> TableComparison {
+        try claims.comparison(of: table, columns)
     }
 
     /// Notes the former values of a row's columns.
     ///
     /// - Parameter values: as the table compares them; nil for NULL.
-    package func note(_ columns: [String], _ values: [ComparedValue?], of table: String) {
+    func note(_ columns: [String], _ values: [ComparedValue?], of table: String) {
         var row = ScopeExit(table: table, values: [:])
         for (column, value) in zip(columns, values) {
             // A NULL is in no scope.
@@ -55,26 +57,21 @@ package final class ClaimWatch {
         for position in commit.requests.indices where !commit.requests[position].scope.isEmpty {
             let request = commit.requests[position]
             let hasLost = try request.tables.contains { table in
-                let comparison = try index.comparison(of: table, [], scopes: [request.scope])
+                let comparison = try claims.comparison(of: table, scopes: [request.scope])
                 return moved.contains(ScopeExit(table: table, values: comparison.values(of: request.scope)))
             }
             if hasLost { commit.requests[position].scope = [:] }
         }
         let own = Set(commit.requests.map { RequestID(source: commit.report.source, key: $0.key) })
         var others: Set<RequestID> = []
-        for row in moved { others.formUnion(try index.requests(losing: row)) }
+        for row in moved { others.formUnion(try claims.requests(of: row.table, exactly: row.values)) }
         return others.subtracting(own)
     }
 }
 
 /// A row that a commit has moved out of a scope: its former values in the scope's columns.
-package struct ScopeExit: Hashable {
-    package var table: String
+private struct ScopeExit: Hashable {
+    var table: String
     /// By the columns' names in lower case.
-    package var values: [String: ComparedValue]
-
-    package init(table: String, values: [String: ComparedValue]) {
-        self.table = table
-        self.values = values
-    }
+    var values: [String: ComparedValue]
 }
