@@ -65,7 +65,7 @@ extension MetricDefinition {
         "scheduler_lag_seconds", .gauge, [],
         "The longest time that a due source has been waiting for its run; 0 if no source is waiting.")
     static let running = Self("running", .gauge, [], "Runs in progress.")
-    static let waiting = Self("waiting", .gauge, [], "Due sources that wait for a slot.")
+    static let waiting = Self("waiting", .gauge, [], "Due sources that have not started.")
     static let storeBytes = Self(
         "store_bytes", .gauge, [], "Size of the store's file and log; on a server, of its database.")
     static let healthy = Self(
