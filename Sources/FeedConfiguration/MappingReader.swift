@@ -50,7 +50,7 @@ struct MappingReader {
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
         let name = reader[keys.table]
-        if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
+        if let name, let problem = NewName.problem(name) { reader.report("table", problem) }
         let written = reader[keys.element]
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader[keys.key] ?? []
@@ -142,12 +142,6 @@ struct MappingReader {
         }
     }
 
-    static func problem(ofName name: String) -> String? {
-        if name.isEmpty { return "a name must not be empty" }
-        let reserved = ["tributary_", "sqlite_"].first { name.lowercased().hasPrefix($0) }
-        return reserved.map { "a name that begins with '\($0)' is reserved" }
-    }
-
     // MARK: - Columns
 
     func columns(_ reader: DeclarationReader) -> [ColumnMapping] {
@@ -156,7 +150,7 @@ struct MappingReader {
             if !names.insert(name.lowercased()).inserted {
                 reader.report(name, "two columns are named '\(name)'; letter case does not distinguish columns")
             }
-            if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
+            if let problem = NewName.problem(name) { reader.report(name, problem) }
             if let path = plainPath(reader.nodes[name]) { return ColumnMapping(name: name, origin: path) }
             return reader.table(name, of: ColumnKeys.self, orTextFor: "path").flatMap { column(name, $0) }
         }

@@ -136,13 +136,14 @@ import TributaryStores
                 #expect(counts == [0, 0, 0], "\(report)")
             }
             // Numbers go on after the highest.
+            let highest = try fixture.new.rows("SELECT max(id) FROM tributary_run")[0]
             fixture.server.document("/tree", Self.tree.replacing("</r>", with: "<n id='e'/></r>"), etag: "\"tree 3\"")
             let fourth = try await fixture.sync(Self.everything, of: fixture.new)
             #expect(fourth.first?.outcome == .committed, "\(fourth)")
             #expect(try fixture.new.rows("SELECT id, name FROM numbered WHERE name = 'e'") == ["5|e"])
-            #expect(
-                try fixture.new.rows("SELECT count(DISTINCT id), min(id), max(id) FROM tributary_run") == ["10|1|10"])
-            #expect(try fixture.new.rows("SELECT run > 8 FROM tributary_change ORDER BY id DESC LIMIT 1") == ["1"])
+            #expect(try fixture.new.rows("SELECT count(*) - count(DISTINCT id), min(id) FROM tributary_run") == ["0|1"])
+            let last = "SELECT run > \(highest) FROM tributary_change ORDER BY id DESC LIMIT 1"
+            #expect(try fixture.new.rows(last) == ["1"])
         }
     }
 

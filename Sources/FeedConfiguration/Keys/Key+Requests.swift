@@ -70,7 +70,7 @@ extension Key where Value == String {
         _ meaning: String
     ) -> Self {
         string(name, default: missing, inherited: inherited, meaning).checked { name in
-            [MappingReader.problem(ofName: name)].compactMap(\.self)
+            [NewName.problem(name)].compactMap(\.self)
         }
     }
 }
@@ -141,5 +141,14 @@ extension String {
                 default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
                 }
             }
+    }
+}
+
+/// The name of a table or a column that a mapping may create.
+enum NewName {
+    static func problem(_ name: String) -> String? {
+        if name.isEmpty { return "a name must not be empty" }
+        let reserved = ["tributary_", "sqlite_"].first { name.lowercased().hasPrefix($0) }
+        return reserved.map { "a name that begins with '\($0)' is reserved" }
     }
 }
