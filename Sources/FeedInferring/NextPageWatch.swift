@@ -9,6 +9,8 @@ package final class NextPageWatch: XMLStreamHandler {
     package struct Hint: Sendable, Equatable {
         package enum Kind: Sendable {
             case address, token
+            /// A word under a name that often stands for a token, but may be data.
+            case possibleToken
             /// True if there is more. It does not show how to request that.
             case flag
         }
@@ -21,7 +23,7 @@ package final class NextPageWatch: XMLStreamHandler {
         package var key: String? {
             switch kind {
             case .address: "page = { next = \(TOMLText.string(path)) }"
-            case .token: "page = { token = \(TOMLText.string(path)), parameter = \"…\" }"
+            case .token, .possibleToken: "page = { token = \(TOMLText.string(path)), parameter = \"…\" }"
             case .flag: nil
             }
         }
@@ -29,6 +31,8 @@ package final class NextPageWatch: XMLStreamHandler {
 
     /// The depths of elements that may name a page, which are near the root.
     private static let depths = 2...5
+    /// The depth of the deepest `cursor` that may name a page.
+    private static let deepestPossible = 3
     /// The most paths. A document with more of them has data of these names.
     private static let mostPlaces = 20
 
@@ -62,8 +66,8 @@ package final class NextPageWatch: XMLStreamHandler {
 
     package override init() { super.init() }
 
-    /// The first place that says that there is a further page; nil without one. An address or a token comes before a
-    /// flag.
+    /// The first place that says that there is a further page; nil without one. An address or a token comes before what may
+    /// be one, and that before a flag.
     package var hint: Hint? {
         let once = found.filter { counts[$0.hint.path] == 1 }
         // GraphQL has a cursor on the last page, too. A flag speaks for the places beside it and below them.
@@ -71,7 +75,7 @@ package final class NextPageWatch: XMLStreamHandler {
             entry.hint.path.lastIndex(of: "/").map { entry.hint.path[...$0] } ?? ""
         }
         let open = once.filter(\.isSet).map(\.hint).filter { hint in !ended.contains { hint.path.hasPrefix($0) } }
-        return open.first { $0.kind != .flag } ?? open.first
+        return open.first { $0.kind == .address || $0.kind == .token } ?? open.first { $0.kind != .flag } ?? open.first
     }
 
     /// Returns true if the element that has begun may name a page.
@@ -90,20 +94,34 @@ package final class NextPageWatch: XMLStreamHandler {
     }
 
     package override func didEndElement(in stream: XMLStreamParser) throws {
-        guard Self.depths.contains(stream.depth), let kind = Self.kind(role(in: stream), stream) else { return }
+        guard Self.depths.contains(stream.depth), var kind = Self.kind(role(in: stream), stream) else { return }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
+        if kind == .address, !Self.isAddress(text), stream.name.local.lowercased() == "next" { kind = .possibleToken }
         let isSet =
             switch kind {
-            case .address: text.contains { "/?=".contains($0) }
-            case .token, .flag: !["", "0", "null", "false", "no"].contains(text.lowercased())
+            case .address: Self.isAddress(text)
+            case .token, .flag: !Self.none.contains(text.lowercased())
+            case .possibleToken: !Self.none.contains(text.lowercased()) && Self.isWord(text)
             }
         note(kind, path(in: stream), isSet: isSet)
+    }
+
+    /// What stands where nothing follows, in lower case.
+    private static let none = ["", "0", "null", "false", "no"]
+
+    private static func isAddress(_ text: String) -> Bool { text.contains { "/?=".contains($0) } }
+
+    /// Returns true for a text without spaces that is no date.
+    private static func isWord(_ text: String) -> Bool {
+        !text.contains(where: \.isWhitespace)
+            && !(text.prefix(4).allSatisfy(\.isNumber) && text.dropFirst(4).first == "-")
     }
 
     /// Returns the kind of page that an element of this role names; nil if it names none.
     private static func kind(_ role: Role, _ stream: XMLStreamParser) -> Hint.Kind? {
         switch role {
         case .none, .link: return nil
+        case .place(.possibleToken) where stream.depth > deepestPossible: return nil
         case .place(let kind): return kind
         case .target:
             guard case .place(.address) = Self.role(of: stream.name(atDepth: stream.depth - 1)) else { return nil }
@@ -125,6 +143,8 @@ package final class NextPageWatch: XMLStreamHandler {
         let plain = name.local.lowercased().filter { !"_-.@".contains($0) }
         if tokens.contains(plain) { return .place(.token) }
         if addresses.contains(plain) { return .place(.address) }
+        // GraphQL has one in each edge, further down.
+        if plain == "cursor" { return .place(.possibleToken) }
         return flags.contains(plain) ? .place(.flag) : .none
     }
 

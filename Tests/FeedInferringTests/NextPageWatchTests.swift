@@ -22,6 +22,14 @@ import XMLStream
             "page = { token = \"/json/meta/next_cursor\", parameter = \"…\" }"
         ),
         ("<json><links><next>/p?2</next></links></json>", "page = { next = \"/json/links/next\" }"),
+        // What may be a token.
+        ("<r><next>t100</next><i/><i/></r>", "page = { token = \"/r/next\", parameter = \"…\" }"),
+        ("<json><paging><next>2</next></paging></json>", "page = { token = \"/json/paging/next\", parameter = \"…\" }"),
+        ("<json><cursor>abc</cursor><item/></json>", "page = { token = \"/json/cursor\", parameter = \"…\" }"),
+        (
+            "<json><cursor>now</cursor><next_cursor>c</next_cursor></json>",
+            "page = { token = \"/json/next_cursor\", parameter = \"…\" }"
+        ),
         (
             "<json><_links><next><href>/p?2</href></next></_links></json>",
             "page = { next = \"/json/_links/next/href\" }"

@@ -64,10 +64,12 @@ struct PlanRun {
         let state = try StoreReader(configuration).state(of: name) ?? SourceState(source: name)
         if state.isPaused { return "Next: `tributary resume \(name)` ends the pause; a run then commits this." }
         if plan.blocked != nil {
-            let blocked = try state.isBlocked ? StoreReader(configuration).blockedRun(of: name) : nil
-            return state.isBlocked
-                ? "Next: `tributary accept \(name)` lets the next run commit \(blocked.map { "run \($0)" } ?? "the blocked run")."
-                : "Next: `tributary sync \(name) --force` keeps this as a blocked run, which `tributary accept \(name)` accepts."
+            let blocks = "`tributary sync \(name) --force` keeps this as a blocked run"
+            guard state.isBlocked else { return "Next: \(blocks), which `tributary accept \(name)` accepts." }
+            let run = try StoreReader(configuration).blockedRun(of: name).map { "run \($0)" } ?? "the blocked run"
+            return
+                "Next: \(blocks) in place of \(run), whose documents may be others; `tributary accept \(name) --dry-run` shows "
+                + "the changes of \(run)."
         }
         let isDue = state.nextDue.map { $0 <= Date() } ?? true
         return "Next: `tributary sync \(name)\(isDue ? "" : " --force")` commits this."

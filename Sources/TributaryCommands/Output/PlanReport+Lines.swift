@@ -40,7 +40,10 @@ extension PlanReport {
             for change in table.inserted { add("+ \(Self.text(change.row))", .green) }
             let shown = table.deleted.count + table.updated.count + table.inserted.count
             let all = table.counts.deleted + table.counts.updated + table.counts.inserted
-            if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }
+            if all > shown {
+                let advice = limit > 0 ? "--limit 0 shows all" : "a review keeps \(ChangeReviewer.most.rows) rows"
+                lines.append("  … \(all - shown) more; \(advice)")
+            }
             lines.append(
                 "  will insert \(table.counts.inserted), update \(table.counts.updated), delete \(table.counts.deleted)"
             )

@@ -54,10 +54,10 @@ package struct ChangeReview: Codable, Sendable {
     package var omitted: Int { total.inserted + total.updated + total.deleted - rows.count }
 }
 
-/// Collects the changes of a commit one by one, and keeps the largest.
+/// Collects the changes of a commit one by one, and keeps the largest of each table.
 package struct ChangeReviewer: Sendable {
     /// The most kept rows, and the most bytes of their values.
-    private static let most = (rows: 5_000, bytes: 4 << 20)
+    package static let most = (rows: 5_000, bytes: 4 << 20)
     /// The most characters of a value.
     private static let longest = 500
 
@@ -112,16 +112,22 @@ package struct ChangeReviewer: Sendable {
             digest: digest)
     }
 
+    /// Keeps the largest differences of each table. The tables have equal shares, as far as they have rows.
     private mutating func keepLargest() {
         found.sort { $0.difference > $1.difference }
-        bytes = 0
-        var count = 0
-        for row in found.prefix(Self.most.rows) {
-            guard bytes + row.size <= Self.most.bytes else { break }
-            bytes += row.size
-            count += 1
+        var ranks: [String: Int] = [:]
+        let ranked = found.indices.map { index in
+            ranks[found[index].row.table, default: 0] += 1
+            return (rank: ranks[found[index].row.table, default: 0], index: index)
         }
-        found.removeSubrange(count...)
+        bytes = 0
+        var kept: [Int] = []
+        for entry in ranked.sorted(by: { ($0.rank, $0.index) < ($1.rank, $1.index) }).prefix(Self.most.rows) {
+            guard bytes + found[entry.index].size <= Self.most.bytes else { break }
+            bytes += found[entry.index].size
+            kept.append(entry.index)
+        }
+        found = kept.sorted().map { found[$0] }
     }
 
     /// Returns the relative change of a number; almost 0 for texts.

@@ -44,7 +44,7 @@ struct FurtherPage {
             return
         }
         guard found == nil, let (key, written) = Self.path(of: paging) else { return nil }
-        guard let hint, key == "page.token" || hint.kind == .address else { return nil }
+        guard let hint, hint.kind != .possibleToken, key == "page.token" || hint.kind == .address else { return nil }
         finding = "the response has no '\(written)' and names a further page at \(hint.path)"
         advice = "; correct \(key)"
         isMissed = true

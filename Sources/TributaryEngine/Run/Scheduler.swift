@@ -161,8 +161,10 @@ final class Scheduler: SourceScheduling {
                 case .finished(let report, let ended):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
+                    // The record of an unchanged poll may have waited for others.
+                    let waited = max(0, min(ended.timeIntervalSince(report.finishedAt), RecordWindow.length.seconds))
                     schedule.finished(
-                        report.source, nextDue: due, now: now, jitter: environment.random.fraction())
+                        report.source, nextDue: due, ago: waited, now: now, jitter: environment.random.fraction())
                 }
                 startRuns(freed: freed)
                 if schedule.isDone { break }

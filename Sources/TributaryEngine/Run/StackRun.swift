@@ -250,10 +250,9 @@ struct StackRun: Sendable {
 
     /// Reports a source that an operator has paused.
     private func paused(_ run: RunState) -> RunReport {
-        let since = run.stored.pausedAt.map { " since " + DueTime.text($0) } ?? ""
-        return RunReport(
-            source: source.name, outcome: .notDue, startedAt: run.startedAt,
-            note: "paused\(since): nothing is fetched until `tributary resume \(source.name)`", nextDue: .distantFuture)
+        RunReport(
+            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: run.stored.reasonOfStop,
+            nextDue: .distantFuture)
     }
 
     /// Reports a source as paused after it killed the process several times.

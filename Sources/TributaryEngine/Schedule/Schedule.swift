@@ -197,8 +197,10 @@ struct Schedule {
     /// Notes that this origin has a free permit.
     mutating func free(_ origin: Origin) { ready.free(origin) }
 
-    /// - Parameter jitter: from 0 to 1; spreads sources that were due together.
-    mutating func finished(_ name: String, nextDue: Date?, now: Date, jitter: Double = 0) {
+    /// - Parameters:
+    ///   - waited: the seconds since the end of the run, for which its record has waited.
+    ///   - jitter: from 0 to 1; spreads sources that were due together.
+    mutating func finished(_ name: String, nextDue: Date?, ago waited: Double = 0, now: Date, jitter: Double = 0) {
         running.remove(name)
         recent.remove(name)
         suspects.remove(name)
@@ -206,7 +208,7 @@ struct Schedule {
         let isChanged = changed.remove(name) != nil
         guard once == nil, let source = sources[name], isOwned(name) else { return }
         // The next run is at least a second later, even with a shorter cache interval.
-        let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
+        let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1 - waited), now: now)
         // Sources with a schedule are not spread.
         let spread = source.schedule == nil ? jitter * min(30, source.cache.seconds / 20) : 0
         queue.schedule(name, at: requested.contains(name) || isChanged ? .distantPast : due + spread)

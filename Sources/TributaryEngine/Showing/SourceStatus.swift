@@ -35,6 +35,8 @@ package struct SourceStatus: Sendable, Encodable {
         if let wait {
             state.note = [state.note, wait.text].compactMap(\.self).joined(separator: "; ")
             state.nextDue = wait.until ?? state.nextDue
+        } else if let reason = state.reasonOfStop, state.note?.hasPrefix("paused") != true {
+            state.note = [reason, state.note].compactMap(\.self).joined(separator: "; ")
         }
         daemon = daemons?.owner(of: state.source)
         runner = daemons?.runner(of: state.source)
@@ -89,6 +91,17 @@ extension Acceptance {
         }
         return "the documents of run \(run) are accepted, and the next run commits them; "
             + "`tributary sync \(source)` does so now"
+    }
+}
+
+extension SourceState {
+    /// Why nothing is sent until the source is resumed, in words; nil if it is not stopped.
+    var reasonOfStop: String? {
+        let end = "nothing is fetched until `tributary resume \(source)`"
+        if let pausedAt { return "paused since \(DueTime.text(pausedAt)): \(end)" }
+        guard isStopped else { return nil }
+        return
+            "paused: the process died \(attempts) times in a row during a run; \(end), or until its declaration changes"
     }
 }
 

@@ -188,7 +188,13 @@ struct API: Sendable {
     private func refresh(_ query: Query) async throws -> Response {
         let names = try enabled(query)
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-        try await store.read { [service] _ in try service.refreshEverywhere(names) }
+        try await store.read { [service] store in
+            for name in names where try store.states(of: name).source.isStopped {
+                throw Query.Problem(
+                    "\(name) is paused; POST /api/resume?source=\(name.percentEncoded) runs it again", .conflict)
+            }
+            try service.refreshEverywhere(names)
+        }
         return .json(try JSONOutput.line(["sources": asked]))
     }
 
