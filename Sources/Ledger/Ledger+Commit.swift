@@ -21,7 +21,7 @@ extension Ledger {
     /// Writes the run, the source's state, and what becomes of its permission to exceed the limits. A run without a
     /// drawn id may be counted in the row of the run before it.
     private func record(_ commit: Commit, drawn: RecordedRun?) throws -> RecordedRun {
-        if drawn == nil, let repetition = try runs.repetition(commit.report),
+        if drawn == nil, !commit.endsStaleness, let repetition = try runs.repetition(commit.report),
             let run = try record(commit, by: repetition)
         {
             return run

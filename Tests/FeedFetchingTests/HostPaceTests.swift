@@ -337,7 +337,7 @@ extension HostGate {
         for number in 0..<10_000 { queue.add("s\(number)", origin: origins[number % 2], isSuspect: false) }
         func start() -> (name: String, permit: RunPermit)? {
             for origin in freed.take() { queue.free(origin) }
-            return queue.next { origin in
+            return queue.next(at: Date()) { origin in
                 guard let permit = origin.flatMap(gate.start) else { return .hostIsFull }
                 return .admitted(RunPermit(host: permit))
             }

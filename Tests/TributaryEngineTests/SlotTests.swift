@@ -184,7 +184,7 @@ import Testing
         for number in 0..<2 { queue.add("b\(number)", origin: "b", isSuspect: false) }
         queue.add("c", origin: nil, isSuspect: false)
         var started: [String] = []
-        while let start = queue.next({ _ in .admitted(RunPermit()) }) { started.append(start.name) }
+        while let start = queue.next(at: Date(), { _ in .admitted(RunPermit()) }) { started.append(start.name) }
         #expect(started == ["a0", "b0", "c", "a1", "b1", "a2"])
         #expect(queue.isEmpty && queue.waiting(at: "a") == 0)
     }
@@ -192,12 +192,32 @@ import Testing
     @Test func aFullHostAndAFullDaemonAreToldApart() {
         var queue = StartQueue()
         for name in ["a", "b"] { queue.add(name, origin: Origin(stringLiteral: name), isSuspect: false) }
-        #expect(queue.next { $0 == "a" ? .hostIsFull : .noPlace } == nil)
+        #expect(queue.next(at: Date()) { $0 == "a" ? .hostIsFull : .noPlace } == nil)
         // The host that is full is looked at again when it has a permit, and the other at once.
-        #expect(queue.next { _ in .admitted(RunPermit()) }?.name == "b")
-        #expect(queue.next { _ in .admitted(RunPermit()) } == nil && queue.waiting(at: "a") == 1)
+        #expect(queue.next(at: Date()) { _ in .admitted(RunPermit()) }?.name == "b")
+        #expect(queue.next(at: Date()) { _ in .admitted(RunPermit()) } == nil && queue.waiting(at: "a") == 1)
         queue.free("a")
-        #expect(queue.next { _ in .admitted(RunPermit()) }?.name == "a")
+        #expect(queue.next(at: Date()) { _ in .admitted(RunPermit()) }?.name == "a")
+    }
+
+    /// One of the sources that ran when a process died may hang. It does not hold up the others for its timeout.
+    @Test func suspectsBeginOneAfterAnother() {
+        var queue = StartQueue()
+        for number in 0..<12 { queue.add("s\(number)", origin: "a", isSuspect: true) }
+        queue.add("t", origin: "b", isSuspect: true)
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        func next(_ seconds: Double) -> String? { queue.next(at: now + seconds) { _ in .admitted(RunPermit()) }?.name }
+        #expect(next(0) == "s0" && next(1) == nil && queue.nextSuspect == now + StartQueue.secondsAlone)
+        #expect(next(2) == "s1" && next(3) == nil)
+        queue.finished("s0")
+        queue.finished("s1")
+        #expect(next(3) == "s2")
+        for number in 3..<10 { #expect(next(Double(2 * number)) == "s\(number)") }
+        // As many as may be in progress.
+        #expect(next(100) == nil && queue.nextSuspect == nil)
+        queue.finished("s2")
+        // The host of the others is full.
+        #expect(queue.next(at: now + 100) { $0 == "a" ? .hostIsFull : .admitted(RunPermit()) }?.name == "t")
     }
 
     /// A burst of sources whose servers do not answer begins at a hundred a second.

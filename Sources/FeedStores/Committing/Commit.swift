@@ -9,6 +9,8 @@ package struct Commit: Sendable {
     package var revalidated: [String: RequestState] = [:]
     /// True if some of the requests are known to claim other rows than before. The transaction finds out in any case.
     package var changesClaims = false
+    /// True if the source was stale until this run (`fresh_within`). The run then has a row of its own, which tells hooks.
+    package var endsStaleness = false
     /// The source's state after this commit.
     package var state: SourceState
     /// The rows that the changed requests mirror, even where they staged none of them.

@@ -130,6 +130,8 @@ extension RunState {
         report.failingSince = isGood ? stored.failingSince : next.failingSince
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten)
+        commit.endsStaleness =
+            source.freshWithin.flatMap { limit in stored.freshFrom.map { $0 + limit.seconds <= now } } ?? false
         commit.changesClaims = states.contains { known[$0.key]?.hasClaims(of: $0) != true }
         commit.acceptance = useOfAcceptance(ending)
         for result in results

@@ -83,11 +83,9 @@ struct Schedule {
     /// The next time to check for due sources; nil without sources.
     var nextWake: Date? {
         mutating get {
-            guard !ready.isEmpty, recent.count >= Self.mostRecent, let first = recent.longest else {
-                return queue.nextDue()
-            }
-            let next = first + Self.secondsOfRecent
-            return queue.nextDue().map { min($0, next) } ?? next
+            let isHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
+            let next = isHeldUp ? recent.longest.map { $0 + Self.secondsOfRecent } : nil
+            return [queue.nextDue(), next, ready.nextSuspect].compactMap(\.self).min()
         }
     }
 
@@ -232,7 +230,7 @@ struct Schedule {
             }
         }
         var starts: [Start] = []
-        while mayBegin(now: now), let (name, permit) = ready.next(admit) {
+        while mayBegin(now: now), let (name, permit) = ready.next(at: now, admit) {
             waits.remove(name)
             guard let source = sources[name], isOwned(name) else {
                 permit.release()

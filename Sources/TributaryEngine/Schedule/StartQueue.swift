@@ -1,5 +1,6 @@
 import DequeModule
 import FeedDeclarations
+import Foundation
 
 /// Due sources that wait for a place among the runs in progress, and for a permit at their first host.
 ///
@@ -11,9 +12,16 @@ struct StartQueue {
     /// Origins that may have a free permit, in rotation.
     private var rotation: Deque<Origin?> = []
     private var inRotation: Set<Origin?> = []
-    /// Sources during whose last run a process died. They run one at a time, to find the cause.
+    /// Sources during whose last run a process died. They begin one after another, to find the cause: each has some seconds
+    /// alone, as its server may hang.
     private var suspects: Deque<(name: String, origin: Origin?)> = []
-    private var runningSuspect: String?
+    private var runningSuspects: Set<String> = []
+    private var lastSuspect = Date.distantPast
+    static let secondsAlone = 2.0
+    /// The most suspects in progress. If the process dies, each of them is one again.
+    static let mostSuspects = 8
+    /// The most suspects whose hosts are looked at, to find one with a free permit.
+    private static let mostLooks = 16
     private var queued: Set<String> = []
 
     var isEmpty: Bool { queued.isEmpty }
@@ -39,22 +47,19 @@ struct StartQueue {
         if inRotation.insert(origin).inserted { rotation.append(origin) }
     }
 
-    mutating func finished(_ name: String) {
-        if runningSuspect == name { runningSuspect = nil }
+    mutating func finished(_ name: String) { runningSuspects.remove(name) }
+
+    /// The time from which the next suspect may begin beside those that run; nil if none waits for it.
+    var nextSuspect: Date? {
+        guard !suspects.isEmpty, !runningSuspects.isEmpty, runningSuspects.count < Self.mostSuspects else { return nil }
+        return lastSuspect + Self.secondsAlone
     }
 
     /// Returns the next source that may run, with its permit; nil if none may run now.
-    mutating func next(_ admit: (Origin?) -> RunPermit.Admission) -> (name: String, permit: RunPermit)? {
-        if runningSuspect == nil, let suspect = suspects.first {
-            switch admit(suspect.origin) {
-            case .admitted(let permit):
-                suspects.removeFirst()
-                queued.remove(suspect.name)
-                runningSuspect = suspect.name
-                return (suspect.name, permit)
-            case .hostIsFull, .noPlace: break
-            }
-        }
+    mutating func next(
+        at now: Date, _ admit: (Origin?) -> RunPermit.Admission
+    ) -> (name: String, permit: RunPermit)? {
+        if let suspect = suspect(at: now, admit) { return suspect }
         while let origin = rotation.first {
             switch admit(origin) {
             case .admitted(let permit):
@@ -67,6 +72,29 @@ struct StartQueue {
                 queued.remove(name)
                 return (name, permit)
             case .hostIsFull: end(origin)
+            case .noPlace: return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func suspect(
+        at now: Date, _ admit: (Origin?) -> RunPermit.Admission
+    ) -> (name: String, permit: RunPermit)? {
+        // Also if the clock was set back.
+        let mayBegin =
+            runningSuspects.isEmpty
+            || runningSuspects.count < Self.mostSuspects && abs(now.timeIntervalSince(lastSuspect)) >= Self.secondsAlone
+        guard mayBegin else { return nil }
+        for index in suspects.indices.prefix(Self.mostLooks) {
+            switch admit(suspects[index].origin) {
+            case .admitted(let permit):
+                let name = suspects.remove(at: index).name
+                queued.remove(name)
+                runningSuspects.insert(name)
+                lastSuspect = now
+                return (name, permit)
+            case .hostIsFull: continue
             case .noPlace: return nil
             }
         }

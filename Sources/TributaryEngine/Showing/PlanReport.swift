@@ -27,7 +27,7 @@ package struct PlanReport: Sendable {
         }
     }
 
-    let limit: Int
+    package let limit: Int
     package private(set) var tables: [String: Table] = [:]
 
     package init(limit: Int) { self.limit = limit }
