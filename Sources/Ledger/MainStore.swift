@@ -24,12 +24,6 @@ package protocol MainStore: StoreTables, StoreRows, StoreCommits, StoreMoves, St
     /// - Throws: as ``write(_:)``.
     func writeInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws
 
-    /// Writes Tributary's own tables with a single statement, without blocking the caller's thread. The effect outlives
-    /// this process, but may be lost in a crash of a server or of the machine. A body may be executed twice.
-    ///
-    /// - Throws: as ``write(_:)``.
-    func writeUnsynced(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws
-
     /// Returns the states of a source and of its requests, the latter by key. Validators are included only while the
     /// rows exist for which they stand.
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState])

@@ -61,7 +61,7 @@ import Testing
                 _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
             }
             let attempt = await message {
-                try await store.writeUnsynced {
+                try await store.writeInGroup {
                     try $0.sources.recordAttempt(of: "s", number: 1, wait: nil, declared: "", now: .now)
                 }
             }

@@ -152,11 +152,11 @@ import Testing
 
     @Test func attemptsAreNotedAndReleased() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
-            try await store.writeUnsynced {
+            try await store.writeInGroup {
                 try $0.sources.recordAttempt(of: "s", number: 1, wait: 60, declared: "d", now: now)
             }
             #expect(try store.read { try $0.sources.state(of: "s") }.nextDue == now + 60)
-            try await store.writeUnsynced {
+            try await store.writeInGroup {
                 try $0.sources.recordAttempt(of: "s", number: 3, wait: nil, declared: "e", now: now + 9)
             }
             var state = try store.read { try $0.sources.state(of: "s") }

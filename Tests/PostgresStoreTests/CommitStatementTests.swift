@@ -105,22 +105,6 @@ import Testing
         }
     }
 
-    @Test func theNoteOfAnAttemptDoesNotWaitForTheDisk() async throws {
-        try await withPostgresDatabase { (database) async throws in
-            try database.connect().execute("ALTER DATABASE \(database.name) SET log_statement = 'all'")
-            let store = try database.openStore(schema: schema)
-            let before = database.loggedStatements.count
-            try await store.writeUnsynced {
-                try $0.sources.recordAttempt(of: "s", number: 1, wait: nil, declared: "d", now: .now)
-            }
-            let statements = database.loggedStatements[before...]
-            #expect(statements.contains { $0.contains("set_config('synchronous_commit', 'off', true)") })
-            #expect(!statements.contains { $0.contains("COMMIT") })
-            #expect(try store.states(of: "s").source.attempts == 1)
-            try store.close()
-        }
-    }
-
     /// Planning the question takes the server longer than to answer it.
     @Test func theStateOfKnownTablesIsAskedForByOnePlan() async throws {
         try await withPostgresDatabase { (database) async throws in

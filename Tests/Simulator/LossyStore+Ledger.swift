@@ -11,9 +11,6 @@ extension LossyStore {
     func writeInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
         try await writing("writeInGroup") { try await $0.writeInGroup(body) }
     }
-    func writeUnsynced(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await writing("writeUnsynced") { try await $0.writeUnsynced(body) }
-    }
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         try reading("states") { try $0.states(of: source) }
     }

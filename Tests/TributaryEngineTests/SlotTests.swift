@@ -216,7 +216,8 @@ import Testing
         // As many as may be in progress.
         #expect(next(100) == nil && queue.nextSuspect == nil)
         queue.finished("s2")
-        // The host of the others is full.
+        // The host of the others is full, which nobody waits for by the clock.
+        #expect(queue.next(at: now + 100) { _ in .hostIsFull } == nil && queue.nextSuspect == nil)
         #expect(queue.next(at: now + 100) { $0 == "a" ? .hostIsFull : .admitted(RunPermit()) }?.name == "t")
     }
 

@@ -80,13 +80,8 @@ extension PostgresStore {
         }
     }
 
-    /// Asks, and once more on a new connection if the first one is lost.
-    ///
-    /// - Parameters:
-    ///   - fills: true if rows are read.
-    ///   - limit: the longest time for which the server may be silent.
-    /// - Throws: `PostgresError`, and the errors of the body.
-    func question<Value>(
+    /// - Parameter fills: true if rows are read.
+    private func question<Value>(
         by pool: ConnectionPool? = nil, fills: Bool = false, within limit: Duration,
         _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {

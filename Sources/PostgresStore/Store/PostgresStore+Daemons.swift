@@ -76,7 +76,7 @@ extension PostgresStore: LeaseStore {
 }
 
 /// Executes each statement without waiting for the server's disk.
-struct UnsyncedSession: SQLSession {
+private struct UnsyncedSession: SQLSession {
     let connection: PostgresConnection
 
     private func result(of sql: SQLText) throws -> PostgresResult {

@@ -84,25 +84,6 @@ extension PostgresStore {
         }
     }
 
-    /// Takes one round trip, on a thread of its own.
-    package func writeUnsynced(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        do {
-                            try self.question(within: Self.answerLimit) { connection in
-                                let session = UnsyncedSession(connection: connection)
-                                try body(Ledger(session, PostgresLedgerDialect(), leases: self.leases))
-                            }
-                        } catch let error as PostgresError {
-                            throw StoreError(commit: error, store: self.description)
-                        }
-                    })
-            }
-        }
-    }
-
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         let start = ContinuousClock.now
         return try ask { connection in

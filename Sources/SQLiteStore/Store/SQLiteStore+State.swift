@@ -20,10 +20,6 @@ extension SQLiteStore {
         try await transactInGroup { [self] in try body(ledger($0)) }
     }
 
-    package func writeUnsynced(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
-        try await writeInGroup(body)
-    }
-
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         // One statement on a separate connection: a transaction and a place in the pool would each double its cost.
         try reading {

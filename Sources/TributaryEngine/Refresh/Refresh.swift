@@ -93,8 +93,7 @@ actor Refresh {
         environment.attempts.begin(source.name, after: deaths)
         let wait = run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source)
         let now = environment.clock.now()
-        // What the note counts are deaths of this process, which it outlives without the disk.
-        try await environment.store.writeUnsynced {
+        try await environment.store.writeInGroup {
             try $0.sources.recordAttempt(
                 of: source.name, number: deaths + 1, wait: wait, declared: source.identity, now: now)
         }

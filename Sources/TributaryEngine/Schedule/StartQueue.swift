@@ -16,7 +16,8 @@ struct StartQueue {
     /// alone, as its server may hang.
     private var suspects: Deque<(name: String, origin: Origin?)> = []
     private var runningSuspects: Set<String> = []
-    private var lastSuspect = Date.distantPast
+    /// Until when the last suspect that began is alone; nil once that time has passed.
+    private var aloneUntil: Date?
     static let secondsAlone = 2.0
     /// The most suspects in progress. If the process dies, each of them is one again.
     static let mostSuspects = 8
@@ -51,8 +52,7 @@ struct StartQueue {
 
     /// The time from which the next suspect may begin beside those that run; nil if none waits for it.
     var nextSuspect: Date? {
-        guard !suspects.isEmpty, !runningSuspects.isEmpty, runningSuspects.count < Self.mostSuspects else { return nil }
-        return lastSuspect + Self.secondsAlone
+        suspects.isEmpty || runningSuspects.isEmpty || runningSuspects.count >= Self.mostSuspects ? nil : aloneUntil
     }
 
     /// Returns the next source that may run, with its permit; nil if none may run now.
@@ -82,17 +82,17 @@ struct StartQueue {
         at now: Date, _ admit: (Origin?) -> RunPermit.Admission
     ) -> (name: String, permit: RunPermit)? {
         // Also if the clock was set back.
-        let mayBegin =
-            runningSuspects.isEmpty
-            || runningSuspects.count < Self.mostSuspects && abs(now.timeIntervalSince(lastSuspect)) >= Self.secondsAlone
-        guard mayBegin else { return nil }
+        if let end = aloneUntil, now >= end || end.timeIntervalSince(now) > 2 * Self.secondsAlone { aloneUntil = nil }
+        guard runningSuspects.isEmpty || aloneUntil == nil && runningSuspects.count < Self.mostSuspects else {
+            return nil
+        }
         for index in suspects.indices.prefix(Self.mostLooks) {
             switch admit(suspects[index].origin) {
             case .admitted(let permit):
                 let name = suspects.remove(at: index).name
                 queued.remove(name)
                 runningSuspects.insert(name)
-                lastSuspect = now
+                aloneUntil = now + Self.secondsAlone
                 return (name, permit)
             case .hostIsFull: continue
             case .noPlace: return nil
