@@ -122,7 +122,7 @@ import Testing
     /// A small feed is merged in memory. The rows that it deletes are listed, however many they are.
     @Test(.timeLimit(.minutes(10))) func aSmallFeedMayDeleteAnyNumberOfRows() async throws {
         var peaks: [Int] = []
-        for count in [40_000, 400_000] {
+        for count in [100_000, 500_000] {
             try await withTemporaryFolder { (folder) async throws in
                 let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
                 try await queue.write { db in
@@ -138,8 +138,8 @@ import Testing
                 peaks.append(try await peak(tables, "<r><i id='a'/></r>", sync: "mirror", in: folder))
             }
         }
-        // The longer list has 15 MB more.
-        #expect(peaks[1] - peaks[0] < 6 << 10, "\(peaks) KiB")
+        // The longer list has 14 MB more. Page caches take the rest.
+        #expect(peaks[1] - peaks[0] < 8 << 10, "\(peaks) KiB")
     }
 
     private func fill(_ store: String, with count: Int) async throws {
