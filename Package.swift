@@ -28,36 +28,70 @@ let swiftSettings: [SwiftSetting] =
 /// Tests are compiled without optimization, beside optimized targets too: that takes a third of the time, and they run as fast.
 let testSettings = swiftSettings + (testing ? [.unsafeFlags(["-Onone"])] : [])
 
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
-let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+/// A product of another package.
+func product(_ name: String, _ package: String) -> Target.Dependency { .product(name: name, package: package) }
 
-/// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
+/// Modules of swift-nio.
+func nio(_ modules: String...) -> [Target.Dependency] { modules.map { product("NIO\($0)", "swift-nio") } }
+
+let grdb = product("GRDB", "GRDB.swift")
+let sqlite = product("GRDBSQLite", "GRDB.swift")
+let logging = product("Logging", "swift-log")
+let metrics = product("Metrics", "swift-metrics")
+let httpClient = product("AsyncHTTPClient", "async-http-client")
+let nioSSL = product("NIOSSL", "swift-nio-ssl")
+let asyncAlgorithms = product("AsyncAlgorithms", "swift-async-algorithms")
+let serviceLifecycle = product("ServiceLifecycle", "swift-service-lifecycle")
+let unixSignals = product("UnixSignals", "swift-service-lifecycle")
+let collections = [product("DequeModule", "swift-collections"), product("HeapModule", "swift-collections")]
+
+/// The targets behind `Tributary`, each knowing only those before it, but for the stores and fetching, which do not know
 /// each other. `Documentation/Architecture.md` says what each is for.
 let house: [Target.Dependency] = [
-    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "StoreSQL",
-    "FeedStores", "Ledger", "Merging", "SQLiteStore", "FeedFetching",
-    "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine", "TributaryStores",
+    "XMLStream", "XMLRecords", "FeedModel", "FeedConfiguration", "FeedStaging", "FeedStores", "SQLiteStore",
+    "FeedFetching", "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine", "TributaryStores",
 ]
 
-/// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
-let fuzzDependencies: [Target.Dependency] =
-    house + ["TributaryParsers", "TestSupport", grdb, logging]
-let fuzzTarget: Target =
-    ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
-    ? .testTarget(
-        name: "FuzzTests", dependencies: fuzzDependencies, exclude: ["Corpus", "Fuzzer"], swiftSettings: testSettings)
-    : .executableTarget(
-        name: "fuzz", dependencies: fuzzDependencies, path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzTests.swift"],
-        swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")])
+/// What knows the stores in general.
+let stores: [Target.Dependency] = ["FeedModel", "FeedStaging", "FeedStores", grdb]
 
 /// What users of `Tributary` import. The targets that it re-exports are named besides because a build does not notice a
 /// change that reaches a target through a re-export only.
 let umbrella: [Target.Dependency] = ["Tributary", grdb] + house
+
+/// A target in `Sources`.
+func target(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
+}
+
+/// What several targets of tests use, in `Tests`.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: swiftSettings)
+}
+
+/// The tests in `Tests/NAMETests`.
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: dependencies + ["TestSupport"], exclude: exclude,
+        swiftSettings: testSettings)
+}
+
+/// The tests of a part of the house, which run it between a publisher and a store.
+func engineTests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    tests(name, house + ["TestEngine", "TestStores", grdb, logging] + dependencies)
+}
+
+/// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
+let fuzzDependencies: [Target.Dependency] = house + ["TributaryParsers", grdb, logging]
+let fuzzTarget: Target =
+    ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
+    ? tests("Fuzz", fuzzDependencies, exclude: ["Corpus", "Fuzzer"])
+    : .executableTarget(
+        name: "fuzz", dependencies: fuzzDependencies + ["TestSupport"], path: "Tests/FuzzTests",
+        exclude: ["Corpus", "FuzzTests.swift"], swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")]
+    )
 
 let package = Package(
     name: "tributary",
@@ -95,313 +129,115 @@ let package = Package(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"]), .brew(["nettle"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-        .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
-        .target(name: "XMLRecords", dependencies: ["Locking", "XMLStream"], swiftSettings: swiftSettings),
-        .target(name: "TOML", swiftSettings: swiftSettings),
-        // A lock that is safe in asynchronous functions.
-        .target(name: "Locking", swiftSettings: swiftSettings),
-        .target(name: "Cryptography", dependencies: ["CNettle"], swiftSettings: swiftSettings),
-        .target(name: "PostgresClient", dependencies: ["Locking", "CLibPQ"], swiftSettings: swiftSettings),
-        // PostgreSQL's client library, loaded when a store needs it.
-        .target(name: "CLibPQ"),
-        // libcurl, loaded when a request needs it.
-        .target(name: "CCurl"),
-        .target(name: "CBuildCommit", cSettings: commit),
+        // libpq and libcurl, loaded when a store or a request needs them; the commit that a program names.
+        .target(name: "CLibPQ"), .target(name: "CCurl"), .target(name: "CBuildCommit", cSettings: commit),
+
+        target("XMLStream", ["CLibXML2"]),
+        target("XMLRecords", ["XMLStream"]),
         // The values that everybody passes on.
-        .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
-        // What `sources.toml` can say, as values.
-        .target(
-            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", "Cryptography"],
-            swiftSettings: swiftSettings),
-        // TOML to declarations, or every mistake in it.
-        .target(
-            name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
-            swiftSettings: swiftSettings),
+        target("FeedModel", ["CBuildCommit", "CNettle"]),
+        // What `sources.toml` can say, as values, and what reads it: TOML to declarations, or every mistake in it.
+        target("FeedConfiguration", ["XMLStream", "FeedModel", nioSSL]),
         // Rows from a parser to batches, and to a scratch database when they are many.
-        .target(
-            name: "FeedStaging",
-            dependencies: ["Locking", "FeedModel", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
-            swiftSettings: swiftSettings),
-        // A statement, and what runs it.
-        .target(name: "StoreSQL", dependencies: ["FeedModel"], swiftSettings: swiftSettings),
-        // What every main store promises.
-        .target(
-            name: "FeedStores", dependencies: ["Locking", "FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
-        // The main store as the engine knows it, with Tributary's own tables in either database.
-        .target(
-            name: "Ledger", dependencies: ["Locking", "FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
-            swiftSettings: swiftSettings),
-        // What a commit does to the rows of a store, whichever it is.
-        .target(
-            name: "Merging", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL", "Ledger"],
-            swiftSettings: swiftSettings),
-        // The main store in an SQLite file.
-        .target(
-            name: "SQLiteStore",
-            dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL",
-                "CSQLite", grdb,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: swiftSettings),
-        // The main store in PostgreSQL.
-        .target(
-            name: "PostgresStore",
-            dependencies: [
-                "Locking", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresClient",
-                grdb,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: swiftSettings),
+        target("FeedStaging", ["FeedModel", grdb, sqlite]),
+        // What every main store promises, Tributary's own tables, and what a commit does to rows, in either database.
+        target("FeedStores", ["FeedModel", "FeedStaging"]),
+        target("SQLiteStore", stores + ["XMLStream", "CSQLite", sqlite]),
+        target("PostgresStore", stores + ["CLibPQ", sqlite]),
         // A request to a response.
-        .target(
-            name: "FeedFetching",
-            dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CCurl", "CZlib", nioSSL,
-                "Cryptography",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings),
+        target(
+            "FeedFetching",
+            ["XMLStream", "FeedModel", "FeedConfiguration", "CArchive", "CCurl", "CZlib", nioSSL, httpClient]
+                + nio("Core", "HTTP1", "Posix") + collections),
         // A body to staged rows.
-        .target(
-            name: "FeedParsing",
-            dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, "Cryptography",
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: swiftSettings),
+        target(
+            "FeedParsing", ["XMLStream", "XMLRecords", "FeedModel", "FeedConfiguration", "FeedStaging", grdb, sqlite]),
         // A document to a mapping for it.
-        .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),
+        target("FeedInferring", ["XMLStream", "FeedConfiguration"]),
         // Rows to a document.
-        .target(
-            name: "FeedExporting",
-            dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "Ledger", "FeedParsing",
-                "CSQLite", grdb,
-            ],
-            swiftSettings: swiftSettings),
+        target("FeedExporting", stores + ["XMLStream", "FeedConfiguration", "FeedParsing", "CSQLite"]),
         // Runs and their order; due times; events.
-        .target(
-            name: "TributaryEngine",
-            dependencies: [
-                "Locking", "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration",
-                "FeedStaging", "FeedStores", "Ledger", "FeedFetching", "FeedParsing", "FeedInferring", grdb, logging,
-                metrics, serviceLifecycle, "Cryptography",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            swiftSettings: swiftSettings),
-        // What swift-metrics is told, as Prometheus reads it.
-        .target(
-            name: "PrometheusMetrics", dependencies: ["Locking", coreMetrics], swiftSettings: swiftSettings),
+        target(
+            "TributaryEngine",
+            stores + [
+                "XMLStream", "XMLRecords", "FeedConfiguration", "FeedFetching", "FeedParsing", "FeedInferring", logging,
+                metrics, serviceLifecycle,
+            ] + nio("Core", "Posix") + collections),
         // The stores that there are, and the engine on one of them.
-        .target(
-            name: "TributaryStores",
-            dependencies: [
-                "FeedModel", "FeedConfiguration", "FeedParsing", "FeedStores", "Ledger", "SQLiteStore", "PostgresStore",
-                "TributaryEngine", grdb, logging,
-            ],
-            swiftSettings: swiftSettings),
+        target(
+            "TributaryStores",
+            stores + ["FeedConfiguration", "FeedParsing", "SQLiteStore", "PostgresStore", "TributaryEngine", logging]),
         // What a daemon shows over HTTP: the page, metrics, health.
-        .target(
-            name: "TributaryWeb",
-            dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedFetching", "FeedStores", "Ledger",
-                "TributaryEngine", "PrometheusMetrics", coreMetrics, hummingbird,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                logging, serviceLifecycle, "Cryptography",
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
-        .target(
-            name: "TributaryCommands",
-            dependencies: [
-                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores",
-                "Ledger", "TributaryStores",
-                "FeedParsing", "FeedInferring",
-                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging,
-                serviceLifecycle,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: swiftSettings),
+        target(
+            "TributaryWeb",
+            [
+                "FeedModel", "FeedConfiguration", "FeedFetching", "FeedStores", "TributaryEngine", logging,
+                serviceLifecycle, asyncAlgorithms, product("CoreMetrics", "swift-metrics"),
+                product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
+                product("Mustache", "swift-mustache"),
+            ] + nio("Core", "HTTP1", "Posix") + collections,
+            resources: [.embedInCode("Resources")]),
+        target(
+            "TributaryCommands",
+            house + [
+                "TributaryWeb", "CSQLite", grdb, logging, serviceLifecycle, unixSignals, asyncAlgorithms, httpClient,
+                product("ArgumentParser", "swift-argument-parser"),
+            ] + nio("Core", "HTTP1")),
         // What users import: the engine, the commands and what parsers use under one name.
-        .target(name: "Tributary", dependencies: house + ["TributaryCommands"], swiftSettings: swiftSettings),
+        target("Tributary", house + ["TributaryCommands"]),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
-        .target(name: "TributaryParsers", dependencies: umbrella, swiftSettings: swiftSettings),
+        target("TributaryParsers", umbrella),
         .executableTarget(
-            name: "TributaryMain", dependencies: ["TributaryParsers"] + umbrella,
-            swiftSettings: swiftSettings),
+            name: "TributaryMain", dependencies: ["TributaryParsers"] + umbrella, swiftSettings: swiftSettings),
         .executableTarget(
-            name: "ContactsDaemon", dependencies: umbrella,
-            exclude: ["sources.toml"], swiftSettings: swiftSettings),
+            name: "ContactsDaemon", dependencies: umbrella, exclude: ["sources.toml"], swiftSettings: swiftSettings),
         // Serves files on a loopback port, for Scripts/run and Scripts/bench.
         .executableTarget(name: "FeedServer", swiftSettings: swiftSettings),
-        .target(
-            name: "TestSupport",
-            dependencies: [
-                "CTestWidth", "FeedModel", "TributaryEngine", grdb, nioSSL,
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/TestSupport",
-            swiftSettings: swiftSettings),
-        .target(
-            name: "PostgresServer", dependencies: ["PostgresClient", "TestSupport"], path: "Tests/PostgresServer",
-            swiftSettings: swiftSettings),
+
+        // How many tests run at once; the hook with which tests watch the jobs of executors.
+        .target(name: "CTestWidth", path: "Tests/CTestWidth"), .target(name: "CJobHook", path: "Tests/CJobHook"),
+        support("TestSupport", ["CTestWidth", "FeedModel", "TributaryEngine", grdb, nioSSL] + nio("Core", "Posix")),
+        support("PostgresServer", ["PostgresStore", "TestSupport"]),
         // The store of a test, over each kind of which the test runs.
-        .target(
-            name: "TestStores",
-            dependencies: ["FeedModel", "FeedStaging", "PostgresClient", "PostgresServer", "TestSupport", grdb],
-            path: "Tests/TestStores", swiftSettings: swiftSettings),
+        support("TestStores", ["FeedModel", "FeedStaging", "PostgresStore", "PostgresServer", "TestSupport", grdb]),
         // The engine between a publisher and a store of a test.
-        .target(
-            name: "TestEngine",
-            dependencies: house + ["TestStores", "TestSupport", "CArchive", "CZlib", grdb, logging],
-            path: "Tests/TestEngine", swiftSettings: swiftSettings),
+        support("TestEngine", house + ["TestStores", "TestSupport", "CArchive", "CZlib", grdb, logging]),
         // Whole daemons, publishers and stores in one thread, from a seed.
-        .target(name: "CJobHook", path: "Tests/CJobHook"),
-        // How many tests run at once.
-        .target(name: "CTestWidth", path: "Tests/CTestWidth"),
-        .target(
-            name: "Simulator",
-            dependencies: [
-                "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
-                "FeedStores", "Ledger", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb,
-                logging, "Cryptography",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            path: "Tests/Simulator", swiftSettings: swiftSettings),
+        support(
+            "Simulator",
+            house + ["CJobHook", "TestSupport", grdb, logging, httpClient] + nio("Core", "HTTP1") + collections),
         .executableTarget(
             name: "simulate", dependencies: ["Simulator"], path: "Tests/simulate", swiftSettings: swiftSettings),
-        .testTarget(
-            name: "SimulatorTests", dependencies: ["simulate", "TestSupport"], exclude: ["Mutants"],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "PostgresStoreTests",
-            dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresStore",
-                "PostgresClient", "PostgresServer",
-                "TestStores", grdb,
-            ],
-            swiftSettings: testSettings),
+
+        tests("XMLStream", ["XMLStream"]),
+        tests("XMLRecords", ["XMLRecords", "XMLStream"]),
+        tests("TOML", ["FeedConfiguration", product("TOMLKit", "TOMLKit")]),
         // What both stores decide, over each of them.
-        .testTarget(
-            name: "LedgerTests",
-            dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
-                "Simulator", "TestStores", "TestSupport", grdb,
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "MergingTests",
-            dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "Merging", "SQLiteStore", "PostgresStore",
-                "TestStores", "TestSupport", grdb,
-            ],
-            swiftSettings: testSettings),
-        .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: testSettings),
-        .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: testSettings),
-        .testTarget(
-            name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", coreMetrics, metrics],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "TributaryWebTests",
-            dependencies: [
-                "TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging,
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
-            ] + umbrella,
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "TOMLTests", dependencies: ["TOML", .product(name: "TOMLKit", package: "TOMLKit")],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "SQLiteStoreTests",
-            dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "TestSupport", grdb,
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "FeedConfigurationTests",
-            dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport", grdb, logging],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "FeedFetchingTests",
-            dependencies: house + [
-                "Locking", "CArchive", "CZlib", "TestEngine", "TestStores", "TestSupport", grdb, logging,
-                "Cryptography",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "FeedParsingTests",
-            dependencies: house + [
-                "TOML", "TestEngine", "TestStores", "TestSupport", grdb,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "FeedInferringTests", dependencies: house + ["TOML", "TestEngine", "TestStores", "TestSupport"],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "FeedExportingTests", dependencies: house + ["TestEngine", "TestStores", "TestSupport", grdb],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "TributaryStoresTests",
-            dependencies: house + [
-                "PostgresClient", "PostgresStore", "TestEngine", "TestStores", "TestSupport", grdb, logging,
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "TributaryEngineTests",
-            dependencies: house + [
-                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "TestEngine", "TestSupport", "TestStores",
-                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, "Cryptography",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "TributaryParsersTests",
-            dependencies: ["TributaryParsers", "Tributary", "TestSupport", "TestStores", grdb, logging],
-            swiftSettings: testSettings),
-        .testTarget(
-            name: "CommandTests",
-            dependencies: [
-                "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing", "Ledger",
-                "TributaryEngine", "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: testSettings),
+        tests("Ledger", stores + ["SQLiteStore", "PostgresStore", "Simulator", "TestStores"]),
+        tests("Merging", stores + ["SQLiteStore", "PostgresStore", "TestStores"]),
+        tests("SQLiteStore", stores + ["SQLiteStore"]),
+        tests("PostgresClient", ["PostgresStore", "PostgresServer"]),
+        tests("PostgresStore", stores + ["PostgresStore", "PostgresServer", "TestStores"]),
+        engineTests("FeedConfiguration"),
+        engineTests("FeedFetching", ["CArchive", "CZlib", httpClient] + nio("Core", "HTTP1", "Embedded")),
+        engineTests("FeedParsing", [sqlite]),
+        engineTests("FeedInferring"),
+        engineTests("FeedExporting"),
+        engineTests(
+            "TributaryEngine",
+            ["PostgresStore", "TributaryWeb", "PostgresServer", "CJobHook", metrics] + nio("Core", "HTTP1", "Embedded")),
+        engineTests("TributaryStores", ["PostgresStore"]),
+        tests("PrometheusMetrics", ["TributaryWeb", product("CoreMetrics", "swift-metrics"), metrics]),
+        tests("TributaryWeb", ["TributaryWeb", "TestStores", metrics, logging] + nio("Core", "Embedded") + umbrella),
+        tests("TributaryParsers", ["TributaryParsers", "Tributary", "TestStores", grdb, logging]),
+        tests(
+            "Command",
+            umbrella + [
+                "TributaryCommands", "ContactsDaemon", "TributaryMain", "TributaryParsers", "PostgresStore",
+                "PostgresServer", "TestStores", logging, serviceLifecycle, unixSignals,
+            ]),
+        tests("Simulator", ["simulate"], exclude: ["Mutants"]),
+        tests("RandomModel", house + ["TributaryMain", "TestStores", grdb, logging]),
         fuzzTarget,
-        .testTarget(
-            name: "RandomModelTests",
-            dependencies: house + ["TributaryMain", "TestSupport", "TestStores", grdb, logging],
-            swiftSettings: testSettings),
     ]
 )

@@ -1,7 +1,5 @@
-package import FeedDeclarations
 import FeedModel
 import Foundation
-import TOML
 
 /// Turns the document of `sources.toml` into a ``TributaryConfiguration``, or reports every mistake in it.
 package struct ConfigurationReader {

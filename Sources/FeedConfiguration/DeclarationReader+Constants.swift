@@ -1,6 +1,4 @@
-import FeedDeclarations
 import Foundation
-import TOML
 
 /// Constants: values in which nothing is replaced.
 extension DeclarationReader {

@@ -1,5 +1,4 @@
 import FeedModel
-import TOML
 
 extension DeclarationReader {
     /// Returns the fingerprint of the values of some keys, with `${…}` replaced. Their place in the file does not

@@ -1,5 +1,3 @@
-import TOML
-
 /// The sources of a file with their addresses and the tables that they write, as far as the file is TOML. Mistakes in it are
 /// ignored.
 package struct DeclaredTables {

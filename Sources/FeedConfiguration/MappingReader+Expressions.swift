@@ -1,6 +1,4 @@
-import FeedDeclarations
 import FeedModel
-import TOML
 import XMLStream
 
 /// Derived columns, columns that are not stored, and filters.

@@ -1,7 +1,5 @@
-import FeedDeclarations
 import FeedModel
 import Foundation
-import TOML
 import XMLStream
 
 /// Reads the `tables` of a request, and reports what is wrong with them.

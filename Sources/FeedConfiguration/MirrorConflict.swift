@@ -1,4 +1,3 @@
-package import FeedDeclarations
 package import FeedModel
 
 /// Two requests of different sources that mirror the same rows of a table: each would delete the other's.

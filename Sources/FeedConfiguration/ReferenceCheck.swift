@@ -1,4 +1,3 @@
-import FeedDeclarations
 import FeedModel
 
 /// Reports requests that refer to what no earlier request of their stack gives, or that have no place for what they send.

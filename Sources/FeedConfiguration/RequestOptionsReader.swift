@@ -1,4 +1,3 @@
-import FeedDeclarations
 import FeedModel
 import XMLStream
 

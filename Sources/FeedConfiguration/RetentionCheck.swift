@@ -1,4 +1,3 @@
-import FeedDeclarations
 import FeedModel
 
 /// Checks what requests say of rows that are gone or too old (`deleted`, `expire`).

@@ -1,5 +1,3 @@
-import TOML
-
 extension TOMLTable {
     /// Returns the place of a key, or of the nearest table around it, and whether it is the key's own; nil where even the
     /// first name of the path is missing.

@@ -1,6 +1,4 @@
-package import FeedDeclarations
 import Foundation
-import TOML
 
 extension TributaryConfiguration {
     /// Reads a file.

@@ -1,6 +1,3 @@
-package import FeedDeclarations
-import TOML
-
 /// One source that is tried out: its document becomes rows that are shown, and nothing else.
 extension TributaryConfiguration {
     /// The keys that such a source and its request may have. What others name are files, programs, credentials, and further

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 
 /// An element of an exported document: its name, and the fields of a row that are in it.
 final class ExportElement {

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedParsing
 import Foundation
 import GRDB

@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedStaging
 
 /// The layout of one mapped table's rows as elements: those around a record, the record's own, and the tables of
@@ -40,4 +40,4 @@ final class ExportTable {
 }
 
 /// Needed because GRDB has a type of the same name.
-package typealias ColumnMapping = FeedDeclarations.ColumnMapping
+package typealias ColumnMapping = FeedConfiguration.ColumnMapping

@@ -1,11 +1,10 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
 import GRDB
-import Ledger
 import XMLStream
 
 /// Imports an export while it is written, into its own store in the temporary folder, to check that the same rows come

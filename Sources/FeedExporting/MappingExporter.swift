@@ -1,10 +1,9 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedStaging
 import FeedParsing
-import FeedStores
+package import FeedStores
 package import Foundation
 import GRDB
-package import Ledger
 import XMLStream
 
 /// Writes the rows of a request's mapping back as XML in the mapping's shape, as a stream for any number of rows.

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 import Synchronization
 
 /// Runs blocking work, each call on a thread of its own, and never on the cooperative pool or a dispatch queue.
@@ -22,7 +22,7 @@ enum BlockingWork {
             case ended
         }
 
-        private let state = Locking.Mutex(State.beginning)
+        private let state = FeedModel.Mutex(State.beginning)
 
         /// - Returns: false if the task is cancelled already. The caller then has its result.
         func begin(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-package import FeedDeclarations
+package import FeedConfiguration
 import Foundation
 import NIOCore
 import NIOHTTP1

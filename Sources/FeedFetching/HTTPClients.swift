@@ -1,6 +1,6 @@
 import AsyncHTTPClient
-import FeedDeclarations
-import Locking
+import FeedConfiguration
+import FeedModel
 
 /// The HTTP clients, one for each declared transport, from its first request to its last use.
 final class HTTPClients: Sendable {

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import Foundation
 import NIOCore

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// The target of an exchange's next message.

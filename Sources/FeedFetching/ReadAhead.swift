@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import FeedModel
 import NIOCore
 
 /// Receives a body's next pieces while the parser reads earlier ones.

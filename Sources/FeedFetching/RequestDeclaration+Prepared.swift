@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 
 extension RequestDeclaration {
     /// Removes credentials and other values for the source's own hosts, for a host that a response names.

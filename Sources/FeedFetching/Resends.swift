@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import FeedDeclarations
+import FeedConfiguration
 import NIOCore
 
 /// Decides whether a message without an answer is sent again at once, and counts these attempts.

@@ -1,6 +1,6 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import Foundation
-import Locking
+import FeedModel
 
 /// The issued tokens, each until it expires. A client requests at most one token at a time.
 package final class TokenStore: Sendable {

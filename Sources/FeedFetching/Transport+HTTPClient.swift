@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import FeedDeclarations
+import FeedConfiguration
 import NIOCore
 import NIOPosix
 import NIOSSL

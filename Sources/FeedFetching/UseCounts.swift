@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 
 /// Counts the uses of values that a configuration declares, to find unused values.
 struct UseCounts<Value: Hashable> {

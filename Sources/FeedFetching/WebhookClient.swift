@@ -1,6 +1,6 @@
 import AsyncHTTPClient
-import Cryptography
-package import FeedDeclarations
+import FeedModel
+package import FeedConfiguration
 package import Foundation
 import NIOCore
 import NIOHTTP1

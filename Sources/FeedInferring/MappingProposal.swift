@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 package import XMLStream
 
 /// A block of a `sources.toml` that loads every repeated record of a document.

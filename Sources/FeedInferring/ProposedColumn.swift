@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 
 /// One column of a proposed table.
 struct ProposedColumn {

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import XMLStream
 
 /// A proposed table for a record, or for a repeated part of one.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 package import XMLStream
 
 /// Reads a document a second time, and finds the keys that distinguish the records of its proposed tables.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 package import XMLStream
 
 /// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline with the address of a feed.

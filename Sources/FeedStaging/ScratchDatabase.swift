@@ -1,7 +1,6 @@
 import FeedModel
 import Foundation
 package import GRDB
-import Locking
 
 /// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is created
 /// when it is first needed, and is removed when the run has ended.

@@ -1,7 +1,6 @@
 import Dispatch
 import FeedModel
 import GRDB
-import Locking
 
 /// Staged rows waiting for the merge, in memory or in the scratch database.
 extension WorkerContext {

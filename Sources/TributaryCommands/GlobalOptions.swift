@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Locking
+import FeedModel
 
 /// The options of every command.
 struct GlobalOptions: ParsableArguments {

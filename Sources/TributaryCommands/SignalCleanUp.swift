@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 
 /// The temporary files of a command. SIGINT, SIGTERM and SIGHUP remove all of them, and then end the process as they do
 /// by default. A signal that the process ignores, as SIGHUP under nohup(1), stays ignored.

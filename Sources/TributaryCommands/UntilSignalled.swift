@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 import UnixSignals
 
 /// The signal that stopped a command.

@@ -1,7 +1,6 @@
 import FeedModel
 package import FeedStores
 package import Foundation
-import Ledger
 
 /// The reason why an acceptance, a plan or a correction is not possible, and what to do instead. Nothing has changed.
 package struct Refusal: Error, CustomStringConvertible {

@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedFetching
 package import FeedModel
 package import FeedStores
 import Foundation
-import Locking
 import Logging
 
 /// A change of a source's rows that a user reviews before it is made.

@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedFetching
 import FeedModel
 package import FeedStores
 package import Foundation
-import Ledger
 
 /// What operators ask of a running service, and what they see of it.
 extension SyncService {

@@ -1,14 +1,11 @@
-import FeedConfiguration
-public import FeedDeclarations
+public import FeedConfiguration
 package import FeedFetching
 public import FeedModel
 package import FeedParsing
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
 package import Logging
 public import ServiceLifecycle
-import Locking
 
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///

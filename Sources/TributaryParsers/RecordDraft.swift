@@ -21,8 +21,6 @@ struct RecordDraft {
     var enclosures: [Enclosure] = []
     var categories: [Category] = []
 
-    init(depth: Int) { self.depth = depth }
-
     /// The authors, in the order in which they are named.
     var author: String? { authors.isEmpty ? nil : authors.joined(separator: ", ") }
 }

@@ -1,5 +1,4 @@
-import FeedConfiguration
-public import FeedDeclarations
+public import FeedConfiguration
 public import FeedParsing
 public import GRDB
 public import Logging

@@ -1,11 +1,9 @@
-import FeedConfiguration
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedModel
 package import FeedParsing
 package import FeedStores
 import Foundation
 package import GRDB
-import Ledger
 import TributaryEngine
 
 /// The way of everything that the sources own into another store.

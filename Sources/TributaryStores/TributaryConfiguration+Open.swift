@@ -1,9 +1,7 @@
-import FeedConfiguration
-package import FeedDeclarations
-import FeedStores
+package import FeedConfiguration
+package import FeedStores
 import Foundation
 package import GRDB
-package import Ledger
 import PostgresStore
 import SQLiteStore
 

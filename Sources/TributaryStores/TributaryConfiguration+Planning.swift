@@ -1,11 +1,9 @@
-import FeedConfiguration
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedModel
 package import FeedParsing
-import FeedStores
+package import FeedStores
 import Foundation
 package import GRDB
-package import Ledger
 import PostgresStore
 import SQLiteStore
 import TributaryEngine

@@ -1,8 +1,7 @@
-package import FeedDeclarations
-import FeedStores
+package import FeedConfiguration
+package import FeedStores
 import Hummingbird
 import HummingbirdCore
-package import Ledger
 package import Logging
 import NIOCore
 import ServiceLifecycle

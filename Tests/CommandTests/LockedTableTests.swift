@@ -1,5 +1,5 @@
 import Foundation
-import PostgresClient
+import PostgresStore
 import TestStores
 import TestSupport
 import Testing

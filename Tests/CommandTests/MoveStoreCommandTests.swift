@@ -1,5 +1,5 @@
 import Foundation
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import TestSupport
 import Testing

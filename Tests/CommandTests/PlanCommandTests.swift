@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import TestStores
 import TestSupport

@@ -1,5 +1,5 @@
 import Foundation
-import PostgresClient
+import PostgresStore
 import Synchronization
 import TestSupport
 import Testing

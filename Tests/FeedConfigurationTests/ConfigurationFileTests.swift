@@ -3,7 +3,6 @@ import TestEngine
 import TestSupport
 import Testing
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// What may lie where a configuration's files should be.

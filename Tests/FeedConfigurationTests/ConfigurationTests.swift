@@ -7,7 +7,6 @@ import TestEngine
 import TestSupport
 import Testing
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 @testable import TributaryEngine
 
 @Suite struct ConfigurationTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 
 /// Times of cron by the clocks of time zones, without an engine.
 @Suite struct CronScheduleTests {

@@ -3,7 +3,6 @@ import Foundation
 import TestEngine
 import Testing
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 
 /// Declarations as values: what a file says of a source, with every default. What they do to rows is shown by the suites of
 /// the engine.

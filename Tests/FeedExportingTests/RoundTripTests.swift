@@ -9,7 +9,7 @@ import TestStores
 import TestSupport
 import Testing
 import XMLStream
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedExporting
 @testable import FeedInferring
 @testable import TributaryEngine

@@ -1,10 +1,9 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-import Synchronization
 import TestEngine
 import TestSupport
 import Testing

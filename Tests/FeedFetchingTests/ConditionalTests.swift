@@ -1,15 +1,13 @@
-import FeedDeclarations
+@testable import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-import Locking
 import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Validators, and what a stack does with requests of which some have changed.

@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Locking
 import SQLiteStore
 import TestEngine
 import TestStores

@@ -3,10 +3,9 @@ import FeedModel
 import Foundation
 import NIOCore
 import NIOHTTP1
-import Synchronization
 import TestEngine
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 
 /// The steps of a request's way to its response, without a server.

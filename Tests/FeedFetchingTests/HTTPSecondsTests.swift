@@ -6,7 +6,7 @@ import Foundation
 import TestEngine
 import Testing
 import XMLStream
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

@@ -2,11 +2,10 @@ import Dispatch
 import FeedModel
 import FeedStores
 import Foundation
-import Synchronization
 import TestEngine
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

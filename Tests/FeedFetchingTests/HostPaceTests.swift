@@ -1,13 +1,11 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import Synchronization
 import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

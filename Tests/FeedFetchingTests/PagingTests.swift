@@ -1,6 +1,5 @@
 import FeedModel
 import Foundation
-import Synchronization
 import TestEngine
 import TestStores
 import TestSupport

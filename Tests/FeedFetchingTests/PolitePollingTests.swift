@@ -1,14 +1,13 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Ledger
 import SQLiteStore
 import Foundation
 import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 import TributaryStores

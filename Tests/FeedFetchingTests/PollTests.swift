@@ -1,6 +1,5 @@
 import FeedFetching
 import FeedModel
-import Synchronization
 import TestEngine
 import TestSupport
 import Testing

@@ -1,15 +1,13 @@
-import FeedConfiguration
+@testable import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
 import TestEngine
 import TestStores
 import TestSupport
 import Testing
 import TributaryStores
-@testable import FeedDeclarations
 @testable import FeedFetching
 @testable import TributaryEngine
 

@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedModel
 import FeedStaging
 import FeedStores

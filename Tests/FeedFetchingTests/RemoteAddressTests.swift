@@ -2,7 +2,7 @@ import Foundation
 import TestEngine
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 
 /// Addresses of file servers, the lines of their listings, and what `check` says of both.

@@ -3,7 +3,7 @@ import Foundation
 import TestEngine
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

@@ -1,7 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
-import Synchronization
 import TestEngine
 import TestStores
 import TestSupport

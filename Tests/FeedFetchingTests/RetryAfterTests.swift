@@ -6,7 +6,7 @@ import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

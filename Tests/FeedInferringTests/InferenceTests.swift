@@ -1,5 +1,5 @@
 import Foundation
-import TOML
+import FeedConfiguration
 import Testing
 import XMLStream
 @testable import FeedInferring

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedInferring
 import FeedModel
 import Foundation

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
 import Testing

@@ -7,7 +7,7 @@ import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedExporting
 @testable import TributaryEngine
 

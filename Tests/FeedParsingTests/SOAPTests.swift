@@ -1,13 +1,11 @@
-import FeedDeclarations
+@testable import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
-import TOML
 import TestEngine
 import TestSupport
 import Testing
-@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Calls of SOAP operations. `Scripts/trials/soap` sends them to a server that this project did not write.

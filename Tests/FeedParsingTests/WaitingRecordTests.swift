@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import XMLStream
 
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedParsing
 @testable import TributaryEngine
 

@@ -1,7 +1,5 @@
 import FeedModel
 import FeedStores
-import Ledger
-import StoreSQL
 import TestStores
 import TestSupport
 import Testing

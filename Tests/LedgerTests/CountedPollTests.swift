@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import TestStores
 import Testing
 

@@ -1,4 +1,4 @@
-import StoreSQL
+import FeedStores
 import Testing
 
 struct JSONTextTests {

@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import TestStores
 import Testing
 

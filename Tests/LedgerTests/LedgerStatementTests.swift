@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import StoreSQL
 import TestStores
 import Testing
 

@@ -1,13 +1,12 @@
 import FeedModel
 import Foundation
 import GRDB
-import Ledger
+@testable import FeedStores
 import TestStores
 import TestSupport
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
 @testable import PostgresStore
 @testable import SQLiteStore
 

@@ -1,4 +1,4 @@
-import PostgresClient
+import PostgresStore
 import Testing
 
 // Closures inside `#expect` and `#require` are kept out of these tests: where such a macro stands in a closure, Swift 6.3 gives a

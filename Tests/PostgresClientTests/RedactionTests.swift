@@ -1,4 +1,4 @@
-import PostgresClient
+import PostgresStore
 import Testing
 
 /// No part of a password is in any error, whatever way it is written in the connection string.

@@ -1,7 +1,7 @@
 import PostgresServer
 import Testing
 
-@testable import PostgresClient
+@testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct ScriptTests {
     @Test func manyStatements() async throws {

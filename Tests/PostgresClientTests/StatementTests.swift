@@ -1,4 +1,4 @@
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PostgresClient
+import PostgresStore
 
 /// A pgbouncer in transaction mode in front of a server: each transaction may be served by another session.
 package final class PgBouncer: Sendable {

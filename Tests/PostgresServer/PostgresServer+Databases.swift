@@ -1,5 +1,5 @@
 import Foundation
-package import PostgresClient
+package import PostgresStore
 import Synchronization
 
 extension PostgresServer {

@@ -1,4 +1,4 @@
-import PostgresClient
+import PostgresStore
 
 /// Streaming replication.
 extension PostgresServer {

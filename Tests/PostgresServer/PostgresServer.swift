@@ -1,5 +1,5 @@
 import Foundation
-import PostgresClient
+import PostgresStore
 import Synchronization
 
 /// A PostgreSQL of the tests' own: a fresh cluster in a short folder, listening on a Unix socket there, stopped and removed when

@@ -1,4 +1,4 @@
-package import PostgresClient
+package import PostgresStore
 
 /// A database of one test's own.
 package struct TestDatabase: Sendable {

@@ -1,11 +1,10 @@
 import FeedModel
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// A small stack for a big table: no statement reads the whole table.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct BigTableTests {

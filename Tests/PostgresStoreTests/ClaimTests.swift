@@ -1,10 +1,8 @@
 import FeedModel
 import Foundation
-import Ledger
-import Merging
+@testable import FeedStores
 import Testing
 @testable import FeedStaging
-@testable import FeedStores
 @testable import PostgresStore
 
 /// Rows that leave the scopes of requests, or never were in them, as types of PostgreSQL's compare.

@@ -1,13 +1,11 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// The statements that a small commit sends, as the server's log has them.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct CommitStatementTests {

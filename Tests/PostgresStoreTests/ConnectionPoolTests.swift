@@ -1,9 +1,7 @@
 import Foundation
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
-
-@testable import PostgresStore
 
 /// A bounded number of connections.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct ConnectionPoolTests {

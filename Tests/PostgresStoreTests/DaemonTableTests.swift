@@ -1,13 +1,9 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
-import PostgresServer
-import Synchronization
-import Testing
-
 @testable import PostgresStore
+import PostgresServer
+import Testing
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct DaemonTableTests {
     private func record(_ store: PostgresStore, _ name: String, _ groups: [String: String]) -> DaemonRecord {

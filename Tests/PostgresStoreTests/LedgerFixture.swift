@@ -1,11 +1,10 @@
 import FeedModel
 import Foundation
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 extension TestDatabase {
     func openStore(

@@ -1,13 +1,11 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// Tables that other sessions keep locked, and servers that say nothing.
 @Suite(.enabled(if: PostgresServer.isAvailable), .timeLimit(.minutes(5))) struct LockedTableTests {

@@ -1,12 +1,11 @@
 import FeedModel
 import Foundation
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// Names that PostgreSQL would cut: what `check --store` says of them before a run does.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct LongNameTests {

@@ -1,13 +1,11 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct LostConnectionTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000.123)

@@ -1,11 +1,9 @@
 import FeedModel
-import Merging
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import TestStores
 import Testing
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 extension MergeFixture {
     /// Merges what would be merged, reports its changes, and rolls everything back.

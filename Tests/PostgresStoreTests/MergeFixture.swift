@@ -1,13 +1,11 @@
 import FeedModel
 import Foundation
-import Merging
+@testable import FeedStores
 import GRDB
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// A database with users' tables, and stacks to merge into it.
 ///

@@ -1,11 +1,9 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+import FeedStores
+@testable import PostgresStore
 import PostgresServer
 import Testing
-
-@testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct OpeningTests {
     @Test func openingCreatesTheTablesOnce() async throws {

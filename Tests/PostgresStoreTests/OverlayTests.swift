@@ -1,9 +1,8 @@
 import FeedModel
-import PostgresClient
+@testable import PostgresStore
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// Rows of several shapes for one table: what came last overrules, column by column, and a row counts once.
 @Suite struct OverlayTests {

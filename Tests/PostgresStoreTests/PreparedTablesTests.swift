@@ -1,10 +1,9 @@
 import FeedModel
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// Tables that mappings declare and parsers bring along.
 @Suite struct PreparedTablesTests {

@@ -1,14 +1,11 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
-import Synchronization
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// Commits that end otherwise than by an answer to COMMIT, or by many failures.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct SettlingTests {

@@ -1,11 +1,10 @@
 import FeedModel
 import Foundation
 import GRDB
-import PostgresClient
+@testable import PostgresStore
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// Stored rows beside those that a run stages.
 @Suite struct StagedRowsTests {

@@ -1,10 +1,9 @@
 import FeedModel
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// What the store's catalog says of tables.
 @Suite struct TableDetailsTests {

@@ -1,7 +1,6 @@
 import Foundation
-import PostgresClient
-import PostgresServer
 @testable import PostgresStore
+import PostgresServer
 
 /// A store in a database of its own, with a folder for scratch databases.
 struct TablesFixture {

@@ -3,7 +3,7 @@ import Foundation
 import Metrics
 import Testing
 
-@testable import PrometheusMetrics
+@testable import TributaryWeb
 
 /// What a registry tells, in the words of Prometheus' text format 0.0.4.
 @Suite struct ExpositionTests {

@@ -3,7 +3,7 @@ import Foundation
 import Metrics
 import Testing
 
-@testable import PrometheusMetrics
+@testable import TributaryWeb
 
 /// Which series a registry has.
 @Suite struct RegistryTests {

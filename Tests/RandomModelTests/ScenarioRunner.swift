@@ -1,10 +1,8 @@
-import FeedConfiguration
+@testable import FeedConfiguration
 import FeedModel
 import Foundation
 import Logging
-import Synchronization
 import TestSupport
-@testable import FeedDeclarations
 @testable import FeedFetching
 @testable import FeedParsing
 @testable import FeedStaging

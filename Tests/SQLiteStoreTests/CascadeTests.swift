@@ -1,7 +1,6 @@
 import FeedModel
 import Foundation
 import GRDB
-import Synchronization
 import Testing
 @testable import FeedStaging
 @testable import FeedStores

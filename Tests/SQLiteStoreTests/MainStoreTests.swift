@@ -1,12 +1,10 @@
 import FeedModel
 import Foundation
-import Ledger
+@testable import FeedStores
 import GRDB
-import Synchronization
 import TestSupport
 import Testing
 @testable import FeedStaging
-@testable import FeedStores
 @testable import SQLiteStore
 
 @Suite struct MainStoreTests {

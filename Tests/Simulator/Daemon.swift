@@ -1,12 +1,10 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
 import GRDB
-import Ledger
 import Logging
 import SQLiteStore
 import TributaryEngine

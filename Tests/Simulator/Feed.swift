@@ -1,4 +1,3 @@
-import Cryptography
 import FeedModel
 import Foundation
 import TestSupport

@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 
 /// What may be lost on the way.
 extension LossyStore {

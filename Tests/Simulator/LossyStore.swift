@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 
 /// A store as one on a server is: now and then it does not answer, and nobody knows whether a transaction was committed.
 class LossyStore: MainStore, @unchecked Sendable {

@@ -1,5 +1,4 @@
 import FeedStores
-import Ledger
 
 /// What the daemons of one store tell each other through it, by LISTEN and NOTIFY of PostgreSQL.
 final class Messages: @unchecked Sendable {

@@ -1,6 +1,5 @@
 import FeedModel
 import FeedStores
-import Ledger
 
 /// A store on a server, which several simulated daemons share: what `PostgresStore` adds to a file.
 final class SharedLossyStore: LossyStore, SharedStore, @unchecked Sendable {

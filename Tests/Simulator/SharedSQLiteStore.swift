@@ -1,8 +1,7 @@
 import FeedModel
-import FeedStores
+package import FeedStores
 import Foundation
 import GRDB
-package import Ledger
 package import SQLiteStore
 
 /// The leases of one process on a file that several processes share as they would share a server.

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import TestSupport
 import TributaryEngine
 

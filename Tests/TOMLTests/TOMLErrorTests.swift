@@ -1,4 +1,4 @@
-import TOML
+import FeedConfiguration
 import Testing
 
 /// What is not TOML, and where the error says so.

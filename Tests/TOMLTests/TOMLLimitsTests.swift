@@ -1,4 +1,4 @@
-import TOML
+import FeedConfiguration
 import Testing
 
 /// No document is too deep, and none takes more than its share of time.

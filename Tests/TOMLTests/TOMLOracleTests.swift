@@ -1,4 +1,4 @@
-import TOML
+import FeedConfiguration
 import TOMLKit
 import Testing
 
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Returns the first difference; nil where the values are the same.
-    private func difference(_ ours: TOML.TOMLValue, _ theirs: any TOMLValueConvertible) -> String? {
+    private func difference(_ ours: FeedConfiguration.TOMLValue, _ theirs: any TOMLValueConvertible) -> String? {
         switch ours {
         case .string(let text): return theirs.string == text ? nil : "\(text) is \(theirs.debugDescription)"
         case .integer(let number): return theirs.int == number ? nil : "\(number) is \(theirs.debugDescription)"

@@ -1,4 +1,4 @@
-import TOML
+import FeedConfiguration
 import Testing
 
 /// What a document says, value by value.

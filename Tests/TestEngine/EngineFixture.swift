@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedExporting
 package import FeedModel
 package import FeedParsing

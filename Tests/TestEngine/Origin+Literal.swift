@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 
 /// Origins as tests write them: `http://e.org:80`, or a name that stands for one.
 extension Origin: ExpressibleByStringInterpolation {

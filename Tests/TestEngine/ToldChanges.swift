@@ -1,5 +1,4 @@
 package import FeedModel
-import Synchronization
 
 /// What a plan tells, as `delete 3`: the operation and the value of the row's first column.
 package final class ToldChanges: Sendable {

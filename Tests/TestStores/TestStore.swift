@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import Synchronization
 package import TestSupport

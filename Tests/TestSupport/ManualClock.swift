@@ -1,6 +1,5 @@
 import FeedModel
 package import Foundation
-import Synchronization
 import TributaryEngine
 
 /// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come.

@@ -1,8 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
 import Logging
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import TestEngine
 import TestStores

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedExporting
 import FeedModel
 import FeedStores

@@ -1,14 +1,12 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
 import GRDB
-import Ledger
 import Logging
 import PostgresStore
-import Synchronization
 import TestEngine
 import TestStores
 import TestSupport

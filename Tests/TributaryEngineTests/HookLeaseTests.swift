@@ -1,8 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
+import PostgresStore
 import TestEngine
 import TestStores
 import TestSupport

@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
+import PostgresStore
 import TestEngine
 import TestStores
 import TestSupport

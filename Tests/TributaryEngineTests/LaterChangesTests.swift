@@ -2,8 +2,6 @@ import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
-import Ledger
-import Merging
 import TestEngine
 import TestStores
 import TestSupport

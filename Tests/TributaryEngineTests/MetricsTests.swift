@@ -1,9 +1,8 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import Metrics
-import PrometheusMetrics
+import TributaryWeb
 import TestEngine
 import TestStores
 import TestSupport

@@ -1,6 +1,5 @@
 import FeedModel
 import FeedStores
-import Ledger
 import TestEngine
 import TestStores
 import TestSupport

@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 import TestSupport
 import Testing
 

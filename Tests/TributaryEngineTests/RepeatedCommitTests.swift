@@ -1,5 +1,5 @@
 import FeedModel
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import TestEngine
 import Testing

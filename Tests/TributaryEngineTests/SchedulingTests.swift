@@ -7,7 +7,7 @@ import GRDB
 import TestEngine
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 @Suite struct SchedulingTests {

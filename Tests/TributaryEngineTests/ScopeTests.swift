@@ -7,7 +7,7 @@ import TestEngine
 import TestStores
 import TestSupport
 import Testing
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Columns that a request's `scope` fills: in tables that are created, in those that are there, in rows and deletions.

@@ -1,13 +1,11 @@
-import FeedConfiguration
+@testable import FeedConfiguration
 import FeedFetching
 import FeedModel
 import Foundation
-import Synchronization
 import TestEngine
 import TestSupport
 import Testing
 
-@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// A slot is for work, and not for waiting.

@@ -1,6 +1,6 @@
 import FeedModel
 import Foundation
-import PostgresClient
+import PostgresStore
 import PostgresServer
 import TestEngine
 import Testing

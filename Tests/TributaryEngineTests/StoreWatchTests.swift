@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Ledger
 import SQLiteStore
 import Foundation
 import GRDB

@@ -1,8 +1,7 @@
 import FeedConfiguration
 import FeedModel
 import Foundation
-import PostgresClient
-import Synchronization
+import PostgresStore
 import TestEngine
 import TestStores
 import TestSupport

@@ -1,11 +1,10 @@
 import CoreMetrics
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
-import PrometheusMetrics
+import TributaryWeb
 import TestSupport
 import Testing
-import TributaryWeb
 
 @testable import TributaryEngine
 

@@ -1,8 +1,7 @@
 import CoreMetrics
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
-import PrometheusMetrics
 import TributaryWeb
 
 @testable import TributaryEngine

@@ -1,9 +1,8 @@
 import Foundation
-import PrometheusMetrics
+import TributaryWeb
 import TestSupport
 import Testing
 import TributaryEngine
-import TributaryWeb
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

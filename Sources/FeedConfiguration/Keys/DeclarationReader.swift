@@ -1,7 +1,5 @@
-import FeedDeclarations
 import FeedModel
 import Foundation
-import TOML
 
 /// Reads the keys of one TOML table strictly. A wrong type is reported when it is read. ``finish()`` reports each key
 /// that the table cannot have, with the nearest one that it can.

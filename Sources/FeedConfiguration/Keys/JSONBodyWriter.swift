@@ -1,6 +1,3 @@
-import FeedDeclarations
-import TOML
-
 /// Writes a value of the configuration as JSON (RFC 8259). Tables become objects, in the order of the file; dates and
 /// times become their text. In strings, `${…}` is replaced by its value, escaped for JSON.
 struct JSONBodyWriter {

@@ -1,4 +1,3 @@
-import FeedDeclarations
 import FeedModel
 
 /// Types of values that sources and requests have.

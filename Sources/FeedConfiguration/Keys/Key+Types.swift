@@ -1,6 +1,4 @@
-import FeedDeclarations
 import FeedModel
-import TOML
 
 /// A text in which `${…}` is replaced, and which may be an address.
 extension Key where Value == InterpolatedText {

@@ -1,4 +1,3 @@
-import FeedDeclarations
 import FeedModel
 
 /// A key of `sources.toml`: its name, how its value is read, and what the reference and the JSON Schema say of it.

@@ -1,6 +1,3 @@
-import FeedDeclarations
-import TOML
-
 /// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
     let body: DeclarationReader

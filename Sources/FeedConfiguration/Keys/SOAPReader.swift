@@ -1,4 +1,3 @@
-import FeedDeclarations
 import XMLStream
 
 /// Reads a request's `soap`.

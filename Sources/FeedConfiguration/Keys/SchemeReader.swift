@@ -1,4 +1,3 @@
-import FeedDeclarations
 import Foundation
 
 /// Reads what depends on the scheme of a request's address: which keys have an effect, and which are required.

@@ -1,5 +1,3 @@
-import FeedDeclarations
-import TOML
 import XMLStream
 
 /// Writes a table of the configuration as XML, in the order of the file. A key is an element, `"@key"` an attribute,

@@ -1,4 +1,3 @@
-import FeedDeclarations
 import Foundation
 
 /// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.

@@ -1,5 +1,4 @@
 import Foundation
-import TOML
 
 /// The places of a configuration whose values are secret: keys with the name of a secret, also within bodies; headers
 /// except harmless ones; users and passwords in addresses, secret parameters of addresses, and passwords in connection

@@ -1,6 +1,3 @@
-import FeedDeclarations
-import TOML
-
 /// Collects mistakes while a configuration is read. Each gets its line at the end.
 final class ProblemCollector {
     /// A mistake.

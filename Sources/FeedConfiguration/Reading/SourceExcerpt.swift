@@ -1,5 +1,3 @@
-import FeedDeclarations
-
 /// A line of a configuration with the part of it that is wrong.
 public struct SourceExcerpt: Sendable, Equatable {
     /// The line, or a part of a long one.

@@ -1,5 +1,3 @@
-import FeedDeclarations
-
 /// The place of a value in a TOML document: `sources.directory.requests[1].timeout`. As a text, the first of several is 1.
 struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     enum Component: Sendable, Hashable {

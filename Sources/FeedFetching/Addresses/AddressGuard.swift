@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// Refuses addresses of private networks that a response of a public host names.

@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import Foundation
 
 /// Finds the addresses of a host's name.

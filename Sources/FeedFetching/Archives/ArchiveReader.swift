@@ -1,5 +1,5 @@
 import CArchive
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedModel
 package import Foundation
 

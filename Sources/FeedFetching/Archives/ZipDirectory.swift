@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// The central directory of a ZIP archive (PKWARE's APPNOTE.TXT 6.3, sections 4.3.12 to 4.3.16). Checks that it exists

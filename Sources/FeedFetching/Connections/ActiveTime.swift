@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 
 /// Measures the time during which at least one of several tasks did not wait for a host's permit or rate limit.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 
 /// The progress of an exchange. A timeout's error names the step that was late.
 package final class ExchangeProgress: Sendable {

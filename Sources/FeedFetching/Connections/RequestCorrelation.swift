@@ -1,6 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import NIOCore
-import Locking
+import FeedModel
 
 /// Correlates requests with their connections, which async-http-client does not expose. A request carries the number of
 /// its entry in a header, which the connection's handler removes before it sends the request.

@@ -1,5 +1,5 @@
-import Cryptography
-import FeedDeclarations
+import FeedModel
+import FeedConfiguration
 import Foundation
 
 /// The files of a folder and its subfolders whose paths match a pattern, at the time of the listing.

@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import Foundation
 import NIOHTTP1

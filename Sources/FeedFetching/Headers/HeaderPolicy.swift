@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import NIOHTTP1
 
 /// Decides which headers of a request are kept when a response redirects it or names its address.

@@ -1,6 +1,6 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import Foundation
-import Locking
+import FeedModel
 
 /// Limits the exchanges at each host: their number at a time, and their requests to one in each interval that `[hosts]`
 /// declares.

@@ -1,5 +1,5 @@
-package import FeedDeclarations
-import Locking
+package import FeedConfiguration
+import FeedModel
 
 /// A permit for exchanges at one host. A redirect to another host exchanges it for one there.
 package final class HostPermit: Sendable {

@@ -1,5 +1,5 @@
 import DequeModule
-import FeedDeclarations
+import FeedConfiguration
 import HeapModule
 
 /// The waiters, and the alarms that wake them.

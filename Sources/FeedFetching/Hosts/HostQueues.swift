@@ -1,5 +1,5 @@
 import DequeModule
-import FeedDeclarations
+import FeedConfiguration
 import HeapModule
 
 /// The exchanges at each host: their number, the time of the last request, and the queues. A value without a clock: its

@@ -1,5 +1,5 @@
 import CCurl
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 extension CurlConnection {

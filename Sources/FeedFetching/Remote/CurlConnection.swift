@@ -1,7 +1,7 @@
 import CCurl
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
-import Locking
+import FeedModel
 
 /// A connection to a file server. libcurl opens it with the first transfer, and keeps it for later ones.
 ///

@@ -1,6 +1,6 @@
 import CCurl
-import Cryptography
-import FeedDeclarations
+import FeedModel
+import FeedConfiguration
 import Foundation
 
 /// The error of a failed transfer.

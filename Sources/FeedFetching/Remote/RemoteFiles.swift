@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// The bytes of a file on a server, from an offset.

@@ -1,6 +1,6 @@
 import CCurl
-import Cryptography
-import FeedDeclarations
+import FeedModel
+import FeedConfiguration
 import Foundation
 
 /// The files of a server's folder whose names match a pattern, at the time of the listing. Links and names that begin

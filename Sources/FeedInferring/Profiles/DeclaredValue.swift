@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 
 /// The schema's declaration of the values of an attribute, or of the text of an element.
 struct DeclaredValue {

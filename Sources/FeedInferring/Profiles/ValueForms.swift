@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import XMLStream
 
 /// The possible types of a value, other than text. A column has the types that all its values share.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 package import XMLStream
 
 /// The observed values of one attribute, or of the own text of one element, in a whole document.

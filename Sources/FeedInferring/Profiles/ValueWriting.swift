@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import XMLStream
 
 /// How the values of a column are written, where its type does not say it.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 
 /// The column types of a schema's simple types.
 struct SchemaSimpleTypes {

@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 
 /// The parsers of a program, by name.
 public struct ParserRegistry: Sendable {

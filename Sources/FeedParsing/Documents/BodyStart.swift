@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import XMLStream
 
 /// The format of a body whose Content-Type does not say it, from the body's first bytes: XML or JSON.

@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import XMLStream
 
 /// A guess at a format that the first byte of a body does not show: CSV or JSON Lines, from the first lines.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// The reason why an expression cannot be compiled.

@@ -1,4 +1,4 @@
-import Cryptography
+import FeedModel
 import GRDBSQLite
 
 /// The functions of expressions in addition to SQLite's own, and replacements for SQLite's functions that read the

@@ -1,5 +1,5 @@
-import Cryptography
-package import FeedDeclarations
+import FeedModel
+package import FeedConfiguration
 package import Foundation
 
 /// Encrypts the values of one column: AES-GCM (NIST SP 800-38D) with a 256-bit key.

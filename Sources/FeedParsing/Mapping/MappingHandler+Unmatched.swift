@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 package import FeedModel
 package import XMLStream
 

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 package import FeedStaging
 package import XMLStream

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import XMLStream
 
 /// Determines, once for each distinct path of a document, which records begin there and which values are taken.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 
 /// The values gathered so far for one record: bytes as found, all in one block of memory. A value that is joined or
 /// replaced has its own memory.

@@ -105,11 +105,6 @@ extension StoreBrowsing {
 package struct ValueCount: Sendable, Equatable {
     package var value: StoredValue
     package var count: Int
-
-    package init(value: StoredValue, count: Int) {
-        self.value = value
-        self.count = count
-    }
 }
 
 /// The values of a column, and the number of rows in which they were counted.
@@ -131,11 +126,4 @@ package struct RowWriting: Sendable, Equatable {
     package var startedAt: Date?
     /// `insert`, `update` or `delete`.
     package var operation: String
-
-    package init(run: Int64, source: String?, startedAt: Date?, operation: String) {
-        self.run = run
-        self.source = source
-        self.startedAt = startedAt
-        self.operation = operation
-    }
 }

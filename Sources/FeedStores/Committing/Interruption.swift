@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 
 /// Stops, from another thread, the database's work of one run: its scratch database's work or its commit. The work of
 /// other runs goes on, although they may share the main store's connection.

@@ -35,13 +35,5 @@ package struct CommittedRun: Sendable, Equatable {
     /// The run to which it has brought the rows back, where it has undone others.
     package var restoredRun: Int64?
 
-    package init(number: Int64, startedAt: Date, counts: MergeCounts, hasHistory: Bool, restoredRun: Int64?) {
-        self.number = number
-        self.startedAt = startedAt
-        self.counts = counts
-        self.hasHistory = hasHistory
-        self.restoredRun = restoredRun
-    }
-
     package var changedRows: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
 }

@@ -73,11 +73,6 @@ package protocol TransferWriter: TransferReader {
 package struct TransferredRequest: Sendable, Equatable {
     package var source: String
     package var state: RequestState
-
-    package init(source: String, state: RequestState) {
-        self.source = source
-        self.state = state
-    }
 }
 
 /// A row that a store cannot take.

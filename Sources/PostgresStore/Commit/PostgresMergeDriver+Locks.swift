@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Ledger
-import Merging
-import PostgresClient
 
 /// The locks of a merge on the tables that it writes.
 extension PostgresMergeDriver {

@@ -2,9 +2,6 @@ package import FeedModel
 package import FeedStaging
 package import FeedStores
 import Foundation
-import Ledger
-import Merging
-import PostgresClient
 
 /// The one place where the main store's rows are written.
 extension PostgresStore {

@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import PostgresClient
 
 /// The commit of a run's staged rows: one transaction, which is repeated where that may help.
 struct StackCommit {

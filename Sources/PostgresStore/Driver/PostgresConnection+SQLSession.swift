@@ -1,8 +1,6 @@
 package import FeedModel
-import FeedStores
+package import FeedStores
 package import Foundation
-package import PostgresClient
-package import StoreSQL
 
 extension PostgresConnection: SQLSession {
     @discardableResult

@@ -1,8 +1,6 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
-import StoreSQL
+import FeedStores
 
 /// The SQL of PostgreSQL in the statements of `Ledger`. Times are `timestamptz`, to the millisecond.
 struct PostgresLedgerDialect: LedgerDialect {

@@ -1,7 +1,6 @@
 import FeedModel
 import Foundation
-import Merging
-import StoreSQL
+import FeedStores
 
 /// A column for the merge: the type of a temporary column for its values, and how they compare.
 extension ColumnDetails: StoredColumn {

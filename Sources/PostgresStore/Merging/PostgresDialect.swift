@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
-import StoreSQL
 
 /// The SQL of PostgreSQL. Work tables have the types and collations of the store's columns, so that values compare as the
 /// stored ones do.

@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
-import StoreSQL
 
 /// The histories of a server's tables, in one transaction.
 struct PostgresHistories: HistoryCatalog {

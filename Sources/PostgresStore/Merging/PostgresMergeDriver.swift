@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
-import StoreSQL
 
 /// The merge in a transaction of PostgreSQL's. The staged rows are in temporary tables, which ``prepare()`` fills before any
 /// table of the store is locked.

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
-import Merging
-import PostgresClient
+import FeedStores
 
 /// Rows of several shapes with one key. One pass over every part notes the parts of each key, and the numbers of their
 /// rows, as arrays. The rows are then joined by number.

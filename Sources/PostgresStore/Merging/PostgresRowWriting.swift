@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
-import StoreSQL
 
 /// Statements that write rows, and return which rows they have written to the changelog.
 extension PostgresMergeDriver {

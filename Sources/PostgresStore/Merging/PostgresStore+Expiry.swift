@@ -1,8 +1,6 @@
 package import FeedModel
 import FeedStaging
 package import FeedStores
-import Merging
-import PostgresClient
 
 /// Rows that are too old.
 extension PostgresStore {

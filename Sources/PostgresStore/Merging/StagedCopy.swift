@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import PostgresClient
 
 /// Staged rows on their way into temporary tables.
 extension PostgresMergeDriver {

@@ -1,6 +1,5 @@
 package import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// Keys that PostgreSQL considers equal although their bytes differ: the numbers 1.0 and 1.00, or texts of `citext`.
 extension PostgresStore {

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// The keys of staged rows.
 extension PostgresMergeDriver {
@@ -99,17 +98,15 @@ extension PostgresMergeDriver {
             table.columns.map { ($0.name, $0.stagedType != "TEXT") }
                 + table.references.flatMap(\.lookups).map { ($0.staged, $0.type != "TEXT") }
         ) { first, _ in first }
-        let text = columns.enumerated().map { index, column in
+        let text = columns.enumerated().map { index, column -> String in
             let value = row.string(index).map { isNumber[column.column] == false ? String(reflecting: $0) : $0 }
             return "\(column.name) = \(value ?? "NULL")"
         }.joined(separator: ", ")
         let what =
             isKey
             ? "its key column '\(column)' has no value" : "column '\(column)' must not be NULL"
-        throw StoreError(
-            .constraint,
-            "table '\(table.table.name)': \(what), in the row "
-                + "(\(text.count > 300 ? text.prefix(300) + "…" : text))")
+        let shown = text.count > 300 ? "\(text.prefix(300))…" : text
+        throw StoreError(.constraint, "table '\(table.table.name)': \(what), in the row (\(shown))")
     }
 }
 

@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 extension PostgresError {
     /// True if a value exists already that must be unique.

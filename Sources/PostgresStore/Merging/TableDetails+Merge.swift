@@ -1,6 +1,6 @@
 import FeedModel
 import FeedStaging
-import Merging
+import FeedStores
 
 /// A table for the merge's statements.
 extension TableDetails: StoredTable {

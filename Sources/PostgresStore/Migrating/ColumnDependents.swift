@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 /// What PostgreSQL lets no column change its type for: views, rules, triggers, policies and computed columns that name it.
 struct ColumnDependents {

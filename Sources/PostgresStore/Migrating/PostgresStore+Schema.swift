@@ -1,6 +1,5 @@
 import FeedModel
 import Foundation
-import PostgresClient
 
 /// The user's own SQL.
 extension PostgresStore {

@@ -1,7 +1,6 @@
 package import FeedModel
 package import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// Tables that mappings declare.
 extension PostgresStore {

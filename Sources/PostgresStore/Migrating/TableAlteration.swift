@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
 
 /// The statements that make a table match its declaration, and keep its rows.
 struct TableAlteration {

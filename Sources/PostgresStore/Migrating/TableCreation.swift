@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// Creates the tables that mappings declare, and adds columns that are new. It works in a transaction, under the
 /// ``SchemaLock``.

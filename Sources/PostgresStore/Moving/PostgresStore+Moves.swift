@@ -1,6 +1,5 @@
 import FeedModel
 package import FeedStores
-import PostgresClient
 
 /// The way of another store's content into this one, and of this one's into another.
 extension PostgresStore {

@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Ledger
-import PostgresClient
 
 /// The writes of a transaction that receives another store's content.
 extension PostgresTransfer: TransferWriter {

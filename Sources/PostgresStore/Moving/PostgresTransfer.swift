@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Ledger
-import PostgresClient
 
 /// A transaction of the store, in which another store's content is read or written.
 struct PostgresTransfer: TransferReader {

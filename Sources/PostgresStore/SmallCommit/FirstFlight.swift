@@ -1,8 +1,5 @@
 import FeedModel
 import FeedStores
-import Merging
-import Ledger
-import PostgresClient
 
 /// The statements that begin the transaction of a small commit and write its rows, and their results.
 ///

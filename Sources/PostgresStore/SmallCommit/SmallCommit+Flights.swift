@@ -2,9 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
-import Merging
-import PostgresClient
 
 /// The two round trips.
 extension SmallCommit {

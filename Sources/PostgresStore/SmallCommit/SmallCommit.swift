@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import Ledger
-import PostgresClient
 
 /// The commit of a small stack in two round trips, without temporary tables and table locks: a first flight of
 /// statements writes the rows, a second one records the run and commits.

@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
 
 /// The statement that merges the rows of one table. Its text is the same for all feeds of one shape, so that a connection
 /// prepares it once: values are parameters.

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// The staged rows of one table, as parameters of a statement.
 struct SmallPart {

@@ -1,5 +1,4 @@
 import FeedStaging
-import PostgresClient
 
 /// Staged rows as arrays, one for each column after that of the rows' numbers.
 final class StagedArrays: StagedRowWriter {

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import PostgresClient
 
 extension PostgresRow {
     /// The value as SQLite keeps it: numbers as numbers, booleans as 0 and 1, points in time as mappings write them, and all

@@ -2,7 +2,6 @@ import FeedModel
 package import FeedStaging
 import FeedStores
 package import GRDB
-import PostgresClient
 
 /// Queries over stored and staged rows.
 extension PostgresStore: StagingStore {

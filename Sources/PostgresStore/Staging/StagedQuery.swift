@@ -3,7 +3,6 @@ import FeedStaging
 import FeedStores
 import Foundation
 import GRDB
-import PostgresClient
 
 /// A query of `for_each` over staged and stored rows.
 ///

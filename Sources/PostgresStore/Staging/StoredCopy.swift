@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import PostgresClient
 
 /// The store's tables in a database that is attached to a run's scratch database, with the rows that the run has
 /// queried.

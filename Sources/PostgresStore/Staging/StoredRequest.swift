@@ -2,7 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import PostgresClient
 
 /// A request of GRDB's, as PostgreSQL takes it: GRDB writes SQL for SQLite only.
 struct StoredRequest {

@@ -1,8 +1,7 @@
 import FeedStaging
 import FeedStores
 import Foundation
-import PostgresClient
-import Locking
+import FeedModel
 
 /// Stops a commit from another thread. Commits of other runs continue.
 final class CommitInterruption: Sendable {

@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
-import Locking
 
 /// Notifies listeners (`LISTEN tributary`) of commits that have changed rows, after the commit.
 ///

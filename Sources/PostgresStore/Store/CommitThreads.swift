@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 
 /// The threads on which stacks are committed, some at a time. Each holds a connection. Their callers' threads stay free
 /// meanwhile.

@@ -1,6 +1,5 @@
 import Foundation
-import PostgresClient
-import Locking
+import FeedModel
 
 /// The connections of one store: at most a number of them. Each is used by one thread at a time, and is opened when none
 /// is idle. Who comes when all are in use waits, and gets one in the order of coming.

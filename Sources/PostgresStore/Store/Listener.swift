@@ -1,8 +1,6 @@
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
-import Locking
+import FeedModel
 
 /// Receives a store's messages on a thread and a connection of its own.
 final class Listener: StoreListening {

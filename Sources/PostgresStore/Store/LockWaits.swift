@@ -1,6 +1,5 @@
 import Foundation
-import PostgresClient
-import Locking
+import FeedModel
 
 /// The waits for the server. A commit waits for a lock that another session holds for two minutes at most, in which the
 /// largest stack is committed; a question waits for ``questionLimit``. Once the program has been asked to stop, all end

@@ -1,6 +1,5 @@
 import FeedModel
-import Ledger
-import PostgresClient
+import FeedStores
 
 /// The migrations of Tributary's own tables in a database.
 enum OwnMigrations {

@@ -1,8 +1,6 @@
 import FeedModel
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
-import PostgresClient
 
 /// The space for the plan of a run that would create or change tables: a schema of its own, first in the search path,
 /// within transactions that are rolled back. No other session sees it, and nothing of it remains, however the process

@@ -1,6 +1,5 @@
 import FeedModel
 import Foundation
-import PostgresClient
 
 /// Queries with a limit of time. Neither the server nor another session's lock delays a caller for longer.
 extension PostgresStore {

@@ -1,9 +1,6 @@
 import FeedModel
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
-import PostgresClient
-import StoreSQL
 
 /// The daemons that share the store.
 extension PostgresStore: SharedStore {

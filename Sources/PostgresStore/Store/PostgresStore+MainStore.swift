@@ -2,9 +2,6 @@ package import FeedModel
 package import FeedStaging
 package import FeedStores
 import Foundation
-package import Ledger
-import Merging
-import PostgresClient
 
 /// The requirements of a main store that need no SQL.
 extension PostgresStore: MainStore {

@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import PostgresClient
 
 /// A small write. It returns the run that it has recorded.
 typealias GroupWrite = @Sendable (PostgresConnection) throws -> RecordedRun?

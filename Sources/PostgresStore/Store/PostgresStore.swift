@@ -1,11 +1,7 @@
 import FeedModel
 import FeedStaging
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
-import Locking
-import Merging
-import PostgresClient
 
 /// The main store in a PostgreSQL database, which several daemons may share.
 ///

@@ -1,5 +1,3 @@
-import PostgresClient
-
 /// A text of SQL in which tokens are replaced, never inside strings, quoted names and comments.
 struct RewrittenSQL {
     struct Token {

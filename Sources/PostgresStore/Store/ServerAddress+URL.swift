@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 
 extension ServerAddress {
     /// The address as a URI that libpq understands, for messages. It never holds a password.

@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 /// The foreign keys of the tables in a plan's own schema.
 struct SpaceKeys {

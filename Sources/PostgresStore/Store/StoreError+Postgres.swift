@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 extension PostgresError {
     /// The problem and what to do about it, without the server's name, for messages that name the store.

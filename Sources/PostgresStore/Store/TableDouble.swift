@@ -1,6 +1,5 @@
 import FeedModel
 import FeedStaging
-import PostgresClient
 
 /// A table of a plan's own schema that takes the place of one of the store's: with its columns and unique keys, and once
 /// it is filled with its rows. Triggers, and foreign keys of tables that the source does not use, lead to the original.

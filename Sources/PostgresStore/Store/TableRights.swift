@@ -1,6 +1,5 @@
 import FeedModel
 package import FeedStores
-import PostgresClient
 
 /// The rights of the connection's role on tables.
 struct TableRights {

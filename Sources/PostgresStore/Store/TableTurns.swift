@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 import struct Synchronization.Atomic
 
 /// The turns of this process's commits at the tables that they write. Only one of them then waits for a table's lock, or

@@ -1,6 +1,5 @@
 import FeedModel
 import Foundation
-import Locking
 
 /// The folder of one store's scratch files, among those of other processes. A locked file in it shows that its
 /// process lives, even if the process is suspended, so that no other process removes it.

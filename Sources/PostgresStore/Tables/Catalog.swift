@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 
 /// Reads the present definitions of tables from PostgreSQL's catalog.
 struct Catalog {

@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 /// A column of a table, as PostgreSQL knows it.
 struct ColumnDetails: Sendable, Equatable, Decodable {

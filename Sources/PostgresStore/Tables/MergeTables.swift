@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// The tables of a merge, as defined within its transaction.
 ///

@@ -1,5 +1,4 @@
 import FeedModel
-import PostgresClient
 
 /// A declared name of the form `schema.table`.
 struct QualifiedName {

@@ -1,6 +1,4 @@
 import FeedModel
-import Locking
-import PostgresClient
 
 /// What PostgreSQL has said about texts of each type: the text by which it shows the value of each.
 final class SpellingsCache: Sendable {

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import PostgresClient
 
 /// A table of the store with all that PostgreSQL's catalog says of it.
 struct TableDetails: Sendable, Decodable {

@@ -3,8 +3,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import PostgresClient
-import Locking
 
 /// The definitions of the store's tables, kept while they are unchanged. Reading them for each run would take longer
 /// than many runs.

@@ -2,10 +2,6 @@ package import FeedModel
 import FeedStaging
 package import FeedStores
 package import Foundation
-import Ledger
-package import Merging
-import PostgresClient
-import StoreSQL
 
 extension PostgresStore {
     package func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {

@@ -1,9 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Merging
-import PostgresClient
-import StoreSQL
 
 /// An undo in a transaction of PostgreSQL's.
 struct PostgresUndoDriver: UndoDriver {

@@ -4,8 +4,6 @@ package import FeedStores
 import Foundation
 import GRDB
 import GRDBSQLite
-import Merging
-import Ledger
 
 /// The one place where the main store is written.
 extension SQLiteStore {

@@ -3,8 +3,6 @@ import FeedStaging
 package import FeedStores
 import Foundation
 import GRDB
-import Ledger
-import Merging
 
 extension SQLiteStore {
     package func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {

@@ -1,8 +1,7 @@
 import FeedModel
-import FeedStores
+package import FeedStores
 import Foundation
 import GRDB
-package import StoreSQL
 
 extension Database: SQLSession {
     @discardableResult

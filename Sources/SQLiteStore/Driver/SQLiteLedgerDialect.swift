@@ -1,8 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
-import Ledger
-import StoreSQL
+import FeedStores
 
 /// The SQL of SQLite in the statements of `Ledger`. Times are texts in UTC, to the millisecond.
 struct SQLiteLedgerDialect: LedgerDialect {

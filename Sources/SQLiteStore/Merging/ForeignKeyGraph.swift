@@ -1,6 +1,6 @@
 import FeedStaging
 import GRDB
-import Merging
+import FeedStores
 
 /// The main store's foreign keys, seen from the parent's side.
 struct ForeignKeyGraph: Sendable {

@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// The SQL of SQLite. CROSS JOIN keeps its planner to the order of the tables.
 struct SQLiteDialect: SQLDialect {

@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// The histories of a file's tables.
 struct SQLiteHistories: HistoryCatalog {

@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// New rows. The rows that the table has afterwards are reported and written to the changelog: a trigger may drop some.
 extension SQLiteMergeDriver {

@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// The merge on the store's writing connection. The staged rows are in another database on it: the run's scratch file, or
 /// memory.

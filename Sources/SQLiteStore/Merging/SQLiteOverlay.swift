@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Merging
+import FeedStores
 
 /// Rows of several shapes with one key. One pass over every part notes the parts of each key, a column each. The rows are
 /// then joined by number.

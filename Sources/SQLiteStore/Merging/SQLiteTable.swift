@@ -1,8 +1,7 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Merging
-import StoreSQL
+import FeedStores
 
 /// A table of the main store for a merge: its definition, and the foreign keys on both of its sides.
 struct SQLiteTable: StoredTable {

@@ -1,8 +1,7 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Merging
-import StoreSQL
+import FeedStores
 
 /// Trees of elements.
 extension SQLiteMergeDriver {

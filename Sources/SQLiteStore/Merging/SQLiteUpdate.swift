@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// Different rows.
 extension SQLiteMergeDriver {

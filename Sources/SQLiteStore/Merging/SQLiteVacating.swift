@@ -2,8 +2,6 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
-import Merging
-import StoreSQL
 
 /// Unique values that rows give up for a moment, while others take them.
 extension SQLiteMergeDriver {

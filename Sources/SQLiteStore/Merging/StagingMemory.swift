@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Merging
+import FeedStores
 
 /// The staging tables of small stacks, and the merge's work tables for them, in a temporary database that stays attached to
 /// the store's writing connection. They outlive the stack for which they were made, so that its prepared statements serve the

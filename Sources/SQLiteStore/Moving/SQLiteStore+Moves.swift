@@ -4,7 +4,6 @@ import FeedStaging
 package import FeedStores
 import Foundation
 import GRDB
-import Ledger
 
 /// The way of another store's content into this one, and of this one's into another.
 extension SQLiteStore {

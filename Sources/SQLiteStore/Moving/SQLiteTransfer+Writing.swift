@@ -3,7 +3,6 @@ import FeedStaging
 import FeedStores
 import GRDB
 import GRDBSQLite
-import Ledger
 import XMLStream
 
 /// The writes of a transaction that receives another store's content.

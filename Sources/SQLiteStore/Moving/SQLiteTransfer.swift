@@ -3,7 +3,6 @@ import FeedStaging
 import FeedStores
 import GRDB
 import GRDBSQLite
-import Ledger
 
 /// A transaction of the store, in which another store's content is read or written.
 struct SQLiteTransfer: TransferReader {

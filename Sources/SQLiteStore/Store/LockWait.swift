@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 
 /// The waiting time for a lock of another process: two minutes, enough to commit the largest stack, or three seconds
 /// once the program has been asked to stop.

@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
-import Ledger
+import FeedStores
 
 /// The migrations of Tributary's own tables in a file.
 enum OwnMigrations {

@@ -3,7 +3,6 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
-import Merging
 
 /// Queries over stored and staged rows.
 extension SQLiteStore {

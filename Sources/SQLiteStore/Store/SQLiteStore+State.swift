@@ -1,10 +1,8 @@
 package import FeedModel
 import FeedStaging
-import FeedStores
+package import FeedStores
 import Foundation
 import GRDB
-package import Ledger
-import Locking
 
 /// Tributary's own tables, and reads of feeds' tables that go with them.
 extension SQLiteStore {

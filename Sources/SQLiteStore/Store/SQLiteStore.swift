@@ -4,9 +4,6 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
-package import Ledger
-import Locking
-import Merging
 
 /// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
 ///

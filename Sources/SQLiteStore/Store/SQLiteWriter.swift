@@ -1,5 +1,5 @@
 import GRDB
-import Ledger
+import FeedStores
 
 /// Makes the writes of one store, one after another, on the connection that writes.
 ///

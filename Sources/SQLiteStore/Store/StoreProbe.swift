@@ -1,7 +1,6 @@
 import FeedModel
 import Foundation
 import GRDB
-import Locking
 
 #if canImport(Glibc)
     import Glibc

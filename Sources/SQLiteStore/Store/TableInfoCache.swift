@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Locking
 
 /// The properties of the main store's tables, kept while its schema is unchanged. Reading them for each run would
 /// take longer than many runs.

@@ -4,8 +4,6 @@ import FeedStaging
 package import FeedStores
 package import Foundation
 import GRDB
-import Ledger
-package import Merging
 
 extension SQLiteStore {
     package func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {

@@ -3,8 +3,6 @@ import FeedStaging
 import FeedStores
 import Foundation
 import GRDB
-import Merging
-import StoreSQL
 
 /// An undo on the store's writing connection, with a database of its own for the rows.
 struct SQLiteUndoDriver: UndoDriver {

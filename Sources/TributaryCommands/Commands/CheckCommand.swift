@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedDeclarations
 import TributaryEngine
 
 struct CheckCommand: ProgramCommand {

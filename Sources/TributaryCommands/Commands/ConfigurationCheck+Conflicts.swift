@@ -1,11 +1,9 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.

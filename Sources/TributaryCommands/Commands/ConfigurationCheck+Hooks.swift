@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedParsing
 import FeedStores
-import Ledger
 
 /// Hooks with rows: their conditions, and what they need of sources.
 extension ConfigurationCheck {

@@ -1,11 +1,9 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import SQLiteStore
 import TributaryEngine
 import TributaryStores

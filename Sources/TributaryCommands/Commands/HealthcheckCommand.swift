@@ -1,7 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
 import FeedConfiguration
-import FeedDeclarations
 import FeedFetching
 import Foundation
 import NIOCore

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import Foundation

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedDeclarations
 import FeedInferring
 import FeedModel
 import Foundation

@@ -1,11 +1,9 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Locking
 import TributaryEngine
 import TributaryStores
 

@@ -1,12 +1,10 @@
 import ArgumentParser
 import CSQLite
 import FeedConfiguration
-import FeedDeclarations
 package import FeedParsing
 import FeedStores
 import Foundation
 package import GRDB
-import Ledger
 import Logging
 import TributaryEngine
 import TributaryStores

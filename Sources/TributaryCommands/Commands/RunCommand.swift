@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedDeclarations
+import FeedConfiguration
 import FeedStores
 import Foundation
 import Logging

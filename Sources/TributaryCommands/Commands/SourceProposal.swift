@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedDeclarations
 import FeedFetching
 import FeedInferring
 import FeedParsing

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedDeclarations
 import FeedModel
 import Foundation
 import TributaryEngine

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import TributaryEngine
 

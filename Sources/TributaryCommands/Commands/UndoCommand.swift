@@ -1,9 +1,8 @@
 import ArgumentParser
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Locking
 import TributaryEngine
 import TributaryStores
 

@@ -1,7 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
-import Locking
 import SQLiteStore
 import TributaryEngine
 

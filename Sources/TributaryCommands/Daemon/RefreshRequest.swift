@@ -1,7 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedStores
 import Foundation
-import Ledger
 import TributaryEngine
 import TributaryStores
 

@@ -1,5 +1,5 @@
 import Dispatch
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 import Logging
 import ServiceLifecycle

@@ -3,7 +3,6 @@ import FeedModel
 import FeedStores
 import Logging
 import ServiceLifecycle
-import Locking
 import TributaryEngine
 
 /// Ends the daemon when its store's files have been deleted or replaced. When it is started again, it opens the files

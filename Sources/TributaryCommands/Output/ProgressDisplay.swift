@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Locking
 import TributaryEngine
 
 /// The output of `sync`. On a terminal, a bar for each running source, below the lines of those that have ended;

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FeedModel
 import Foundation
-import Locking
 import TributaryEngine
 
 #if canImport(Glibc)

@@ -13,8 +13,6 @@ struct WatchScreen {
     var lines: [TerminalLine] = []
     var head: TerminalLine = ""
 
-    init(onlyFailing: Bool) { self.onlyFailing = onlyFailing }
-
     /// The lines between the head and the foot.
     private func room(_ height: Int) -> Int { max(height - 2, 1) }
 

@@ -1,6 +1,5 @@
-import Cryptography
-import FeedFetching
 import FeedModel
+import FeedFetching
 import FeedStaging
 import Foundation
 

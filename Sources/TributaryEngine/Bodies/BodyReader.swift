@@ -1,7 +1,6 @@
-import Cryptography
-import FeedDeclarations
-import FeedFetching
 import FeedModel
+import FeedConfiguration
+import FeedFetching
 import FeedParsing
 import FeedStaging
 import FeedStores

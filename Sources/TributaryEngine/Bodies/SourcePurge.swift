@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedModel
 package import FeedParsing
 package import FeedStores
 package import Foundation
-package import Ledger
 
 /// The rows and states of a source that a purge deletes, from its declaration and the states of its requests.
 package struct SourcePurge {

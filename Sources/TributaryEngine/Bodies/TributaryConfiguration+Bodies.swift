@@ -1,7 +1,6 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
-import FeedStores
-package import Ledger
+package import FeedStores
 
 extension TributaryConfiguration {
     /// Removes the kept bodies of a source that is not running.

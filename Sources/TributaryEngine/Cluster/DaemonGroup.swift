@@ -1,11 +1,9 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import Logging
-import Locking
 
 /// The messages of other daemons to a daemon's scheduler.
 protocol SourceScheduling: Sendable {

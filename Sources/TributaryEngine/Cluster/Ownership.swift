@@ -1,5 +1,5 @@
 import FeedStores
-import Locking
+import FeedModel
 
 /// The sources that this process may run, among the daemons that share a store. Each run checks it before it begins.
 final class Ownership: Sendable {

@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 
 /// Batches the records of unchanged polls, so that one transaction writes several.
 ///

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Locking
 
 /// The runs of this process whose end is not in the store. As the process lives, it did not die during them, even if
 /// their end could not be stored.

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 
 /// Deletes runs that are older than `[store] history`, with their changes and history, once a minute.

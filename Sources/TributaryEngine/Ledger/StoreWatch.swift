@@ -1,8 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import Locking
 
 /// Checks periodically, and after each discarded run, that the store's files are in place. When the store is idle,
 /// copies the write-ahead log into its main file.

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 
 /// Ticks when the next source is due, once for each setting.
 ///

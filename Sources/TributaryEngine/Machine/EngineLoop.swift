@@ -1,7 +1,6 @@
 import FeedModel
 import Foundation
 import HeapModule
-import Locking
 import NIOCore
 import NIOPosix
 

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedParsing
 import FeedStores
-import Ledger
 
 /// The changed rows of an event, read from the changelog in batches of some hundred. Blocks its thread.
 ///

@@ -1,6 +1,5 @@
-import Cryptography
-import FeedDeclarations
 import FeedModel
+import FeedConfiguration
 import Foundation
 
 /// Decides which events a hook receives, and when, by pure functions of the runs. The events do not depend on the time

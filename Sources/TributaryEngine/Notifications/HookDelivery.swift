@@ -1,12 +1,10 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
-import Ledger
 import Logging
-import Locking
 
 /// Delivers the events of one hook in order, independently of other hooks. A failed delivery is repeated with growing
 /// intervals, and later events wait.

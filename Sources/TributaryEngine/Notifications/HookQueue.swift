@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 
 /// The undelivered events of a hook, read from the store in batches of runs. Blocks its thread.
 struct HookQueue {

@@ -1,11 +1,9 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import Logging
-import Locking
 
 /// The hooks of a daemon, each with a delivery of its own.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import FeedModel
 
 #if canImport(Glibc)
     import Glibc

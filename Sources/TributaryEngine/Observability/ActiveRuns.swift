@@ -1,5 +1,5 @@
 package import Foundation
-import Locking
+import FeedModel
 
 /// The runs in progress in this process, for commands and the page.
 package final class ActiveRuns: Sendable {

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
 import Metrics
-import Locking
 
 /// The engine's metrics in swift-metrics. The program chooses their backend (`MetricsSystem`); without one, nothing is
 /// counted.

@@ -1,7 +1,6 @@
 import FeedStores
-import Ledger
 import Logging
-import Locking
+import FeedModel
 
 /// The health of an engine: its scheduler runs, and its store can be written. Failing feeds do not affect it.
 package final class Health: Sendable {

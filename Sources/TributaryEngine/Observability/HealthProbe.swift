@@ -1,4 +1,4 @@
-import Locking
+import FeedModel
 
 /// Runs a check of a component, one at a time. Concurrent callers share its result, which is valid for a second.
 final class HealthProbe: Sendable {

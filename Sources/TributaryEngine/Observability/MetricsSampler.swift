@@ -1,9 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
-import Locking
 
 /// Samples the metrics that no run reports: the size of the store, the lag of hooks, the health, and the states of
 /// sources that another process has changed.

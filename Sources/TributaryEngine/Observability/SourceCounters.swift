@@ -1,6 +1,5 @@
 import FeedModel
 import Metrics
-import Locking
 
 /// The counters of one source, or of all sources together.
 final class SourceCounters: Sendable {

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedInferring
 import FeedModel

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores
-import Locking
 
 /// Sends the conditional requests of a source in the order of its stack, as long as the answers are 304 Not Modified.
 /// Neither parses nor writes.

@@ -1,11 +1,10 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 
 /// The environment that all runs of a service share.

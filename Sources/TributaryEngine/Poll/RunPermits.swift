@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedStores
-import Ledger
-import Locking
+import FeedModel
 
 /// The shared resources of one run: its place among the runs in progress, its permits at hosts, its room in memory, and
 /// its right to run the source.

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedParsing
 import FeedStores
-import Locking
 import Logging
 
 /// The tables and columns that were made for a run before its commit.

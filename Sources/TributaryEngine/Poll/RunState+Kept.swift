@@ -1,7 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
-import Ledger
 
 /// Finds the kept bodies for a replay.
 extension RunState {

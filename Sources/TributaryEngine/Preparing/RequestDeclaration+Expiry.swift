@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
-import Ledger
 
 /// Checks the columns by which rows expire, as `check` does.
 extension RequestDeclaration {

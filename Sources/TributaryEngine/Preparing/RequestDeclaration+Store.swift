@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import FeedParsing
 import FeedStaging
 package import FeedStores
-package import Ledger
 
 /// Prepares a store for a request, and checks the request against it, as `check` does.
 extension RequestDeclaration {

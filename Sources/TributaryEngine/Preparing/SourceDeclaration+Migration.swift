@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import FeedParsing
-import FeedStores
+package import FeedStores
 package import Foundation
-package import Ledger
 
 /// Migration of a source's tables to its current declaration.
 extension SourceDeclaration {

@@ -1,8 +1,7 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedModel
 package import FeedParsing
-import FeedStores
-package import Ledger
+package import FeedStores
 
 /// The requirements of a request on a store's tables. Equal requirements are checked once, even for thousands of
 /// requests.

@@ -1,10 +1,8 @@
-import FeedConfiguration
-public import FeedDeclarations
+public import FeedConfiguration
 package import FeedModel
 public import FeedParsing
-import FeedStores
+package import FeedStores
 public import Foundation
-package import Ledger
 package import Logging
 
 extension TributaryConfiguration {

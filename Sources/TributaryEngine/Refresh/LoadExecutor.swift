@@ -1,5 +1,5 @@
 import DequeModule
-import Locking
+import FeedModel
 
 /// A serial executor that holds one of the slots while its actor works. The slot is free while the actor waits, for
 /// whatever it waits. Therefore, who holds a slot never waits for a host or a server.

@@ -1,11 +1,10 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 
 /// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.

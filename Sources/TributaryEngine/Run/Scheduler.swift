@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 
 /// Starts each source when it is due and its host has a permit, and no source twice at a time.

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Locking
 
 /// The events that drive the scheduler, in one stream.
 enum SchedulerEvent: Sendable {

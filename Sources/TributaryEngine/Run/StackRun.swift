@@ -1,10 +1,9 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 
 /// One attempt to refresh one source: the order of the steps.

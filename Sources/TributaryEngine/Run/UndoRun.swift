@@ -1,9 +1,8 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import FeedParsing
 package import FeedStores
 package import Foundation
-package import Ledger
 
 /// A run that restores a source's rows as they were after one of its runs, or plans that.
 package struct UndoRun: Sendable {

@@ -1,5 +1,5 @@
 import DequeModule
-package import FeedDeclarations
+package import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores

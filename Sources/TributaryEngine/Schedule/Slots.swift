@@ -1,6 +1,6 @@
 import FeedFetching
 import HeapModule
-import Locking
+import FeedModel
 
 /// A limit on concurrent work. Callers either wait, and those who have begun first come first, so that they end. Or they are
 /// refused: then ``onFree(_:)`` reports when they may try again.

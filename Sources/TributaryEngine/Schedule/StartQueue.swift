@@ -1,5 +1,5 @@
 import DequeModule
-import FeedDeclarations
+import FeedConfiguration
 import Foundation
 
 /// Due sources that wait for a place among the runs in progress, and for a permit at their first host.

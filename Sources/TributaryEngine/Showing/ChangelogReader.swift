@@ -1,8 +1,7 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
 package import FeedParsing
-import FeedStores
-package import Ledger
+package import FeedStores
 
 /// Reads the changelog as lines: the rows of each commit in the order of their ids, then the end of the commit. Commits
 /// come in the order of ``RunPosition``, which skips none. Rows are read in batches of some thousand, each with its own

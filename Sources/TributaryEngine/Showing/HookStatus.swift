@@ -1,8 +1,7 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
 
 /// The state of a hook: its position, and the reason for a wait.
 package struct HookStatus: Sendable, Encodable {

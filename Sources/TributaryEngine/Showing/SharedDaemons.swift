@@ -1,7 +1,6 @@
 import FeedModel
 package import FeedStores
 package import Foundation
-package import Ledger
 
 /// The live daemons of a shared store, and their sources.
 package struct SharedDaemons: Sendable {

@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedFetching
 import FeedModel
 import FeedStores
 package import Foundation
-import Ledger
 
 /// The reason why a source sends no request although it has failed or is due.
 package struct SourceWait: Sendable, Equatable, Encodable {

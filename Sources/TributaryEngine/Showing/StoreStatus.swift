@@ -1,8 +1,7 @@
-package import FeedDeclarations
+package import FeedConfiguration
 package import FeedModel
-import FeedStores
+package import FeedStores
 package import Foundation
-package import Ledger
 
 /// The states of a configuration's sources and hooks, from its store.
 package struct StoreStatus: Sendable {

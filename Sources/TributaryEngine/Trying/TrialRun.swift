@@ -1,13 +1,10 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedFetching
 import FeedInferring
 import FeedModel
 import FeedParsing
-import FeedStores
+package import FeedStores
 import Foundation
-package import Ledger
-import Locking
 import XMLStream
 
 extension SyncService {

@@ -3,7 +3,6 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Ledger
 import TributaryEngine
 
 /// The changelog behind a place, and the runs as they are recorded, for programs that miss nothing.

@@ -1,9 +1,8 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
-import Ledger
 import TributaryEngine
 
 /// What would change, for programs, and its doing: exactly what was shown, or nothing.

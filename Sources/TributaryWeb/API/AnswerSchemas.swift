@@ -1,6 +1,5 @@
 import FeedModel
 import FeedStores
-import Ledger
 import TributaryEngine
 
 /// The schemas of the answers, by the names that the OpenAPI document gives them.

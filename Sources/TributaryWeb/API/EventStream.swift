@@ -3,7 +3,6 @@ import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
-import Ledger
 import NIOCore
 import ServiceLifecycle
 import TributaryEngine

@@ -1,4 +1,4 @@
-import Ledger
+import FeedStores
 
 /// A schema of JSON (JSON Schema, draft 2020-12), as far as answers need one. Fields are only ever added, so every object may
 /// have more than its schema names.

@@ -1,4 +1,4 @@
-import Cryptography
+import FeedModel
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,7 +1,6 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
-import Ledger
 import TributaryEngine
 
 /// The state of a run that was blocked.

@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 
 /// What is around the content of every page.

@@ -2,7 +2,6 @@ import AsyncAlgorithms
 import FeedModel
 import Foundation
 import Hummingbird
-import Locking
 import NIOCore
 import ServiceLifecycle
 import TributaryEngine

@@ -1,10 +1,9 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Ledger
 import Logging
 import TributaryEngine
 

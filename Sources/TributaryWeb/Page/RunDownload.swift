@@ -2,7 +2,6 @@ import FeedModel
 import FeedStores
 import Foundation
 import Hummingbird
-import Ledger
 import TributaryEngine
 
 /// The changes of a run for programs, as `/sources/shop/runs/285.csv` or `.json`: those that it has made, or those that a

@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import TributaryEngine
 
 /// The page of one run: its figures, its requests, and the rows that it has changed, from what to what.

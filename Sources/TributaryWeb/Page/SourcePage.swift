@@ -1,8 +1,7 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import TributaryEngine
 
 /// The page of one source: its state and actions, its tables and last changes, plots, runs, requests and declaration.

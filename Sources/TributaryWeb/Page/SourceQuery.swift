@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import TributaryEngine
 
 /// Which sources the list shows, and in which order.

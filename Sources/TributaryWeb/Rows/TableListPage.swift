@@ -1,4 +1,4 @@
-import FeedDeclarations
+import FeedConfiguration
 import FeedStores
 
 /// The page of the tables that sources have written, some at a time, by name.

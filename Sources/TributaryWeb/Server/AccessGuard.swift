@@ -1,5 +1,5 @@
-import Cryptography
-import FeedDeclarations
+import FeedModel
+import FeedConfiguration
 import Foundation
 import HTTPTypes
 import Hummingbird

@@ -1,5 +1,5 @@
 import NIOCore
-import Locking
+import FeedModel
 
 /// The connections of a server, limited to a number. One more closes the one that has been idle for the longest time, so
 /// that those who connect and ask nothing keep nobody out.

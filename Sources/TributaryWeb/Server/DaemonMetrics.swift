@@ -1,5 +1,4 @@
 import CoreMetrics
-package import PrometheusMetrics
 package import TributaryEngine
 
 /// Where the metrics of a daemon go.

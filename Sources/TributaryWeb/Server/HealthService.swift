@@ -1,4 +1,4 @@
-package import FeedDeclarations
+package import FeedConfiguration
 import Foundation
 import Hummingbird
 import HummingbirdCore

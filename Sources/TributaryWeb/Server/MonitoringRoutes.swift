@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import PrometheusMetrics
 import TributaryEngine
 
 /// `/metrics`: what Prometheus reads.

@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Ledger
 import TributaryEngine
 
 /// Asks the store on threads of its own: the store's methods block. What reads waits for what reads, what writes for what

@@ -1,6 +1,6 @@
 import DequeModule
 import Foundation
-import Locking
+import FeedModel
 
 /// Blocking work on threads of its own, a few pieces at a time. A dispatch queue's threads would be those on which Swift's
 /// tasks run.

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import Synchronization
 import XMLStream
 
 /// The state for decoding one record after another, kept for the next: the tree, the names and the types' layouts.

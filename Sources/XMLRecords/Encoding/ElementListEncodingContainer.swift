@@ -8,13 +8,6 @@ struct ElementListEncodingContainer: UnkeyedEncodingContainer {
     let isNamed: Bool
     private(set) var count = 0
 
-    init(session: EncodingSession, element: OutputElement, field: OutputField, isNamed: Bool) {
-        self.session = session
-        self.element = element
-        self.field = field
-        self.isNamed = isNamed
-    }
-
     var codingPath: [any CodingKey] { [] }
 
     mutating func encodeNil() throws { _ = try addNext(named: "nil") }

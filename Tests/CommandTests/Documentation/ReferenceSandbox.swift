@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedDeclarations
 import FeedParsing
 import Foundation
 import TestSupport

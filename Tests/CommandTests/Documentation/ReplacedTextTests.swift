@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedDeclarations
 import Foundation
 import Testing
 

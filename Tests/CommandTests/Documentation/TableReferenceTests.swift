@@ -1,5 +1,5 @@
 import Foundation
-import Ledger
+import FeedStores
 import TestStores
 import Testing
 import TributaryParsers

@@ -2,7 +2,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import TributaryEngine
 

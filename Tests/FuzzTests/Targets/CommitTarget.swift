@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedStaging
 @testable import FeedStores
 @testable import SQLiteStore

@@ -1,6 +1,5 @@
-import FeedDeclarations
-import Foundation
 @testable import FeedConfiguration
+import Foundation
 @testable import FeedFetching
 @testable import TributaryEngine
 

@@ -1,5 +1,5 @@
 import Foundation
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream

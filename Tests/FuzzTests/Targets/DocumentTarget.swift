@@ -1,4 +1,4 @@
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 
 @testable import FeedStaging
 @testable import FeedStores

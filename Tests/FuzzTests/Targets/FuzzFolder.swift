@@ -2,7 +2,7 @@ import FeedModel
 import Foundation
 import TributaryEngine
 import TributaryParsers
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedParsing
 
 /// A folder for one target, removed with it.

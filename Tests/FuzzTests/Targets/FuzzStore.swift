@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import Logging
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import FeedStaging
 @testable import FeedStores

@@ -5,7 +5,6 @@ import SQLiteStore
 import Foundation
 import XMLRecords
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 @testable import FeedFetching
 @testable import FeedInferring
 @testable import FeedParsing

@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-@testable import FeedDeclarations
+@testable import FeedConfiguration
 @testable import FeedFetching
 @testable import FeedParsing
 @testable import TributaryEngine

@@ -1,12 +1,11 @@
 import FeedModel
 import Foundation
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// How many small feeds a second a store commits, without what comes before the commit. Runs where `TRIBUTARY_RATE` has the
 /// connection string of a server that writes to disk (Scripts/postgres); only a release build says something.

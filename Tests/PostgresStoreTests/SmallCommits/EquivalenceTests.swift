@@ -1,13 +1,12 @@
 import FeedModel
 import Foundation
-import PostgresClient
+@testable import PostgresStore
 import PostgresServer
 import TestSupport
 import Testing
 
 @testable import FeedStaging
 @testable import FeedStores
-@testable import PostgresStore
 
 /// Random stacks, committed to one database as small ones and to another by the general way. Both must end alike: rows,
 /// changelog, runs, requests, sources.

@@ -1,12 +1,10 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// A store whose stacks are committed as small ones, or by the general way.
 struct SmallCommitFixture {

@@ -1,13 +1,11 @@
 import FeedModel
 import Foundation
-import Ledger
-import PostgresClient
+@testable import FeedStores
+@testable import PostgresStore
 import PostgresServer
 import Testing
 
 @testable import FeedStaging
-@testable import FeedStores
-@testable import PostgresStore
 
 /// Small stacks, which are committed in two round trips.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct SmallCommitTests {

@@ -2,7 +2,6 @@ import FeedModel
 import FeedParsing
 import FeedStores
 import Foundation
-import Ledger
 import Logging
 import TestStores
 import TestSupport
@@ -10,7 +9,6 @@ import TributaryEngine
 import TributaryStores
 
 @testable import FeedConfiguration
-@testable import FeedDeclarations
 
 /// One store in which a ``RandomStack`` is played, with what it holds as text.
 struct StackSide: Sendable {

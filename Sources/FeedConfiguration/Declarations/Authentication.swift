@@ -1,0 +1,72 @@
+/// The credentials by which a request proves who sends it.
+public enum Authentication: Sendable, Hashable {
+    /// User and password (RFC 7617). An `ftp:` server gets them unencrypted only where `cleartext` is true.
+    case basic(user: InterpolatedText, password: InterpolatedText, cleartext: Bool = false)
+    /// A fixed token (RFC 6750).
+    case bearer(InterpolatedText)
+    /// A token that a server issues (RFC 6749, section 4.4).
+    case oauth2(ClientCredentials)
+    /// A user and the key by which SSH knows them (RFC 4252, section 7).
+    case ssh(UserKey)
+}
+
+extension Authentication {
+    /// A text that identifies whose feed is requested. Secrets are left out, because they may be renewed.
+    var identity: String {
+        switch self {
+        case .basic(let user, _, _): "basic \(user)"
+        case .bearer(let token): "bearer \(token)"
+        case .ssh(let key): "ssh \(key.user)"
+        case .oauth2(let client):
+            "oauth2 \(client.tokenURL) \(client.clientID) \(client.scope.map { "\($0)" } ?? "") "
+                + client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        }
+    }
+
+    var texts: [InterpolatedText] {
+        switch self {
+        case .basic(let user, let password, _): [user, password]
+        case .ssh(let key): [key.user] + [key.passphrase].compactMap(\.self)
+        case .bearer(let token): [token]
+        case .oauth2(let client):
+            [client.tokenURL, client.clientID, client.clientSecret] + [client.scope].compactMap(\.self)
+                + client.parameters.values
+        }
+    }
+
+    /// The reason why it cannot be used; nil if it can.
+    package var problem: String? {
+        if texts.contains(where: \.isDynamic) {
+            return "values of a response or a row are not allowed here; use the header 'Authorization' instead"
+        }
+        if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            return "the token has characters that no header can hold, such as a line feed"
+        }
+        return nil
+    }
+}
+
+/// A user of SSH, and the files with their key.
+public struct UserKey: Sendable, Hashable {
+    package var user: InterpolatedText
+    package var privateKey: String
+    /// Nil where the private key's file has the public one, too.
+    package var publicKey: String?
+    package var passphrase: InterpolatedText?
+}
+
+/// The client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4).
+public struct ClientCredentials: Sendable, Hashable {
+    /// The place of the client's identifier and secret (section 2.3.1).
+    package enum Place: String, Sendable, CaseIterable {
+        case header, body
+    }
+
+    package var tokenURL: InterpolatedText
+    package var clientID: InterpolatedText
+    package var clientSecret: InterpolatedText
+    package var scope: InterpolatedText?
+    /// Further parameters of the token request, such as `audience`.
+    package var parameters: [String: InterpolatedText]
+    package var place: Place
+}

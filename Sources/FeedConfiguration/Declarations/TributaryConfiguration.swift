@@ -1,0 +1,182 @@
+import FeedModel
+import Foundation
+import XMLStream
+
+/// The declarations of `sources.toml`.
+public struct TributaryConfiguration: Sendable, Equatable {
+    /// The file from which it was read.
+    public var file: String
+    public var store: StoreLocation
+    /// The absolute path of the folder of scratch files and of messages between commands and the daemon, for a store
+    /// on a server.
+    package var workFolder: String
+    /// The absolute path of the folder of kept bodies, beside the store. Trials on a copy of the store use the same
+    /// folder.
+    package var bodyFolder: String
+    /// The absolute path of the idempotent SQL that is run when the store is opened.
+    public var schemaPath: String?
+    /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
+    public var schemaAfterPath: String?
+    /// The time for which runs, and their part of the changelog, are kept.
+    public var history: Duration
+    /// The most connections to a store on a server, apart from one that listens and one that renews leases.
+    public var connections = 16
+    /// The most runs at the same time.
+    public var concurrency: Int
+    /// The most requests at the same time to one host.
+    public var perHost: Int
+    /// False if no metric is labelled with a source.
+    public var metricsPerSource = true
+    /// How many requests a host gets, and how often.
+    public private(set) var hosts: HostRules
+    /// The sources, in the order of their names.
+    public let sources: [SourceDeclaration]
+    private let positions: [String: Int]
+    /// The receivers of events, in the order of their names.
+    public var hooks: [HookDeclaration]
+    /// The address of the page; nil without one.
+    package var web: WebDeclaration?
+    /// The address of a listener for health checks alone; nil for none.
+    package var health: ListenAddress?
+    /// The key of encrypted columns; 32 bytes.
+    package var encryptionKey: EncryptionKey?
+    public var redactor: Redactor
+    /// True where `[defaults]` lets responses lead to addresses that are not public.
+    package var allowsPrivate = false
+
+    /// The path to whose end the names of files on this machine are added.
+    package var localPath: String {
+        switch store {
+        case .file(let path): path
+        case .server: workFolder + "/tributary"
+        }
+    }
+
+    /// The error of a command that needs a store.
+    package var noStore: String {
+        switch store {
+        case .file(let path): "there is no store \(path) yet; run `tributary sync` first"
+        case .server: "there is no store in the database yet; run `tributary sync` first"
+        }
+    }
+
+    public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
+
+    /// Returns true if another store, or another schema for it, is declared.
+    package func differsInStore(from other: TributaryConfiguration) -> Bool {
+        store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath
+            || schemaAfterPath != other.schemaAfterPath || connections != other.connections
+    }
+
+    public subscript(source name: String) -> SourceDeclaration? { positions[name].map { sources[$0] } }
+
+    package init(
+        file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
+        history: Duration,
+        concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
+        health: ListenAddress? = nil, encryptionKey: EncryptionKey?, redactor: Redactor
+    ) {
+        self.file = file
+        self.store = store
+        self.workFolder = workFolder
+        self.schemaPath = schemaPath
+        self.schemaAfterPath = schemaAfterPath
+        self.history = history
+        self.concurrency = concurrency
+        self.perHost = perHost
+        self.hosts = HostRules(perHost: perHost, hosts)
+        self.sources = sources.map(\.identified).sorted { $0.name < $1.name }
+        positions = Dictionary(uniqueKeysWithValues: self.sources.enumerated().map { ($1.name, $0) })
+        self.hooks = hooks.sorted { $0.name < $1.name }
+        self.web = web
+        self.health = health
+        self.encryptionKey = encryptionKey
+        self.redactor = redactor
+        bodyFolder = ""
+        bodyFolder = localPath + "-bodies"
+    }
+
+    /// Returns the configuration of the same store with other sources.
+    package func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
+        TributaryConfiguration(
+            file: file, store: store, workFolder: workFolder, schemaPath: schemaPath, schemaAfterPath: schemaAfterPath,
+            history: history, concurrency: concurrency, perHost: perHost, sources: sources, hooks: hooks, web: web,
+            health: health, encryptionKey: encryptionKey, redactor: redactor)
+    }
+}
+
+/// The key of encrypted columns: 256 bits.
+package struct EncryptionKey: Sendable, Equatable {
+    package let bytes: [UInt8]
+
+    /// - Parameter text: the key in hexadecimal digits. The result is nil if they are not 32 bytes.
+    package init?(hexadecimal text: String) {
+        var text = text
+        guard let data = text.withUTF8({ Lexical.hexadecimal($0) }), data.count == 32 else { return nil }
+        bytes = Array(data)
+    }
+
+    /// A name that distinguishes keys and reveals nothing about them.
+    package var name: String {
+        String(HMAC.code(of: Data("tributary key name".utf8), key: bytes).hexadecimal.prefix(32))
+    }
+}
+
+/// Where the daemon's page, metrics and health are shown, as `[daemon] listen` and `token` declare it.
+package struct WebDeclaration: Sendable, Equatable {
+    package var address: ListenAddress
+    /// The password of everything but `/healthz`; nil if only this machine can ask.
+    package var token: InterpolatedText?
+    /// The password of clients that may only read; nil without one.
+    package var readToken: InterpolatedText?
+    /// False if the rows of the store are not shown.
+    package var showsRows: Bool
+
+    package init(
+        address: ListenAddress, token: InterpolatedText?, readToken: InterpolatedText? = nil, showsRows: Bool = true
+    ) {
+        self.address = address
+        self.token = token
+        self.readToken = readToken
+        self.showsRows = showsRows
+    }
+}
+
+/// The place of the main store.
+public enum StoreLocation: Sendable, Equatable {
+    /// The absolute path of an SQLite file.
+    case file(String)
+    /// A connection string of libpq. It may hold a password, and is never shown.
+    case server(String)
+}
+
+extension StoreLocation {
+    /// Reads a path, or a connection string: a URI, or keywords and values. A file whose name looks like the latter is
+    /// meant by `./host=x`.
+    package init(argument: String) {
+        let word = argument.prefix { $0.isASCII && ($0.isLowercase || $0 == "_") }
+        let isKeyword = !word.isEmpty && argument[word.endIndex...].drop { $0 == " " }.first == "="
+        if isKeyword || argument.hasPrefix("postgres://") || argument.hasPrefix("postgresql://") {
+            self = .server(argument)
+        } else {
+            self = .file(URL(fileURLWithPath: argument).standardizedFileURL.path)
+        }
+    }
+
+    /// True if both are files, or both on servers: the same SQL is written for both.
+    package func isSameKind(as other: StoreLocation) -> Bool {
+        switch (self, other) {
+        case (.file, .file), (.server, .server): true
+        case (.file, .server), (.server, .file): false
+        }
+    }
+
+    /// The store whose SQL is understood there.
+    package var kind: String {
+        switch self {
+        case .file: "SQLite"
+        case .server: "PostgreSQL"
+        }
+    }
+}

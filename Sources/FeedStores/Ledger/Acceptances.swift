@@ -1,0 +1,48 @@
+import FeedModel
+package import Foundation
+
+/// Permissions to exceed the limits of changes, one a source: `tributary_acceptance`.
+package struct Acceptances: LedgerPart {
+    let ledger: Ledger
+
+    /// Adds permissions. Each replaces the source's former one.
+    package func add(_ acceptances: [Acceptance]) throws {
+        for acceptance in acceptances {
+            try session.execute(OwnTables.acceptances.upsert(of: [acceptance], dialect.tables))
+        }
+    }
+
+    /// Returns the permission of a source that is valid at a time.
+    package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
+        try session.first(
+            """
+            SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance)
+            WHERE source = \(bind: source) AND until > \(bind: now)
+            """
+        ) { try read(OwnTables.acceptances.reader, $0) }
+    }
+
+    /// Returns the permissions that are valid at a time, by their sources.
+    package func all(at now: Date) throws -> [String: Acceptance] {
+        try session.all(
+            "SELECT \(columns(OwnTables.acceptances.reader)) FROM \(dialect.acceptance) WHERE until > \(bind: now)"
+        ) { try read(OwnTables.acceptances.reader, $0) }.reduce(into: [:]) { $0[$1.source] = $1 }
+    }
+
+    /// Returns the statement that ends or moves the permission of a source; nil if the permission stays.
+    ///
+    /// - Parameter run: the number of the run that is being recorded.
+    func change(_ use: Acceptance.Use, of source: String, run: SQLText) -> SQLText? {
+        let isOfSource: SQLText = "source = \(bind: source)"
+        return switch use {
+        case .none: nil
+        case .ends: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource)"
+        case .endsForBlockedRun: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource) AND run IS NOT NULL"
+        case .movesToRun: "UPDATE \(dialect.acceptance) SET run = \(run) WHERE \(isOfSource) AND run IS NOT NULL"
+        }
+    }
+}
+
+extension Ledger {
+    package var acceptances: Acceptances { Acceptances(ledger: self) }
+}

@@ -1,0 +1,82 @@
+package import FeedModel
+import Foundation
+
+/// A row of `tributary_run`.
+package struct RunRow: Sendable {
+    package var report: RunReport
+    /// True if the commit kept before-images.
+    var hasHistory = false
+    /// The first and the last id of its entries in the changelog; nil for a run that has changed nothing.
+    var firstChange: Int64?
+    var lastChange: Int64?
+    /// The transaction that wrote it; 0 if the store has no such column.
+    var transaction: UInt64 = 0
+
+    /// The run as those see it who follow the changelog.
+    var changelogRun: ChangelogRun {
+        ChangelogRun(
+            position: RunPosition(transaction: transaction, run: report.number ?? 0), report: report,
+            changes: firstChange.flatMap { first in lastChange.flatMap { first <= $0 ? first...$0 : nil } })
+    }
+}
+
+extension RunReport {
+    /// ``drift`` as JSON; nil without one.
+    var driftText: String? {
+        get { drift.isEmpty ? nil : try? JSONText.encode(drift) }
+        set { drift = newValue.flatMap(JSONText.decode) ?? [] }
+    }
+}
+
+/// A row of `tributary_request`.
+package struct RequestRow: Sendable {
+    package var source: String
+    package var state: RequestState
+
+    package init(source: String, state: RequestState) {
+        self.source = source
+        self.state = state
+    }
+}
+
+/// A row of `tributary_claim`.
+struct ClaimRow: Sendable {
+    var source: String
+    var key: String
+    /// The name in lower case.
+    var table: String
+    var scope: [String: String]
+    var columns: Int64
+    var folded: Int64
+
+    init(_ source: String, _ state: RequestState, table: String) {
+        self.source = source
+        self.table = table
+        key = state.key
+        scope = state.scope
+        let place = ScopePlace(state.scope)
+        (columns, folded) = (place.columns, place.values)
+    }
+}
+
+extension RequestState {
+    /// The names of ``bodies``, with spaces between them; nil without one.
+    var bodyNames: String? {
+        get { bodies.isEmpty ? nil : bodies.joined(separator: " ") }
+        set { bodies = newValue?.split(separator: " ").map(String.init) ?? [] }
+    }
+}
+
+/// A row of `tributary_host`.
+package struct HostRow: Sendable {
+    var origin: String
+    var notBefore: Date
+    var wait: Double?
+}
+
+/// A row of `tributary_hook_source`.
+package struct HookSourceRow: Sendable {
+    var hook: String
+    var source: String
+    var memory: HookMemory
+}
