@@ -52,6 +52,7 @@ extension Refresh {
             let page = pages?.page ?? 1
             let body = try await onPage(page, of: request, index) {
                 try await refuseUnlessAccepted(exchange, request)
+                try await noteAttempt()
                 return try await take(
                     exchange, of: request, index, context.progress, known: known,
                     isFirst: page == 1, tries: leavesOut && page == 1)

@@ -163,6 +163,7 @@ extension Refresh {
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         var count = 0
         var isSameQuestion = true
+        try await noteAttempt()
         for name in names {
             var file = try KeptBodies(path: bodies.file(name, of: run.source.name))
             while let (body, exchange) = try file.next(declared: declared.url.template) {

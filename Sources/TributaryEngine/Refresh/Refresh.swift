@@ -29,6 +29,8 @@ actor Refresh {
     var unmatched = UnmatchedPaths()
     /// The expressions of the run's mappings, compiled once for all documents.
     let expressions = ExpressionPool()
+    /// The number of consecutive processes that died during the source's runs; nil once the attempt is noted.
+    private var unnoted: Int?
     var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
@@ -61,10 +63,10 @@ actor Refresh {
     ///
     /// - Parameter deaths: the number of consecutive processes that died during the source's runs.
     func run(after deaths: Int) async -> RunReport {
-        await withTaskCancellationHandler {
+        unnoted = run.isReplay ? nil : deaths
+        return await withTaskCancellationHandler {
             var ending: RunState.Ending
             do {
-                if !run.isReplay { try await noteAttempt(after: deaths) }
                 try await sendRequests()
                 return try await finish()
             } catch {
@@ -85,8 +87,10 @@ actor Refresh {
     }
 
     /// Notes in the store that the source's documents are about to be parsed, so that a document that kills the process
-    /// does not kill it again and again.
-    private func noteAttempt(after deaths: Int) async throws {
+    /// does not kill it again and again. A server that does not answer is no reason to suspect the source.
+    func noteAttempt() async throws {
+        guard let deaths = unnoted else { return }
+        unnoted = nil
         let source = run.source
         let isNew = run.stored.declared != nil && run.stored.declared != source.identity
         environment.attempts.begin(source.name, after: deaths)
@@ -109,6 +113,7 @@ actor Refresh {
             try keepBodies()
             return await record(RunState.Ending(outcome: .unchanged))
         }
+        try await noteAttempt()
         let unmet = try unmetExpectations()
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
