@@ -104,7 +104,8 @@ import Testing
             try fixture.folder.write("id;Price (EUR)\n1;2\n", to: "items.txt")
             try await fixture.sync("': set csv = { delimiter = \";\" }")
             try fixture.folder.write("id,Price__EUR_\n1,x\n", to: "items.txt")
-            try await fixture.sync("line 2, <row>: column 'price' of table 'item': \"x\" is not a decimal number")
+            try await fixture.sync(
+                "line 2, <row> (id = \"1\"): column 'price' of table 'item': \"x\" is not a decimal number")
             try fixture.folder.write("id,Price__EUR_\n", to: "items.txt")
             try await fixture.sync("the CSV has a header and no rows; set allow_empty = true")
             #expect(try fixture.store.rows(rows) == ["1|2.75|-"])

@@ -104,7 +104,8 @@ import Testing
         }
         let document = DerivedFixture.items("id='a' text='5'", "id='b' text='1.5'", "id='c'")
         try await DerivedFixture.expectError(
-            mapping(""), document, "line 2, <item>: column 'n' of table 'thing': \"1.5\" is not an integer")
+            mapping(""), document, "line 2, <item> (id = \"b\"): column 'n' of table 'thing': \"1.5\" is not an integer"
+        )
         let query = "SELECT id, n FROM thing ORDER BY id"
         try await DerivedFixture.expect(mapping(", on_error = \"null\""), document, query, ["a|5", "b|NULL", "c|NULL"])
         try await DerivedFixture.expect(

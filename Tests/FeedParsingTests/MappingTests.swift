@@ -330,7 +330,8 @@ import Testing
             let document = "<f>\n<r id='1'><n>x</n></r>\n<r id='2'><n/></r><r id='3'><n> 4 </n></r></f>"
             let discarded = try await sync(fixture, document, mapping("discard"))
             #expect(
-                discarded.error?.contains("line 2, <r>: column 'n' of table 't': \"x\" is not an integer") == true,
+                discarded.error?.contains("line 2, <r> (id = \"1\"): column 'n' of table 't': \"x\" is not an integer")
+                    == true,
                 "\(discarded.error ?? "")")
             #expect(try await sync(fixture, document, mapping("skip")).skipped == 1)
             #expect(try fixture.rows("SELECT * FROM t ORDER BY id") == ["2|NULL", "3|4"])

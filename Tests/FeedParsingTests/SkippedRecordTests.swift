@@ -65,7 +65,7 @@ import Testing
             fixture.server.document("/a", document(["1", "auf Anfrage"]))
             let one = try #require(try await fixture.sync(mapping()).first)
             let error =
-                "line 3, <item>: column 'size' of table 'thing': \"auf Anfrage\" is not an integer "
+                "line 3, <item> (id = \"1\"): column 'size' of table 'thing': \"auf Anfrage\" is not an integer "
                 + "from -9223372036854775808 to 9223372036854775807"
             #expect(one.note == "1 record was skipped: " + error)
             #expect(try fixture.rows("SELECT note FROM tributary_source") == [one.note])

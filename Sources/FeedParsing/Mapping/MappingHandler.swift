@@ -361,6 +361,6 @@ package struct MappingError: Error, CustomStringConvertible {
 
     init(table: String, column: String, element: String, line: Int, found: String?, expected: String) {
         let value = found.map { "\"\($0.count > 100 ? $0.prefix(100) + "…" : $0)\" is not \(expected)" } ?? expected
-        description = "line \(line), <\(element)>: column '\(column)' of table '\(table)': \(value)"
+        description = "line \(line), \(element): column '\(column)' of table '\(table)': \(value)"
     }
 }

@@ -183,8 +183,9 @@ extension RecordLayout {
         func mistake(_ advice: String) -> MappingError {
             let path = column.writtenPath
             return MappingError(
-                table: mapping.table, column: column.name, element: mapping.writtenElement, line: instance.line,
-                found: found,
+                table: mapping.table, column: column.name,
+                element: "<\(mapping.writtenElement)>" + key(of: instance, but: slot),
+                line: instance.line, found: found,
                 expected: found != nil
                     ? converter.expectation + (found.map(converter.advice) ?? "")
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
@@ -202,6 +203,18 @@ extension RecordLayout {
         default:
             throw mistake("; set 'default' or 'on_error'")
         }
+    }
+
+    /// Returns the key of a record, as a message says which one is meant: ` (id = "4711")`; empty without a key that can
+    /// be shown.
+    private func key(of instance: RecordInstance, but slot: Int) -> String {
+        let values = slots.indices.compactMap { index -> String? in
+            let column = slots[index].column
+            guard isKey[index], index != slot, !column.isEncrypted, let bytes = instance[index] else { return nil }
+            let text = String(decoding: trimmed(bytes), as: UTF8.self)
+            return "\(column.name) = \"\(text.count > 60 ? "\(text.prefix(60))…" : text)\""
+        }
+        return values.isEmpty ? "" : " (\(values.joined(separator: ", ")))"
     }
 
     /// Leaves columns that no record of the document had unchanged in the store. Without a key in the mapping, rows are
