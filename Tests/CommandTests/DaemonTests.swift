@@ -135,6 +135,26 @@ import Testing
         }
     }
 
+    /// A host that has asked for a pause gets no request, whoever asks for one, so a refresh says until when it waits.
+    @Test func aRefreshSaysThatTheHostHasAskedForAPause() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.server.route("/companies.xml") { _ in
+                StubServer.response(429, "", ["Retry-After": "3600"])
+            }
+            try await withDaemon(fixture) { daemon, lines in
+                _ = try await wait(&lines, for: "directory: discarded")
+                let refresh = try await fixture.program.run("refresh", "directory")
+                #expect(refresh.status == 0)
+                #expect(
+                    refresh.standardOutput.contains("directory: the server asks to wait until "),
+                    "\(refresh.standardOutput)")
+                let json = try await fixture.program.run("refresh", "directory", "--json")
+                #expect(json.standardOutput.contains("\"waits\""), "\(json.standardOutput)")
+                #expect(fixture.server.requests("/companies.xml").count == 1)
+            }
+        }
+    }
+
     @Test func stoppingInTheMiddleOfABodyLeavesNoTrace() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 50)

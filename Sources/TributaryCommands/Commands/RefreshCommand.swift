@@ -26,6 +26,13 @@ struct RefreshCommand: ProgramCommand {
         var daemon: Int32?
         var daemons: [String]?
         var sources: [String]
+        /// The sources that their servers have asked to wait, and the ends of these waits.
+        var waits: [Wait]
+    }
+
+    private struct Wait: Encodable {
+        var source: String
+        var until: Date?
     }
 
     func run(_ program: Program) async throws {
@@ -39,11 +46,16 @@ struct RefreshCommand: ProgramCommand {
         }
         let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
+        // A host that has asked for a pause gets no request before its end, whatever people ask for.
+        let waiting = try StoreReader(configuration).status(of: asked).filter { $0.wait?.reason == .host }
         if json {
-            let result = Result(daemon: daemon.process, daemons: daemon.daemons, sources: asked)
-            try Terminal.printJSON(result)
-        } else {
-            try Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
+            let result = Result(
+                daemon: daemon.process, daemons: daemon.daemons, sources: asked,
+                waits: waiting.map { Wait(source: $0.state.source, until: $0.wait?.until) })
+            return try Terminal.printJSON(result)
         }
+        try Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
+        for status in waiting.prefix(10) { try Terminal.print("\(status.state.source): \(status.wait?.text ?? "")") }
+        if waiting.count > 10 { try Terminal.print("\(waiting.count - 10) more wait for their hosts") }
     }
 }

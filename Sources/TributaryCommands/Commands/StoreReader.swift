@@ -33,6 +33,13 @@ struct StoreReader {
         return try configuration.withExistingStore { try $0?.read { try $0.sources.all() }[source] }
     }
 
+    /// Returns the states of sources, with the reasons for which they wait, while a daemon runs.
+    func status(of sources: [String]) throws -> [SourceStatus] {
+        try configuration.withExistingStore { store in
+            try StoreStatus(configuration, only: sources, in: store, isDaemonRunning: true, now: Date()).sources
+        }
+    }
+
     /// Returns the states of a source's requests, by their keys.
     func requests(of source: String) throws -> [String: RequestState] {
         try configuration.withExistingStore { try $0?.states(of: source).requests ?? [:] }
