@@ -28,6 +28,16 @@ extension TributaryConfiguration {
         return moved
     }
 
+    /// Checks what of a move can be checked before it: the store to be read, and that the other one is no store in use.
+    ///
+    /// - Throws: ``StoreError``.
+    package func checkMove(to target: TributaryConfiguration) throws {
+        guard let old = try openExistingStore() else { throw StoreError(.unavailable, noStore) }
+        defer { try? old.close() }
+        guard try target.hasStore() else { return }
+        try target.withExistingStore { new in try new.map { try StoreMove.check($0, asTargetOf: old) } }
+    }
+
     /// Moves the rows of all sources, and all that is remembered of them, into the store of another configuration. Blocks
     /// its thread.
     ///

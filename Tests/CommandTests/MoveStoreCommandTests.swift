@@ -53,6 +53,8 @@ import Testing
             #expect(try dumpRows(path: fixture.folder.file("store.sqlite")) == rows)
             let again = try await program.run("move-store", "--yes", "--to", url)
             #expect(again.status == 1 && again.standardError.contains("has recorded runs"), "\(again)")
+            let dry = try await program.run("move-store", "--dry-run", "--to", url)
+            #expect(dry.status == 1 && dry.standardError.contains("has recorded runs"), "\(dry)")
 
             try fixture.declare("url = \"\(url)\"")
             let synced = try await program.run("sync", "--force")

@@ -63,7 +63,7 @@ struct MoveStoreCommand: ProgramCommand {
 
     /// Shows from where to where everything would be copied, and asks.
     private func ask(_ old: TributaryConfiguration, to new: TributaryConfiguration) throws {
-        guard try old.hasStore() else { throw Failure.failed(old.noStore) }
+        try old.checkMove(to: new)
         func place(_ configuration: TributaryConfiguration) -> String {
             switch configuration.store {
             case .file(let path): path
@@ -73,7 +73,7 @@ struct MoveStoreCommand: ProgramCommand {
         }
         let line =
             "copies the rows, validators, due times and runs of \(Figures.count(old.sources.count, "source")) from "
-            + "\(place(old)) into \(place(new)); the old store stays as it is"
+            + "\(place(old)) into \(place(new)); the old store stays as it is\(Self.left(by: old).map { ", and \($0)" } ?? "")"
         try confirmation.requireAnswer(json: json, shown: [line])
         if !json { try Terminal.print(TerminalLine(line)) }
         try confirmation.ask("Copy it?")
@@ -121,9 +121,10 @@ struct MoveStoreCommand: ProgramCommand {
             """
             \(counts.joined(separator: ", ")) and \(Figures.count(report.changes, "row")) of the changelog. \
             All rows were compared; the old store is unchanged.
-            """,
-            "", "Write into [store] of \(old.file):",
+            """
         ]
+        if let left = Self.left(by: old) { lines.append("In the old store, \(left).") }
+        lines += ["", "Write into [store] of \(old.file):"]
         switch new.store {
         case .file(let path): lines.append("path   = \(Self.quoted(path))")
         // It may hold a password.
@@ -139,6 +140,13 @@ struct MoveStoreCommand: ProgramCommand {
         case (.file, .file), (.server, .server): break
         }
         return lines
+    }
+
+    /// Says which former values stay in the old store; nil without any.
+    private static func left(by old: TributaryConfiguration) -> String? {
+        guard old.sources.contains(where: \.keepsHistory) else { return nil }
+        return
+            "the former values of rows (`keep_history`) stay there: no run before the move can be undone in the new one"
     }
 
     /// As a string of TOML.

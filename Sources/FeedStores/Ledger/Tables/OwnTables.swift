@@ -66,7 +66,7 @@ package enum OwnTables {
         t.column(
             "drift", \.report.driftText,
             "how its documents differ in form from earlier ones, as [JSON](Commands.md#a-run-in-json), or NULL")
-        t.column("restored", \.report.restoredRun, "for an `undo`: the run whose rows it restored", moves: false)
+        t.column("restored", \.report.restoredRun, "for an `undo`: the run whose rows it restored")
         t.column(
             "transaction", \.transaction, "the transaction that wrote it", in: .concurrent, isWritten: false)
     }
