@@ -84,7 +84,8 @@ struct InitCommand: ProgramCommand {
         }
         if configuration.sources.count == 1 {
             let plan = PlanRun(
-                configuration: configuration, source: source, limit: Self.shownChanges, json: false)
+                configuration: configuration, source: source, limit: Self.shownChanges, json: false,
+                whole: "tributary plan \(source.name)")
             _ = try await plan.run(program) { (service, onChange) async throws in
                 try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: onChange)
             }

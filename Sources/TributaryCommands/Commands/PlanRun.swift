@@ -14,6 +14,8 @@ struct PlanRun {
     /// The changes to show of a table and kind; 0 for all.
     let limit: Int
     let json: Bool
+    /// The command that shows all changes; nil where the command itself has --limit.
+    var whole: String?
     /// True to end with what to type next.
     var showsNext = false
 
@@ -23,7 +25,8 @@ struct PlanRun {
         _ program: Program,
         _ plan: (SyncService, @escaping @Sendable (PlannedChange) throws -> Void) async throws -> StackPlan
     ) async throws -> Bool {
-        let report = Mutex(PlanReport(limit: limit))
+        let more = whole.map { "`\($0) --limit 0` shows all" } ?? "--limit 0 shows all"
+        let report = Mutex(PlanReport(limit: limit, more: more))
         let made: StackPlan
         do {
             made = try await PrivateFolder.with("plan") { folder in

@@ -41,8 +41,7 @@ extension PlanReport {
             let shown = table.deleted.count + table.updated.count + table.inserted.count
             let all = table.counts.deleted + table.counts.updated + table.counts.inserted
             if all > shown {
-                let advice = limit > 0 ? "--limit 0 shows all" : "a review keeps \(ChangeReviewer.most.rows) rows"
-                lines.append("  … \(all - shown) more; \(advice)")
+                lines.append("  … \(all - shown) more; \(more)")
             }
             lines.append(
                 "  will insert \(table.counts.inserted), update \(table.counts.updated), delete \(table.counts.deleted)"

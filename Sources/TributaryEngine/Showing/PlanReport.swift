@@ -28,15 +28,24 @@ package struct PlanReport: Sendable {
     }
 
     package let limit: Int
+    /// What shows the changes beyond the limit, for people.
+    package let more: String
     package private(set) var tables: [String: Table] = [:]
 
-    package init(limit: Int) { self.limit = limit }
+    package init(limit: Int, more: String = "--limit 0 shows all") {
+        self.limit = limit
+        self.more = more
+    }
 
     /// The changes that a blocked run would make.
     ///
     /// - Parameter limit: the most of a table and kind that are shown.
     package init(_ review: ChangeReview, limit: Int) {
-        self.init(limit: limit)
+        if limit > 0 {
+            self.init(limit: limit)
+        } else {
+            self.init(limit: limit, more: "a review keeps \(ChangeReviewer.most.rows) rows")
+        }
         for row in review.rows {
             func values(_ cells: [ChangeReview.Cell]) -> PlannedChange.Values { cells.map { ($0.column, $0.value) } }
             // For an updated row, the key and the differing columns.
