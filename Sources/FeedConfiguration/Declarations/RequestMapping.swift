@@ -39,7 +39,10 @@ public struct RequestMapping: Sendable, Hashable {
             let gone = gone(table)
             var indexes: [[String]] = []
             if mirrors(table), !scope.isEmpty, gone == nil { indexes.append(scope) }
-            if let expiry = expiry(table) { indexes.append(scope + [expiry]) }
+            // A table without the column has no rows that expire, unless the store's table has it.
+            if let expiry = expiry(table), table.column(expiry) != nil || gone?.lowercased() == expiry.lowercased() {
+                indexes.append(scope + [expiry])
+            }
             // When a parent is deleted, its children are looked up.
             for column in table.storedColumns {
                 guard case .parent(let parent) = column.origin,

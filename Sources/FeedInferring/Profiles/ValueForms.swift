@@ -1,4 +1,5 @@
 import FeedConfiguration
+import Foundation
 import XMLStream
 
 /// The possible types of a value, other than text. A column has the types that all its values share.
@@ -67,14 +68,23 @@ struct ValueForms: OptionSet {
         }
     }
 
-    /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no real or
-    /// decimal. An integer may have all digits that 64 bits allow.
+    /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no decimal,
+    /// and a real only where its digits come back: a publisher's program has then written a double, such as a
+    /// coordinate. An integer may have all digits that 64 bits allow.
     private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
-        var forms: ValueForms = number.significantDigits <= 15 ? .real : []
+        var forms: ValueForms = number.significantDigits <= 15 || isDouble(text, number) ? .real : []
         guard !number.hasExponent else { return forms }
         if number.decimals == nil, Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
         if number.significantDigits <= 15 { forms.insert(.decimal) }
         return forms
+    }
+
+    /// True for a fraction of 16 or 17 digits that is a double written out.
+    private static func isDouble(_ text: UnsafeBufferPointer<UInt8>, _ number: PlainNumber) -> Bool {
+        guard (16...17).contains(number.significantDigits), let decimals = number.decimals, !number.hasExponent,
+            let value = Lexical.double(text)
+        else { return false }
+        return String(format: "%.\(decimals)f", value) == String(decoding: text, as: UTF8.self)
     }
 
     /// True for `true` and `false`. A mapping may declare `yes`, `no`, `1` and `0` as booleans, but they are not
