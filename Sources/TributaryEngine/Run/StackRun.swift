@@ -110,6 +110,8 @@ struct StackRun: Sendable {
         // On a server, each attempt is a query.
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
+        let began = environment.clock.uptime
+        var isTold = false
         while true {
             let claimed = try await environment.queryStore {
                 [source, store = environment.store, clock = environment.clock] () throws -> Claimed? in
@@ -125,10 +127,24 @@ struct StackRun: Sendable {
             }
             if let claimed { return claimed }
             permits.releaseHost()
+            if !isTold, environment.clock.uptime - began >= .seconds(1) {
+                isTold = true
+                try await tellOfOtherRun()
+            }
             // Released locks and leases are not notified, so the attempt is repeated.
             try await environment.clock.sleep(for: pause)
             pause = min(pause * 2, longestPause)
         }
+    }
+
+    /// Logs which process keeps the run waiting. The lease of a process that has died lasts some seconds longer than it.
+    private func tellOfOtherRun() async throws {
+        let holder = try await environment.queryStore { [source, store = environment.store] in
+            try (store as? any SharedStore)?.runners()[source.name]
+        }
+        environment.logger.notice(
+            "The source waits for the end of its other run",
+            metadata: ["source": "\(source.name)", "process": "\(holder ?? "another one on this machine")"])
     }
 
     // MARK: - The steps
