@@ -122,14 +122,14 @@ import TributaryStores
         }
     }
 
-    @Test func aValueThatWouldBeAnotherIsNoticed() async throws {
+    @Test func aRowThatATriggerDropsIsNoticed() async throws {
         try await withItems(Direction(old: .postgres, new: .sqlite)) { (fixture) async throws in
-            try fixture.old.store.execute("UPDATE item SET name = '007' WHERE id = '2'")
-            // Its column turns the text into the number 7.
-            let schema = StoreMoveFixture.schema.replacing(
-                "name TEXT, size INTEGER", with: "name NUMERIC, size INTEGER")
-            try fixture.new.folder.write(schema, to: "schema.sql")
-            try await fixture.expectRefusal(Self.source, "table 'item'", "'name'", "nothing was moved")
+            let trigger = """
+                CREATE TRIGGER IF NOT EXISTS drop_item AFTER INSERT ON item WHEN new.id = '2'
+                BEGIN DELETE FROM item WHERE id = '2'; END;
+                """
+            try fixture.new.folder.write(StoreMoveFixture.schema + trigger, to: "schema.sql")
+            try await fixture.expectRefusal(Self.source, "table 'item' has 2 rows, and 3 were read", "nothing was moved")
             #expect(fixture.new.count("item", "tributary_run") == 0)
         }
     }

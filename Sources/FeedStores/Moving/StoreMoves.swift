@@ -35,7 +35,8 @@ package protocol TransferReader {
     /// Returns the existing tables among these names, by the requested name.
     func tables(named names: Set<String>) throws -> [String: TransferTable]
 
-    func hasRows(_ table: TransferTable) throws -> Bool
+    /// Returns the number of a table's rows.
+    func count(_ table: TransferTable) throws -> Int
 
     /// Passes on the rows of a table one by one, in the same order each time. A row's values are gone with the next.
     func forEachRow(

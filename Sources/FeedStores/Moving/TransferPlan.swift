@@ -6,7 +6,7 @@ package struct TransferPlan {
     package struct Part {
         package var from: TransferTable
         package var to: TransferTable
-        /// The names of the columns in both, in the same order, and how their values are compared.
+        /// The names of the columns in both, in the same order, and the kind of their values.
         package var columns: [(from: String, to: String, kind: TransferKind)]
     }
 
@@ -35,7 +35,7 @@ package struct TransferPlan {
                             + "the schema, or drop it from the old store")
                     continue
                 }
-                columns.append((column.name, other.name, TransferKind.common(column.kind, other.kind)))
+                columns.append((column.name, other.name, other.kind == .dynamic ? column.kind : other.kind))
             }
             parts.append(Part(from: table, to: target, columns: columns))
         }

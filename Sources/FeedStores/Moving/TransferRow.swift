@@ -42,7 +42,7 @@ package final class TransferRow {
     /// Puts the digits of a blob in its place, as PostgreSQL writes them.
     func spellBlob(at column: Int) {
         guard case .blob(let range) = values[column] else { return }
-        let digits = "\\x" + withBytes(range) { $0.map { CanonicalText.hexadecimal($0) }.joined() }
+        let digits = "\\x" + withBytes(range) { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
         values[column] = .text(place(Array(digits.utf8)))
     }
 

@@ -15,7 +15,7 @@ struct PostgresTransfer: TransferReader {
                 TransferTable(
                     name: table.name,
                     columns: table.columns.filter { !$0.isComputed }.map {
-                        .init(name: $0.name, kind: $0.transferKind)
+                        .init(name: $0.name, kind: $0.typeName == "numeric" ? .numeric : .typed)
                     },
                     primaryKey: table.info.primaryKey, parents: parents[table.oid] ?? [])
             }
@@ -35,10 +35,8 @@ struct PostgresTransfer: TransferReader {
         }
     }
 
-    func hasRows(_ table: TransferTable) throws -> Bool {
-        try reading {
-            try connection.execute("SELECT EXISTS (SELECT FROM \(relation(table)))")[0].bool(0) == true
-        }
+    func count(_ table: TransferTable) throws -> Int {
+        try reading { Int(try connection.execute("SELECT count(*) FROM \(relation(table))")[0].int64(0) ?? 0) }
     }
 
     /// Sources that never ran have no state yet, but a daemon may have claimed them.
@@ -111,25 +109,6 @@ extension TransferRow {
                 append(text: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
             }
         default: row.withBytes(column) { bytes in bytes.map { append(text: $0) } }
-        }
-    }
-}
-
-extension ColumnDetails {
-    fileprivate var transferKind: TransferKind {
-        switch typeName {
-        case "bool": .boolean
-        case "int2", "int4", "int8": .integer
-        case "float8": .real
-        case "float4": .single
-        case "numeric": .numeric
-        case "timestamptz": .timestamp(isZoned: true)
-        case "timestamp": .timestamp(isZoned: false)
-        case "bytea": .bytes
-        case "uuid": .uuid
-        case "json", "jsonb": .json
-        case "bpchar": .padded
-        default: .text
         }
     }
 }

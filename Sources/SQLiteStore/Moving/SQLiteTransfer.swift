@@ -19,7 +19,9 @@ struct SQLiteTransfer: TransferReader {
         }
     }
 
-    func hasRows(_ table: TransferTable) throws -> Bool { try db.hasRows(table.name) }
+    func count(_ table: TransferTable) throws -> Int {
+        try reading { try Int.fetchOne(db, sql: "SELECT count(*) FROM main.\(table.name.sqlIdentifier)") ?? 0 }
+    }
 
     func forEachRow(
         of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void

@@ -11,8 +11,8 @@ struct MoveStoreCommand: ProgramCommand {
         commandName: "move-store",
         abstract: "Copy the sources' rows, validators, due times and runs to another store.",
         discussion: """
-            The other store is an SQLite file or a PostgreSQL database. Compares the copy with the original; on an \
-            error, copies nothing. Fetches nothing, and changes neither the old store nor sources.toml. Stop the \
+            The other store is an SQLite file or a PostgreSQL database. Counts the rows of the copy; on an error, \
+            copies nothing. Fetches nothing, and changes neither the old store nor sources.toml. Stop the \
             daemons first.
 
             Example:
@@ -120,7 +120,7 @@ struct MoveStoreCommand: ProgramCommand {
         lines += [
             """
             \(counts.joined(separator: ", ")) and \(Figures.count(report.changes, "row")) of the changelog. \
-            All rows were compared; the old store is unchanged.
+            All rows are there; the old store is unchanged.
             """
         ]
         if let left = Self.left(by: old) { lines.append("In the old store, \(left).") }
