@@ -129,7 +129,8 @@ import TributaryStores
                 BEGIN DELETE FROM item WHERE id = '2'; END;
                 """
             try fixture.new.folder.write(StoreMoveFixture.schema + trigger, to: "schema.sql")
-            try await fixture.expectRefusal(Self.source, "table 'item' has 2 rows, and 3 were read", "nothing was moved")
+            try await fixture.expectRefusal(
+                Self.source, "table 'item' has 2 rows, and 3 were read", "nothing was moved")
             #expect(fixture.new.count("item", "tributary_run") == 0)
         }
     }
