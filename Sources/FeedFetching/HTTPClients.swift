@@ -1,6 +1,12 @@
 import AsyncHTTPClient
 import FeedConfiguration
 import FeedModel
+package import NIOCore
+
+/// A thread that serves connections as long as somebody keeps it.
+package protocol ConnectionLoop: AnyObject, Sendable {
+    var loops: any EventLoopGroup { get }
+}
 
 /// The HTTP clients, one for each declared transport, from its first request to its last use.
 final class HTTPClients: Sendable {
@@ -10,6 +16,10 @@ final class HTTPClients: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The loop of the connections; nil for one that all fetchers of the process share.
+    let loop: (any ConnectionLoop)?
+
+    init(on loop: (any ConnectionLoop)? = nil) { self.loop = loop }
 
     /// The number of clients that are open.
     var count: Int { state.withLock { $0.clients.count } }
@@ -41,7 +51,10 @@ final class HTTPClients: Sendable {
         let clients = state.withLock { state in unneeded(&state).compactMap { state.clients.removeValue(forKey: $0) } }
         guard !clients.isEmpty else { return }
         // No request is in progress, so this closes only idle connections.
-        Task { for client in clients { try? await client.shutdown() } }
+        Task { [self] in
+            for client in clients { try? await client.shutdown() }
+            withExtendedLifetime(loop) {}
+        }
     }
 
     /// Closes the connections. Call it once, when no request is in progress.
@@ -52,13 +65,14 @@ final class HTTPClients: Sendable {
         let clients = state.withLock { Array($0.clients.values) }
         guard !clients.isEmpty else { return }
         let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
-        Task {
+        Task { [self] in
             do {
                 for client in clients { try await client.shutdown() }
                 end.yield(.success(()))
             } catch {
                 end.yield(.failure(error))
             }
+            withExtendedLifetime(loop) {}
         }
         let timer = Task {
             try await NetworkTime.sleep(for: .seconds(3))

@@ -13,22 +13,25 @@ package final class HTTPFetcher: Fetcher {
     private let addresses: AddressGuard
     /// The network; nil for that of the machine.
     private let network: (any Network)?
-    let clients = HTTPClients()
+    let clients: HTTPClients
     package let tokens = TokenStore()
     private let correlation = RequestCorrelation()
 
     /// - Parameters:
     ///   - hosts: limits the requests to each host; nil for no limits.
     ///   - network: sends the messages; nil for the machine's network.
+    ///   - loop: the thread of the connections. On the caller's own, an exchange wakes no other thread.
     ///   - onAnswer: called for each sent request, with the status of the answer, or nil without one.
     package init(
         now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames(),
-        network: (any Network)? = nil, onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
+        network: (any Network)? = nil, on loop: (any ConnectionLoop)? = nil,
+        onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
     ) {
         self.now = now
         self.hosts = hosts
         addresses = AddressGuard(names: names)
         self.network = network
+        clients = HTTPClients(on: loop)
         self.onAnswer = onAnswer
     }
 
@@ -192,7 +195,7 @@ package final class HTTPFetcher: Fetcher {
         if let network { return network }
         do {
             let client = try clients.client(request.transport) {
-                try request.transport.makeClient(Connections(correlation: correlation))
+                try request.transport.makeClient(Connections(correlation: correlation), on: clients.loop?.loops)
             }
             return ClientConnections(client: client)
         } catch {

@@ -7,8 +7,9 @@ import NIOSSL
 extension Transport {
     /// Returns a client that connects in this way, and sends requests over HTTP/1.1.
     ///
+    /// - Parameter loops: the loop of its connections; nil for one that all fetchers of the process share.
     /// - Throws: the error of a certificate or key that cannot be loaded.
-    func makeClient(_ connections: Connections) throws -> HTTPClient {
+    func makeClient(_ connections: Connections, on loops: (any EventLoopGroup)?) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = TimeAmount(connectTimeout)
@@ -20,14 +21,13 @@ extension Transport {
         connections.configure(&configuration)
         configuration.tlsConfiguration = try tls?.configuration() ?? .modernClient
         if let proxy { configuration.proxy = proxy.configuration }
-        return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
+        return HTTPClient(eventLoopGroupProvider: .shared(loops ?? Self.eventLoops), configuration: configuration)
     }
 
     /// The most idle connections to one host. Each may turn out to be closed.
     static let pooledConnections = 64
 
-    /// One thread suffices for thousands of requests a second; a second one would wake the runs' threads more often. It
-    /// lives as long as the process, as NIO's singletons do.
+    /// One thread suffices for thousands of requests a second. It lives as long as the process, as NIO's singletons do.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 }
 

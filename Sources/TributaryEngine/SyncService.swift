@@ -88,17 +88,19 @@ public final class SyncService: Service {
         let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         hosts.close(try store.read { try $0.waits.busyHosts() }, now: clock.now())
+        let executor = EngineExecutor(threads)
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(
-                now: { clock.now() }, hosts: hosts, names: names, network: network, onAnswer: metrics.answered),
+                now: { clock.now() }, hosts: hosts, names: names, network: network, on: executor.loop,
+                onAnswer: metrics.answered),
             hosts: hosts,
             slots: Slots(limit: configuration.concurrency, mostWaiting: RunEnvironment.mostWaitingLoads),
             clock: clock, logger: logger,
             onProgress: { progress in
                 activeRuns.note(progress)
                 onProgress(progress)
-            }, activeRuns: activeRuns)
+            }, activeRuns: activeRuns, executor: executor)
         environment.setLimits(configuration)
         environment.startAdditions = StartAdditions(startAdditions)
         environment.metrics = metrics

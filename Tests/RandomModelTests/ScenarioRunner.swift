@@ -116,7 +116,8 @@ final class ScenarioRunner {
             store: try SQLiteStore(path: configuration.localPath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
             hosts: HostGate(limit: 4), slots: Slots(limit: 4), clock: clock,
-            logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() },
+            executor: EngineExecutor(SystemThreads()))
         // The program is killed more often than a source may be the cause of.
         environment.runsPaused = true
         return environment

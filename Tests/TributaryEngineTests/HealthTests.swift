@@ -41,7 +41,7 @@ import TributaryStores
                 store: try SQLiteStore(path: fixture.storePath), registry: ParserRegistry([]),
                 http: HTTPFetcher(now: { Date() }), hosts: HostGate(limit: 1),
                 slots: Slots(limit: 1), clock: fixture.clock,
-                logger: Logger(label: "test") { _ in gate })
+                logger: Logger(label: "test") { _ in gate }, executor: EngineExecutor(SystemThreads()))
             let scheduler = Scheduler(environment: environment) { _ in }
             let health = Health(
                 { await scheduler.heartbeat() }, environment.store,

@@ -1,13 +1,15 @@
+import FeedFetching
 import FeedModel
 import Foundation
 import HeapModule
 import NIOCore
 import NIOPosix
 
-/// A thread for jobs and their sleeps. A job that adds another job, or sleeps, wakes no other thread.
+/// A thread for jobs, their sleeps and the connections of their requests. A job that adds another job, sleeps or sends a
+/// request wakes no other thread.
 ///
-/// It serves no connections, because its jobs may read a store's file. It ends with its last reference.
-final class EngineLoop: WorkQueue {
+/// Its jobs take microseconds, also where they read a store's file. It ends with its last reference.
+final class EngineLoop: WorkQueue, ConnectionLoop {
     /// The timers of the current thread's loop; nil on other threads.
     private static let timersOfThread = ThreadSpecificVariable<Timers>()
     /// The loop for sleeps of other threads.
@@ -28,6 +30,8 @@ final class EngineLoop: WorkQueue {
     deinit {
         group.shutdownGracefully { _ in }
     }
+
+    var loops: any EventLoopGroup { group }
 
     func add(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
 

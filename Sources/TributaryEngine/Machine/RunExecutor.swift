@@ -1,3 +1,5 @@
+import FeedFetching
+
 /// A serial executor on a private queue, so that an actor's blocking work blocks only that queue's thread.
 final class RunExecutor: SerialExecutor {
     private let queue: any WorkQueue
@@ -19,6 +21,9 @@ final class EngineExecutor: TaskExecutor {
     private let queue: any WorkQueue
 
     init(_ threads: any WorkThreads) { queue = threads.engineQueue() }
+
+    /// The loop of its thread, which serves the connections of requests, too: a poll then wakes no other thread.
+    var loop: (any ConnectionLoop)? { queue as? any ConnectionLoop }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

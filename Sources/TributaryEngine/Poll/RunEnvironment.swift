@@ -25,7 +25,7 @@ struct RunEnvironment: Sendable {
     package var random: any RandomSource = SystemRandom()
     /// Sends messages; nil for the machine's network.
     var network: (any Network)?
-    package var threads: any WorkThreads = SystemThreads() { didSet { executor = EngineExecutor(threads) } }
+    package var threads: any WorkThreads = SystemThreads()
     /// The folder of kept bodies.
     var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
     var logger: Logger
@@ -50,7 +50,7 @@ struct RunEnvironment: Sendable {
     static let mostWaitingLoads = 64
 
     /// The executor of the scheduler, and of runs before they parse a body.
-    private(set) var executor = EngineExecutor(SystemThreads())
+    var executor: EngineExecutor
 
     /// Runs a short query on the store. A file answers at once; a server may not.
     func queryStore<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

@@ -32,7 +32,7 @@ final class FuzzStore {
             configuration: configuration, store: store,
             registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostGate(limit: 1),
             slots: Slots(limit: 1), clock: SystemClock(),
-            logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }, executor: EngineExecutor(SystemThreads()))
         for source in configuration.sources {
             for request in source.requests {
                 try HandlerFactory(request: request, environment: environment).prepareStore(AdditionLog())
