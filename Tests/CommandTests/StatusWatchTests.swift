@@ -11,14 +11,16 @@ import Testing
     private func screen(_ count: Int) -> WatchScreen {
         var screen = WatchScreen(onlyFailing: false)
         screen.head = "head"
-        screen.lines = (0..<count).map { "line \($0)" }
+        screen.table = StatusTable(
+            heading: "heading", rows: (0..<count).map { ("line \($0)", ["note \($0)", "error \($0)", "more"]) })
         return screen
     }
 
     /// The lines of a frame without what controls the terminal.
     private func shown(_ screen: WatchScreen, height: Int) -> [String] {
         var screen = screen
-        return screen.frame(height: height).replacing(#/\u{1B}\[[0-9]*[A-Z]/#, with: "").components(separatedBy: "\r\n")
+        return screen.frame(height: height).replacing(#/\u{1B}\[[0-9]*[A-Za-z]/#, with: "").components(
+            separatedBy: "\r\n")
     }
 
     @Test func aFrameHasAsManyLinesAsTheWindow() {
@@ -29,7 +31,7 @@ import Testing
         }
         let lines = shown(screen(100), height: 5)
         #expect(
-            lines.prefix(4) == ["head", "line 0", "line 1", "line 2"] && lines[4].hasSuffix("0 above, 97 below"),
+            lines.prefix(4) == ["head", "heading", "line 0", "line 1"] && lines[4].hasSuffix("0 above, 98 below"),
             "\(lines)")
     }
 
@@ -37,26 +39,52 @@ import Testing
     @Test func aFrameErasesNothingBehindALine() {
         var screen = screen(3)
         let frame = screen.frame(height: 5)
-        #expect(frame.contains("\u{1B}[2Kline 0\r\n\u{1B}[2Kline 1\r\n"), "\(frame)")
+        #expect(frame.contains("\u{1B}[2K\u{1B}[7mline 0\u{1B}[0m\r\n\u{1B}[2Kline 1\r\n"), "\(frame)")
         #expect(!frame.contains("\u{1B}[K") && !frame.contains("\u{1B}[J"), "\(frame)")
     }
 
-    @Test func keysScrollToTheEndAndNoFurther() {
+    @Test func keysSelectToTheEndAndNoFurther() {
         var screen = screen(10)
-        for (key, offset) in [
-            (WatchScreen.Key.up, 0), (.down, 1), (.down, 2), (.pageDown, 5), (.pageDown, 7), (.down, 7), (.pageUp, 4),
-            (.first, 0), (.last, 7), (.up, 6),
+        for (key, selected, offset) in [
+            (WatchScreen.Key.up, 0, 0), (.down, 1, 0), (.down, 2, 1), (.pageDown, 4, 3), (.pageDown, 6, 5),
+            (.pageUp, 4, 4), (.last, 9, 8), (.down, 9, 8), (.up, 8, 8), (.first, 0, 0),
         ] {
             screen.press(key, height: 5)
-            #expect(screen.offset == offset, "\(key)")
+            #expect(
+                screen.selected == selected && screen.offset == offset, "\(key) \(screen.selected) \(screen.offset)")
         }
+        screen.press(.last, height: 5)
         // A window that grows shows the end, without a gap.
-        _ = screen.frame(height: 12)
-        #expect(screen.offset == 0)
+        _ = screen.frame(height: 24)
+        #expect(screen.offset == 0 && screen.selected == 9)
         screen.press(.failing, height: 5)
-        #expect(screen.onlyFailing)
+        #expect(screen.onlyFailing && screen.selected == 0)
         screen.press(.all, height: 5)
         #expect(!screen.onlyFailing)
+    }
+
+    /// What is below the sources is reached, too, and the window of a store without sources has nothing to open.
+    @Test func whatFollowsTheSourcesIsReached() {
+        var screen = screen(1)
+        screen.table.rest = (0..<10).map { "rest \($0)" }
+        screen.press(.last, height: 5)
+        #expect(shown(screen, height: 5)[3] == "rest 9")
+        screen.table = StatusTable()
+        screen.press(.open, height: 5)
+        #expect(!screen.isOpen)
+    }
+
+    /// 25 sources fit into 80 × 30, with the first lines about the selected one; Enter shows all of them.
+    @Test func theSelectedSourceIsExplained() {
+        var screen = screen(25)
+        screen.press(.down, height: 30)
+        let list = shown(screen, height: 30)
+        #expect(list[26] == "line 24" && list[27] == "note 1" && list[28] == "error 1", "\(list)")
+        screen.press(.open, height: 30)
+        let source = shown(screen, height: 30)
+        #expect(source.prefix(6) == ["head", "heading", "line 1", "note 1", "error 1", "more"], "\(source)")
+        screen.press(.open, height: 30)
+        #expect(!screen.isOpen && shown(screen, height: 30) == list)
     }
 
     @Test func keysOfATerminalAreUnderstood() {
@@ -64,7 +92,7 @@ import Testing
             WatchScreen.keys(in: Array("jk\u{1B}[A\u{1B}OB\u{1B}[5~q".utf8)) == [
                 .down, .up, .up, .down, .pageUp, .quit,
             ])
-        #expect(WatchScreen.keys(in: Array("\u{3}x\u{1B}[200~f".utf8)) == [.quit, .failing])
+        #expect(WatchScreen.keys(in: Array("\u{3}x\u{1B}[200~f\r".utf8)) == [.quit, .failing, .open])
         #expect(WatchScreen.keys(in: []) == [])
     }
 
@@ -103,7 +131,7 @@ import Testing
                 let output = try await shell.run(
                     "-c", "rm -f '\(log)'; (\(press)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")
                 let text = output.standardOutput
-                #expect(text.contains("\u{1B}[?1049h") && text.contains("2 sources, 1 problem"), "\(text)")
+                #expect(text.contains("\u{1B}[?1049h") && text.contains("1 failing, 1 ok"), "\(text)")
                 let end = try #require(text.range(of: "\u{1B}[?1049l"))
                 let after = text[end.upperBound...]
                 #expect(after.contains("ended 0"), "\(text)")
@@ -133,7 +161,7 @@ import Testing
                 "sed -i '$d' '\(file)'", "cat '\(folder.file("new"))' >> '\(file)'", until("3 sources"), "printf q",
             ].joined(separator: "; ")
             let output = try await shell.run("-c", "(\(steps)) | /usr/bin/script -qefc \"\(line)\" '\(log)'")
-            #expect(output.status == 0 && output.standardOutput.contains("3 sources, 1 problem"), "\(output)")
+            #expect(output.status == 0 && output.standardOutput.contains("1 failing, 1 ok, 1 disabled"), "\(output)")
         }
     }
 

@@ -22,9 +22,32 @@ struct StatusText {
     /// The most sources without a problem that are shown unasked; of more, only their number.
     private static let mostShown = 20
 
+    /// The sources that need somebody, those that wait for a decision first.
+    private var problems: [SourceStatus] {
+        status.sources.filter(\.isProblem).enumerated().sorted {
+            ($0.element.condition, $0.offset) < ($1.element.condition, $1.offset)
+        }.map(\.element)
+    }
+
+    /// The numbers of sources by their conditions: `2 blocked, 3 failing, 20 ok`.
+    var counts: String {
+        let counts = Dictionary(grouping: status.sources, by: \.condition).mapValues(\.count).sorted { $0.key < $1.key }
+        return counts.map { "\($0.value) \($0.key.word)" }.joined(separator: ", ")
+    }
+
+    /// Returns a heading and a line for each source, with what there is to say of it, and what follows the sources.
+    func table(_ selection: Selection, on terminal: Terminal) -> StatusTable {
+        let shown = problems + (selection == .failing ? [] : status.sources.filter { !$0.isProblem })
+        let lines = rows(shown, on: terminal)
+        return StatusTable(
+            heading: lines[0],
+            rows: zip(lines.dropFirst(), shown).map { ($0, details(of: $1.state, on: terminal)) },
+            rest: selection == .failing ? [] : rest(on: terminal))
+    }
+
     /// Returns the lines, problems first.
     func lines(_ selection: Selection, on terminal: Terminal) -> [TerminalLine] {
-        let problems = status.sources.filter(\.isProblem)
+        let problems = problems
         let rest = status.sources.filter { !$0.isProblem }
         let isRestShown = selection == .all || selection == .few && rest.count <= Self.mostShown
         let shown = isRestShown ? problems + rest : problems
@@ -34,7 +57,12 @@ struct StatusText {
             let hint = selection == .failing ? "" : "; --all shows \(rest.count == 1 ? "it" : "them")"
             lines.append("\(Figures.count(rest.count, noun)) without a problem\(hint)")
         }
-        if selection == .failing { return lines }
+        return selection == .failing ? lines : lines + self.rest(on: terminal)
+    }
+
+    /// Returns what is said after the declared sources.
+    private func rest(on terminal: Terminal) -> [TerminalLine] {
+        var lines: [TerminalLine] = []
         for source in status.undeclared {
             lines += terminal.wrapped(TributaryConfiguration.undeclared(source.state.source), .yellow)
         }
@@ -51,6 +79,19 @@ struct StatusText {
     }
 
     private func sources(_ sources: [SourceStatus], on terminal: Terminal) -> [TerminalLine] {
+        let lines = rows(sources, on: terminal)
+        return [lines[0]]
+            + zip(lines.dropFirst(), sources).flatMap { [$0] + details(of: $1.state, on: terminal) }
+    }
+
+    /// Returns a source's note and error.
+    private func details(of state: SourceState, on terminal: Terminal) -> [TerminalLine] {
+        (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
+            + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
+    }
+
+    /// Returns the heading, and a line for each source.
+    private func rows(_ sources: [SourceStatus], on terminal: Terminal) -> [TerminalLine] {
         var table = TextTable(
             [
                 ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
@@ -60,7 +101,6 @@ struct StatusText {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let condition = source.condition
-            let word = condition == .off ? "disabled" : condition.rawValue
             let due =
                 switch condition {
                 case .off, .gone, .undeclared: "never"
@@ -69,17 +109,12 @@ struct StatusText {
                 }
             table.add(
                 [
-                    .init(state.source), .init(word, Figures.color(condition)), time(state.lastRun),
+                    .init(state.source), .init(condition.word, Figures.color(condition)), time(state.lastRun),
                     time(state.lastCommit), .init(due),
                     .init(String(state.failures)),
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
         }
-        let lines = table.lines(on: terminal)
-        return [lines[0]]
-            + zip(lines.dropFirst(), sources.map(\.state)).flatMap { line, state in
-                [line] + (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
-                    + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
-            }
+        return table.lines(on: terminal)
     }
 
     private func hooks(on terminal: Terminal) -> [TerminalLine] {
@@ -92,6 +127,20 @@ struct StatusText {
                 [line] + (hook.state?.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
             }
     }
+}
+
+/// The sources of `status` as lines of a window.
+struct StatusTable {
+    var heading: TerminalLine = ""
+    /// A line for each source, with its note and error.
+    var rows: [(line: TerminalLine, details: [TerminalLine])] = []
+    /// What stands below the sources.
+    var rest: [TerminalLine] = []
+}
+
+extension SourceCondition {
+    /// The word for people.
+    fileprivate var word: String { self == .off ? "disabled" : rawValue }
 }
 
 /// The line of a hook in the table of `status`.

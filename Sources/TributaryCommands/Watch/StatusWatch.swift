@@ -36,7 +36,7 @@ struct StatusWatch: Sendable {
         defer { window.leave() }
         while true {
             let size = terminal.size ?? (80, 24)
-            screen.lines = text.lines(screen.onlyFailing ? .failing : .all, on: terminal)
+            screen.table = text.table(screen.onlyFailing ? .failing : .all, on: terminal)
             screen.head = head(text, failure, on: terminal)
             try Terminal.write(Array(screen.frame(height: size.lines).utf8))
             switch try window.wait(until: next) {
@@ -64,10 +64,10 @@ struct StatusWatch: Sendable {
 
     private func head(_ text: StatusText, _ failure: String?, on terminal: Terminal) -> TerminalLine {
         let problems = text.status.sources.count(where: \.isProblem)
-        let counts = "\(Figures.count(text.status.sources.count, "source")), \(Figures.count(problems, "problem"))"
         let time = text.now.formatted(.iso8601)
         if let failure { return terminal.colored("\(time)  \(failure)", .red) }
-        return "\(time)  every \(interval) s  " + terminal.colored(counts, problems > 0 ? .red : .green)
+        let sources = Figures.count(text.status.sources.count, "source")
+        return "\(time)  \(sources): " + terminal.colored(text.counts, problems > 0 ? .red : .green)
     }
 }
 
