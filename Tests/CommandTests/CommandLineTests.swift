@@ -109,7 +109,7 @@ import Testing
     @Test func helpIsGroupedAndEachCommandHasAnExample() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let help = try await run("--help", in: folder).standardOutput
-            let groups = ["START", "RUN", "LOOK", "DECIDE", "KEEP"]
+            let groups = ["DAILY", "START", "RUN", "LOOK", "DECIDE", "KEEP"]
             let lines = help.split(separator: "\n").map { $0.uppercased() }
             let places = groups.compactMap { group in lines.firstIndex { $0.hasPrefix("\(group) ") } }
             #expect(places.count == groups.count && places == places.sorted(), "\(help)")

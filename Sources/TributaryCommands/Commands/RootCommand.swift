@@ -17,25 +17,20 @@ struct RootCommand: ParsableCommand {
             version: "tributary \(TributaryVersion.full)",
             groupedSubcommands: [
                 CommandGroup(
-                    name: "Start",
-                    subcommands: [InitCommand.self, InferCommand.self, CheckCommand.self, PlanCommand.self]),
+                    name: "Daily",
+                    subcommands: [
+                        StatusCommand.self, HistoryCommand.self, PlanCommand.self, RefreshCommand.self,
+                        AcceptCommand.self,
+                    ]),
+                CommandGroup(name: "Start", subcommands: [InitCommand.self, InferCommand.self, CheckCommand.self]),
                 CommandGroup(
                     name: "Run",
-                    subcommands: [
-                        RunCommand.self, SyncCommand.self, RefreshCommand.self, HealthcheckCommand.self,
-                        HookCommand.self,
-                    ]),
+                    subcommands: [RunCommand.self, SyncCommand.self, HealthcheckCommand.self, HookCommand.self]),
                 CommandGroup(
-                    name: "Look",
-                    subcommands: [
-                        StatusCommand.self, HistoryCommand.self, ChangesCommand.self, TailCommand.self,
-                        ExportCommand.self,
-                    ]),
+                    name: "Look", subcommands: [ChangesCommand.self, TailCommand.self, ExportCommand.self]),
                 CommandGroup(
                     name: "Decide",
-                    subcommands: [
-                        AcceptCommand.self, PauseCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self,
-                    ]),
+                    subcommands: [PauseCommand.self, ResumeCommand.self, UndoCommand.self, ReplayCommand.self]),
                 CommandGroup(
                     name: "Keep",
                     subcommands: [
