@@ -14,7 +14,8 @@ struct SyncRun {
     /// - Returns: false where a source failed, or waits after a failure.
     func run(_ program: Program) async throws -> Bool {
         let terminal = Terminal()
-        let display = ProgressDisplay(terminal: terminal)
+        let count = sources.isEmpty ? configuration.enabledSources.count : sources.count
+        let display = ProgressDisplay(terminal: terminal, count: count)
         let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
         let (isJSON, isQuiet) = (json, Terminal.isQuiet)
         let service = try program.service(configuration, logger: logger) { if !isJSON, !isQuiet { display.update($0) } }

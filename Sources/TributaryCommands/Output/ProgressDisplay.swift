@@ -14,6 +14,8 @@ final class ProgressDisplay: Sendable {
         var drawn: [Int] = []
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
+        /// The number of runs that have ended.
+        var ended = 0
         /// True once a signal has come: what still ends is cancelled.
         var isStopping = false
         /// What a line could not be written for; the runs go on.
@@ -29,9 +31,14 @@ final class ProgressDisplay: Sendable {
     }
 
     private let terminal: Terminal
+    /// The number of sources.
+    private let count: Int
     private let state = Mutex(State())
 
-    init(terminal: Terminal) { self.terminal = terminal }
+    init(terminal: Terminal, count: Int) {
+        self.terminal = terminal
+        self.count = count
+    }
 
     func update(_ progress: RunProgress) {
         guard terminal.isInteractive else { return }
@@ -66,6 +73,7 @@ final class ProgressDisplay: Sendable {
 
     func finish(_ report: RunReport, lines: [TerminalLine]) {
         state.withLock { state in
+            state.ended += 1
             state.running[report.source] = nil
             state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
@@ -79,12 +87,12 @@ final class ProgressDisplay: Sendable {
         if !text.isEmpty { state.write { try Terminal.write(Array(text.utf8)) } }
     }
 
-    /// Returns the bars of what is running, no more than the window has lines for.
+    /// Returns the bars of what is running, no more than the window has lines for, and a line of how far all are.
     private func bars(_ state: inout State) -> String {
         guard !state.isStopping, let size = terminal.size else { return "" }
         let running = state.order.compactMap { state.running[$0] }
         // Bars that have left the window could not be cleared; and what clears all of it would fill the terminal's history.
-        let room = size.lines - 2
+        let room = size.lines - 3
         let shown = running.count <= room ? running[...] : running.prefix(max(room - 1, 0))
         let width = min(shown.map(\.source.displayWidth).max() ?? 0, size.columns / 3)
         var lines = shown.map { progress in
@@ -92,6 +100,7 @@ final class ProgressDisplay: Sendable {
             return Self.bar(progress, after: seconds, sourceWidth: width, columns: size.columns)
         }
         if shown.count < running.count, room > 0 { lines.append("… \(running.count - shown.count) more") }
+        if count > 1, !running.isEmpty { lines.append("\(state.ended) of \(count), \(running.count) running") }
         state.drawn = lines.map(\.displayWidth)
         state.lastDrawn = .now
         return lines.map { TerminalLine($0).text + "\n" }.joined()
@@ -106,16 +115,17 @@ final class ProgressDisplay: Sendable {
         return height > 0 ? "\u{1B}[\(height)A\u{1B}[J" : ""
     }
 
-    /// Returns the line of a running source. In a narrow window, the bar is shorter, and then what stands last is left out.
+    /// Returns the line of a running source. Bars of one window are equally long. In a narrow window they are shorter, and
+    /// what stands last is left out.
     static func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int, columns: Int) -> String {
-        let source = progress.source.prefix(columns: sourceWidth).padded(to: sourceWidth)
+        let source = progress.source.fitted(to: sourceWidth)
+        let width = max(shortestBar, min(longestBar, (columns - sourceWidth) / 4))
         let bytes = Figures.bytes(progress.bytes)
         var parts = [String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes] + pace(progress, after: seconds)
         parts += ["\(progress.requestNumber)/\(progress.requestCount) \(progress.request)"]
         parts += [Figures.count(progress.rows, "row")]
         func room() -> Int { columns - 1 - sourceWidth - 2 - parts.reduce(0) { $0 + 2 + $1.displayWidth } }
-        while room() < shortestBar, parts.count > 1 { parts.removeLast() }
-        let width = min(max(room(), shortestBar), longestBar)
+        while room() < width, parts.count > 1 { parts.removeLast() }
         let text = ([source, bar(progress, cells: width)] + parts).joined(separator: "  ")
         return text.prefix(columns: columns - 1)
     }

@@ -8,9 +8,8 @@ enum RunLines {
     /// `--verbose`, each request has a line, too.
     static func lines(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> [TerminalLine] {
         let columns = terminal.size?.columns ?? .max
-        let width = min(nameWidth, max(columns / 2, 20))
-        let isCut = report.source.displayWidth > width
-        let name = (isCut ? report.source.prefix(columns: width - 1) + "…" : report.source).padded(to: width)
+        let width = min(nameWidth, max(columns / 3, 20))
+        let name = report.source.fitted(to: width)
         let waits = report.outcome == .notDue && report.error != nil
         let word = waits ? "waiting" : Figures.word(report.outcome)
         let outcome = terminal.colored(word.padded(to: 9), waits ? .yellow : Figures.color(report.outcome))

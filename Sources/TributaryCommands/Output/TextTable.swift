@@ -76,6 +76,14 @@ extension String {
     /// Returns the text with spaces after it, in at least so many columns.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - displayWidth)) }
 
+    /// Returns the text in exactly so many columns: with spaces after it, or without its middle, as names often differ at
+    /// both ends.
+    func fitted(to columns: Int) -> String {
+        guard displayWidth > columns else { return padded(to: columns) }
+        let end = String(reversed()).prefix(columns: (columns - 1) / 2)
+        return (prefix(columns: columns - 1 - end.displayWidth) + "…" + String(end.reversed())).padded(to: columns)
+    }
+
     /// Returns the beginning of the text that takes at most so many columns.
     func prefix(columns: Int) -> String {
         var left = columns
