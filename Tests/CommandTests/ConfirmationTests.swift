@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    /// A misspelt name is no source without changes; one that is no longer declared has its runs.
+    @Test func undoKnowsItsSources() async throws {
+        try await withFixture { (fixture) async throws in
+            let before = try fixture.rows()
+            for options in [["--yes"], ["--dry-run"], []] {
+                let output = try await fixture.program.start(["undo", "nope"] + options).output()
+                #expect(output.status == 64, "\(options): \(output)")
+                #expect(output.standardError.contains("there is no source 'nope' in "), "\(options): \(output)")
+                #expect(output.standardError.contains("it has: s"), "\(options): \(output)")
+            }
+            #expect(try fixture.rows() == before)
+            let declaration = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+            try fixture.folder.write(
+                declaration.replacingOccurrences(of: "sources.s", with: "sources.other"), to: "sources.toml")
+            let former = try await fixture.program.run("undo", "s", "--dry-run")
+            #expect(former.status == 2 && former.standardOutput.contains("title \"3\" → \"1\""), "\(former)")
+        }
+    }
+
     @Test func withoutATerminalNothingIsChanged() async throws {
         try await withFixture { (fixture) async throws in
             let copy = fixture.folder.file("copy.sqlite")

@@ -39,12 +39,7 @@ struct HistoryCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.storeConfiguration(options)
         let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
-        // A source that is no longer declared may still have a history.
-        if let source, runs.isEmpty, !failed, configuration[source: source] == nil {
-            throw Failure.usage(
-                "there is no source '\(source)' in \(configuration.file), nor has there been a run of it; "
-                    + SyncCommand.hint(source, configuration.sources.map(\.name)))
-        }
+        if let source, runs.isEmpty, !failed { try SyncCommand.checkKnown(source, in: configuration) }
         if json { return try Terminal.printJSON(["runs": runs.map(RunRecord.init)]) }
         let terminal = Terminal()
         let now = Date()

@@ -49,6 +49,18 @@ struct SyncCommand: ProgramCommand {
         return names.isEmpty ? "none" : names.prefix(most).joined(separator: ", ") + rest
     }
 
+    /// Checks the name of a source that may no longer be declared, and may still have a history.
+    ///
+    /// - Throws: ``Failure`` if it is not declared and has no run. `StoreError`.
+    static func checkKnown(_ name: String, in configuration: TributaryConfiguration) throws {
+        guard configuration[source: name] == nil,
+            try StoreReader(configuration).runs(of: name, failed: false, limit: 1).isEmpty
+        else { return }
+        throw Failure.usage(
+            "there is no source '\(name)' in \(configuration.file), nor has there been a run of it; "
+                + hint(name, configuration.sources.map(\.name)))
+    }
+
     /// - Parameter mayBeOff: true for commands that only show.
     /// - Throws: ``Failure`` if a name is not a source's, or its source is disabled.
     static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {

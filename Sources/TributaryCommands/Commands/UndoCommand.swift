@@ -43,6 +43,7 @@ struct UndoCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
+        try SyncCommand.checkKnown(source, in: configuration)
         if !plan { try confirmation.requireAnswer(json: json) }
         var shown: (last: Int64, changes: ChangeDigest)?
         if plan || !confirmation.yes {
