@@ -320,6 +320,7 @@ package struct ConfigurationReader {
         request.documents = documents
         request.newerThan = newerThan
         request.minRows = minRows
+        request.drift = table.value(of: keys.drift)
         request.expectations = expectations
         if let format {
             request.format = format.format

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
@@ -53,6 +54,45 @@ import Testing
                     ])
                 #expect(try fixture.rows("SELECT count(*) FROM tributary_run WHERE drift IS NOT NULL") == ["2"])
             }
+        }
+    }
+
+    /// A changed form waits for `accept`; once it is accepted, it is the usual one.
+    @Test(.onEachStore) func aChangedFormBlocksTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping("s", "drift = \"block\"")
+            fixture.server.document("/a", "<items><item id='1'><name>n</name></item></items>")
+            #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+            fixture.server.document("/a", "<items><item id='1'><title>n</title></item></items>")
+            let blocked = try #require(try await fixture.sync(mapping).first)
+            #expect(blocked.outcome == .blocked)
+            #expect(
+                blocked.error?.contains(
+                    "request '1' has drifted: new elements that nothing maps: /items/item/title; "
+                        + "no record has a value for thing_s.name") == true, "\(blocked.error ?? "")")
+            #expect(try fixture.rows("SELECT name FROM thing_s") == ["n"])
+            // It is so each time, until it is accepted.
+            #expect(try await fixture.sync(mapping).first?.outcome == .blocked)
+            try BlockedRunTests.accept(fixture, mapping)
+            let accepted = try #require(try await fixture.sync(mapping, mode: .whenDue).first)
+            #expect(accepted.outcome == .committed && accepted.drift.count == 1, "\(accepted.error ?? "")")
+            fixture.server.document("/a", "<items><item id='2'><title>m</title></item></items>")
+            #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+        }
+    }
+
+    /// A plan says what a run would say.
+    @Test func aPlanSaysThatAChangedFormBlocks() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping("s", "drift = \"block\"")
+            fixture.server.document("/a", "<items><item id='1'><name>n</name></item></items>")
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", "<items><item id='1'><name>n</name><cost/></item></items>")
+            let service = try fixture.service(mapping, clock: SystemClock())
+            defer { try? service.close() }
+            let source = try #require(service.configuration[source: "s"])
+            let plan = try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: { _ in })
+            #expect(plan.blocked?.contains("/items/item/cost") == true, "\(plan.blocked ?? "")")
         }
     }
 

@@ -45,6 +45,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var limits = ChangeLimits()
     /// The least rows that the request stages, in all its tables.
     public package(set) var minRows = 0
+    /// What follows from documents of another form than earlier ones.
+    package var drift = DriftRule.report
     /// Conditions on the staged rows, looked at before the commit where the request has staged any.
     public package(set) var expectations: [Expectation] = []
     /// The number of bodies to keep beside the store.
@@ -203,12 +205,14 @@ public struct RequestDeclaration: Sendable, Equatable {
             allowsEmpty: limits.allowsEmpty)
     }
 
-    /// True if a limit of deletions or updates may be exceeded, or an expectation may block the run.
+    /// True if a limit of deletions or updates may be exceeded, or an expectation or a changed form may block the run.
     package var isLimited: Bool {
         if expectations.contains(where: { $0.onFailure == .block }) { return true }
         guard case .mapping(let mapping) = content else {
-            return content != .captures && (limits.changed != nil || limits.deleted != nil && mirrors)
+            return content == .mirrored && drift == .block
+                || content != .captures && (limits.changed != nil || limits.deleted != nil && mirrors)
         }
+        if drift == .block { return true }
         return mapping.tables.contains { table in
             (table.maxChanged ?? limits.changed) != nil
                 || (table.maxDeleted ?? limits.deleted) != nil
@@ -338,4 +342,12 @@ public struct Expectation: Sendable, Hashable {
     /// The message for users if the condition is not true; nil for the SQL itself.
     package var message: String?
     package var onFailure: Failure
+}
+
+/// What follows from documents of another form than earlier ones.
+package enum DriftRule: String, Sendable, CaseIterable {
+    /// The commit notes it, and hooks are told.
+    case report
+    /// The run is blocked until `accept`.
+    case block
 }

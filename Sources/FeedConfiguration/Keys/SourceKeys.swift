@@ -153,6 +153,9 @@ struct RequestKeys: KeyGroup {
     let maxChanged = Key.changeLimit(
         "max_changed", default: .described("any"), inherited: .nearest,
         "The maximum number of rows in its scope that a commit may update.")
+    let drift = Key<DriftRule>.choice(
+        "drift", default: .value(.report), inherited: .nearest,
+        "What follows from a changed form of the documents: `report` notes it, `block` blocks the commit.")
     let minRows = Key.integer(
         "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
         "The minimum number of rows that the request stages, in all its tables together; fewer discard the run.")

@@ -218,6 +218,14 @@ extension RunState {
         }
     }
 
+    /// The changed forms that block the commit (`drift`).
+    var blockingDrift: [ExceededLimit] {
+        drift.compactMap { found in
+            guard source.requests.first(where: { $0.key == found.request })?.drift == .block else { return nil }
+            return ExceededLimit(expectation: "\(found.request)\n\(found.unmapped)\n\(found.empty)", found.text)
+        }
+    }
+
     /// Notes the columns for which the first documents of a declaration have no value: their paths may be wrong.
     private mutating func noteColumns(without columns: Set<String>, _ index: Int) {
         guard !columns.isEmpty else { return }

@@ -117,8 +117,8 @@ actor Refresh {
         let unmet = try unmetExpectations()
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        stack.unmet = run.shown == nil ? unmet.blocking : []
         try run.noteDrift()
+        stack.unmet = run.shown == nil ? unmet.blocking + run.blockingDrift : []
         run.reportRemarks()
         let skipped = context?.allSkipped ?? SkippedRows()
         run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
@@ -260,7 +260,9 @@ actor Refresh {
         let unmet = try unmetExpectations()
         var stack = try context?.finish() ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        stack.unmet = unmet.blocking
+        // The plan itself shows what else has changed in form.
+        if run.source.requests.contains(where: { $0.drift == .block }) { try run.noteDrift() }
+        stack.unmet = unmet.blocking + run.blockingDrift
         plan.notes =
             run.remarkNotes + run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         do {
