@@ -2,12 +2,10 @@ import FeedModel
 
 /// Batches the records of unchanged polls, so that one transaction writes several.
 ///
-/// The first record opens a window of a fixed length. It is short, as runs that wait for its end count among those that
-/// have just begun (``Schedule/mostRecent``): with a second, a daemon made 100 polls a second at most. If the process dies
-/// within the window, its polls are lost and repeated. The claims of their sources last until the records are in the
-/// store.
+/// The first record opens a window of a fixed length. If the process dies within it, its polls are lost and repeated.
+/// The claims of their sources last until the records are in the store.
 package final class RecordWindow: Sendable {
-    package static let length = Duration.milliseconds(250)
+    package static let length = Duration.seconds(1)
     /// The most records that wait. Each has a claim, which is an open file on SQLite.
     static let mostRecords = 256
 

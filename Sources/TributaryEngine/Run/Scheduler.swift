@@ -104,7 +104,7 @@ final class Scheduler: SourceScheduling {
                     environment.activeRuns.began(start.source.name, at: environment.clock.now())
                     group.addTask {
                         [continuation, onReport, clock = self.environment.clock, activeRuns = environment.activeRuns] in
-                        let report = await run.run()
+                        let report = await run.run { continuation.yield(.answered(start.source.name)) }
                         let ended = clock.now()
                         activeRuns.ended(report.source)
                         // The loop receives the end first, before events that the receiver of the report sends.
@@ -157,6 +157,8 @@ final class Scheduler: SourceScheduling {
                 case .free(let origins):
                     freed = origins
                     for origin in origins { schedule.free(origin) }
+                case .answered(let source):
+                    guard schedule.answered(source) else { continue }
                 case .finished(let report, let ended):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue

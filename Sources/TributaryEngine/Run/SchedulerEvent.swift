@@ -21,6 +21,8 @@ enum SchedulerEvent: Sendable {
     case heartbeat
     /// Permits have become free at these origins. The origins of a host come together, in varying order.
     case free([Origin])
+    /// The first server of a source's run has answered.
+    case answered(String)
     /// A run has ended, at this time by the clock.
     case finished(RunReport, at: Date)
 }

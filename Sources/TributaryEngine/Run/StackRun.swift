@@ -36,7 +36,9 @@ struct StackRun: Sendable {
     }
 
     /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
-    func run() async -> RunReport {
+    ///
+    /// - Parameter onAnswer: called when the run has the answers that it polls for, before it records or parses them.
+    func run(onAnswer: @Sendable () -> Void = {}) async -> RunReport {
         // The permits' owner may outlive the run.
         defer { permits.release() }
         environment.http.begin(source.requests)
@@ -47,7 +49,7 @@ struct StackRun: Sendable {
                 return try await claimed { run, deaths in
                     // A released source belongs to the next daemon, which waits for the end of this claim.
                     guard environment.mayRun(source.name) else { return notOwned() }
-                    return await self.run(run, after: deaths)
+                    return await self.run(run, after: deaths, onAnswer)
                 }
             } catch {
                 return unclaimed(error)
@@ -150,7 +152,7 @@ struct StackRun: Sendable {
     // MARK: - The steps
 
     /// - Parameter deaths: the number of consecutive processes that died during the source's runs.
-    private func run(_ began: RunState, after deaths: Int) async -> RunReport {
+    private func run(_ began: RunState, after deaths: Int, _ onAnswer: () -> Void) async -> RunReport {
         var run = began
         do {
             if isReplay {
@@ -177,6 +179,7 @@ struct StackRun: Sendable {
             var found: Poll.Found?
             if Poll.mayEnd(run) {
                 found = try await Poll(environment: environment, permits: permits).send(&run)
+                onAnswer()
                 if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
                     try Task.checkCancellation()
                     // The place and the permit are released while the record waits.

@@ -31,8 +31,8 @@ struct Schedule {
     /// The due sources that have not been started.
     private var waits = WaitList()
     private var running: Set<String> = []
-    /// The runs in progress that began a second ago at most. Their number is limited, so that a burst looks up few names
-    /// and opens few connections at a time. It does not delay sources whose servers answer promptly.
+    /// The runs that began a second ago at most and have no answer yet. Their number is limited, so that a burst looks up
+    /// few names and opens few connections at a time. It does not delay sources whose servers answer promptly.
     private var recent = WaitList()
     static let mostRecent = 100
     private static let secondsOfRecent = 1.0
@@ -194,6 +194,15 @@ struct Schedule {
 
     /// Notes that this origin has a free permit.
     mutating func free(_ origin: Origin) { ready.free(origin) }
+
+    /// Notes that the servers of a running source have answered.
+    ///
+    /// - Returns: true if a run may begin that could not begin before.
+    mutating func answered(_ name: String) -> Bool {
+        let wasHeldUp = !ready.isEmpty && recent.count >= Self.mostRecent
+        recent.remove(name)
+        return wasHeldUp && recent.count < Self.mostRecent
+    }
 
     /// - Parameters:
     ///   - waited: the seconds since the end of the run, for which its record has waited.
