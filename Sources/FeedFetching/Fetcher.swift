@@ -49,7 +49,7 @@ extension ExchangeContext {
             var failure = FetchError(
                 .status,
                 "\(request.method) \(request.url): the server \(error.origin) wants no request for "
-                    + "\(Int(error.left.seconds.rounded(.up))) s more (Retry-After)")
+                    + "\(error.left.roughText) more (Retry-After)")
             failure.wait = RequestedWait(origin: error.origin, end: now() + error.left.seconds)
             throw failure
         }

@@ -95,7 +95,7 @@ struct TokenRequest {
         }
         guard status == 200 else {
             throw FetchError(
-                .status, "\(subject) answered \(status) \(HTTPReason.phrase(status)), where 200 was expected")
+                .status, "\(subject) answered \(HTTPReason.text(status)), where 200 was expected")
         }
         guard let answer, let value = answer.access_token, !value.isEmpty else {
             throw FetchError(.decoding, "\(subject) answered without an 'access_token' in JSON")

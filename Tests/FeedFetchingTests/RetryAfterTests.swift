@@ -93,7 +93,8 @@ import Testing
             #expect(Set(fixture.server.requests().map(\.path)) == ["/first", "/busy"], "\(report)")
             #expect(fixture.server.requests("/first").count == 1)
             #expect(report.outcome == .discarded)
-            #expect(report.error?.contains("wants no request for ") == true, "\(String(describing: report.error))")
+            let error = report.error ?? ""
+            #expect(error.contains("wants no request for ") && error.contains(" min more (Retry-After)"), "\(error)")
             #expect(try due(fixture, "a") > 3000)
         }
     }
@@ -141,6 +142,14 @@ import Testing
                 #expect(issuer.requests().count == 1)
             }
         }
+    }
+
+    @Test(arguments: [
+        (0.2, "1 s"), (119, "119 s"), (120, "2 min"), (3600, "60 min"), (7200, "2 h"), (172_799, "48 h"),
+        (604_799.5, "7 days"), (604_800, "7 days"),
+    ])
+    func restsAreRoundedUp(seconds: Double, expected: String) {
+        #expect(Duration.seconds(seconds).roughText == expected)
     }
 
     /// A wait does not become longer when the clock is set back, and ends for all origins by itself.

@@ -81,6 +81,7 @@ import Testing
         (403, "auth = { bearer = \"token\" }", "403 Forbidden; check the request's 'auth' and 'headers'"),
         (405, "", "405 Method Not Allowed; check the request's url, method and headers"),
         (500, "", "500 Internal Server Error; the request is repeated later"),
+        (999, "", "999; accept_status is [200]"),
     ])
     func anErrorAdvisesAboutAStatus(status: Int, options: String, expected: String) async throws {
         try await EngineFixture.with { (fixture) async throws in

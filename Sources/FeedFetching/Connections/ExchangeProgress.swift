@@ -79,4 +79,16 @@ extension Duration {
         let seconds = self / .seconds(1)
         return seconds == seconds.rounded() ? "\(components.seconds) s" : "\(seconds) s"
     }
+
+    /// The time in its largest unit of which there are two, rounded up: `90 s`, `5 min`, `3 h`, `7 days`.
+    package var roughText: String {
+        let (name, unit) =
+            switch self {
+            case ..<Duration.seconds(120): ("s", 1.0)
+            case ..<Duration.seconds(7_200): ("min", 60.0)
+            case ..<Duration.seconds(172_800): ("h", 3_600.0)
+            default: ("days", 86_400.0)
+            }
+        return "\(Int((self / .seconds(unit)).rounded(.up))) \(name)"
+    }
 }

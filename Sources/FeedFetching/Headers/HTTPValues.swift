@@ -42,8 +42,11 @@ enum HTTPList {
 }
 
 package enum HTTPReason {
-    /// Returns the standard phrase of a status, such as `Not Found`.
-    package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
+    /// Returns a status with its standard phrase, such as `404 Not Found`. A status without one is its number.
+    package static func text(_ status: Int) -> String {
+        let phrase = HTTPResponseStatus(statusCode: status).reasonPhrase
+        return phrase.isEmpty ? "\(status)" : "\(status) \(phrase)"
+    }
 }
 
 /// The wait of an origin whose server is busy.

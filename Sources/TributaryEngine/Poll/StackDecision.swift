@@ -58,7 +58,7 @@ enum StackDecision {
 
     /// Returns the message for a status that a request does not accept.
     static func refusal(_ status: Int, of request: RequestDeclaration) -> String {
-        let answer = "the server answered \(status) \(HTTPReason.phrase(status))"
+        let answer = "the server answered \(HTTPReason.text(status))"
         if let forEach = request.forEach, [404, 410].contains(status) {
             let advice = "; on_error = \"skip\" in for_each leaves out such items"
             return answer + (forEach.maxSkipped == nil ? advice : "")
@@ -80,7 +80,7 @@ enum StackDecision {
 
     /// Returns the message for the status of an answer to `infer`, which sends no credentials.
     static func refusalOfDocument(_ status: Int) -> String {
-        let answer = "the server answered \(status) \(HTTPReason.phrase(status))"
+        let answer = "the server answered \(HTTPReason.text(status))"
         switch status {
         case 401, 403: return answer + "; download the document, and give the file"
         case 429, 500...599: return answer + "; try again later"

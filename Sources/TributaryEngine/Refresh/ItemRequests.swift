@@ -140,10 +140,10 @@ struct ItemRequests {
                         request.paging?.firstPage(of: request) ?? request, context)
                     let status = exchange.response.status
                     if forEach.maxSkipped != nil, status == 404 || status == 410 {
-                        let answer = status == 404 ? "404 Not Found" : "410 Gone"
                         throw Missing(
                             reason: FetchError(
-                                .status, "\(request.method) \(request.url): the server answered \(answer)"))
+                                .status,
+                                "\(request.method) \(request.url): the server answered \(HTTPReason.text(status))"))
                     }
                     await refresh.note(exchange, index)
                     try await refresh.refuseUnlessAccepted(exchange, request)
