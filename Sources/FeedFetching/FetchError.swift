@@ -43,24 +43,24 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
 
 extension FetchError {
     /// Creates an error from one of the HTTP client, with a text for users.
-    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress?) {
+    package init(client error: any Error, request: RequestDeclaration, clock: ExchangeClock?) {
         self.init(
             client: error, subject: "\(request.method) \(request.url)",
             connectTimeout: request.transport.connectTimeout,
-            timeout: request.timeout, progress: progress)
+            timeout: request.timeout, clock: clock)
     }
 
-    init(client error: any Error, request: PreparedRequest, progress: ExchangeProgress?) {
+    init(client error: any Error, request: PreparedRequest, clock: ExchangeClock?) {
         self.init(
             client: error, subject: "\(request.method) \(request.url)",
             connectTimeout: request.transport.connectTimeout,
-            timeout: request.timeout, proxy: request.transport.proxy, progress: progress)
+            timeout: request.timeout, proxy: request.transport.proxy, clock: clock)
     }
 
     /// - Parameter subject: the method and the address, for the message.
     init(
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
-        proxy: Transport.Proxy? = nil, progress: ExchangeProgress? = nil
+        proxy: Transport.Proxy? = nil, clock: ExchangeClock? = nil
     ) {
         switch error {
         case let error as FetchError:
@@ -71,7 +71,7 @@ extension FetchError {
             self.init(
                 .timeout, "\(subject): no connection within \(connectTimeout.secondsText) (connect_timeout)")
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            let timeoutDetail = progress?.timeoutDetail(after: timeout) ?? "no response within \(timeout.secondsText)"
+            let timeoutDetail = clock?.timeoutDetail(after: timeout) ?? "no response within \(timeout.secondsText)"
             self.init(.timeout, "\(subject): \(timeoutDetail)")
         case let error as AnswerError:
             let code: Code =

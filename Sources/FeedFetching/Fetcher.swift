@@ -5,7 +5,7 @@ import Foundation
 /// Sends a request and returns the head of the response. Each URL scheme has its own implementation.
 package protocol Fetcher: Sendable {
     /// - Parameters:
-    ///   - context: the permit and the progress of the exchange.
+    ///   - context: the permit and the clock of the exchange.
     ///   - validators: the stored validators of the request; empty for an unconditional request.
     ///   - movedTo: the request's new address, once the server has reported the permanent move often enough.
     /// - Throws: ``FetchError``, or `CancellationError`.
@@ -39,11 +39,11 @@ extension ExchangeContext {
     ) async throws {
         do {
             if isAgain {
-                try await hosts?.waitUntilOpen(origin, progress)
+                try await hosts?.waitUntilOpen(origin, clock)
             } else if let permit {
-                try await permit.waitToSend(to: origin, progress)
+                try await permit.waitToSend(to: origin, clock)
             } else {
-                try await hosts?.waitToSend(to: origin, nil, progress)
+                try await hosts?.waitToSend(to: origin, nil, clock)
             }
         } catch let error as ClosedHost {
             var failure = FetchError(

@@ -55,14 +55,14 @@ package final class HTTPFetcher: Fetcher {
             case .send(let message):
                 // An unread body occupies its connection, which the next message may need.
                 answer = nil
-                try await context.permit?.move(to: message.origin, mayWait: context.mayWait, context.progress)
+                try await context.permit?.move(to: message.origin, mayWait: context.mayWait, context.clock)
                 let isProxied = request.transport.proxy != nil
                 let provenance: AddressProvenance?
                 do {
                     provenance = try await addresses.checked(
                         message.url, message.provenance, namedBy: message.namedBy, isProxied: isProxied)
                 } catch let error as AddressGuard.Refusal {
-                    throw FetchError(client: error, request: request, progress: context.progress)
+                    throw FetchError(client: error, request: request, clock: context.clock)
                 }
                 let received = try await send(
                     HTTPClientRequest(message), to: message.url, message.origin, with: connections, for: request,
@@ -99,7 +99,7 @@ package final class HTTPFetcher: Fetcher {
                 return try await tokenRequest.token(from: response, at: origin, now: now())
             } catch {
                 if error is CancellationError { throw error }
-                throw FetchError(client: error, request: request, progress: context.progress)
+                throw FetchError(client: error, request: request, clock: context.clock)
             }
         }
     }
@@ -110,20 +110,20 @@ package final class HTTPFetcher: Fetcher {
         _ message: HTTPClientRequest, to url: URL, _ origin: Origin, with connections: any Network,
         for request: PreparedRequest, _ context: ExchangeContext, provenance: AddressProvenance?
     ) async throws -> Answer {
-        let progress = context.progress
+        let clock = context.clock
         let isProxied = request.transport.proxy != nil
         var resends = Resends(method: message.method.rawValue)
         while true {
             try await context.waitToSend(to: origin, request, hosts, isAgain: resends.count > 0, now: now)
-            progress?.isConnecting()
-            let entry = correlation.add(for: progress, to: origin, provenance: isProxied ? nil : provenance)
+            clock?.isConnecting()
+            let entry = correlation.add(for: clock, to: origin, provenance: isProxied ? nil : provenance)
             defer { correlation.remove(entry) }
             var message = message
             message.headers.replaceOrAdd(name: RequestCorrelation.header, value: String(entry.number))
             var isAnswered = false
             do {
                 let response = try await connections.send(message, within: request.timeout + .seconds(1))
-                progress?.hasReceived(0)
+                clock?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
                 close(origin, after: response)
@@ -134,7 +134,7 @@ package final class HTTPFetcher: Fetcher {
                 // Checked first, because the client throws its own error for a cancelled task.
                 try Task.checkCancellation()
                 guard resends.isAllowed(after: Resends.Failure(error), isSent: entry.isSent) else {
-                    throw FetchError(client: error, request: request, progress: progress)
+                    throw FetchError(client: error, request: request, clock: clock)
                 }
             }
         }

@@ -54,11 +54,12 @@ import Testing
         }
     }
 
-    private func time() -> ExchangeTime {
+    private func limiting(_ operation: @escaping @Sendable (ExchangeClock) async throws -> Void) async throws {
         let clock = SystemClock()
         var request = Inference.request("file:///a.xml", limit: 1)
         request.timeout = .milliseconds(200)
-        return ExchangeTime(request, ActiveTime { clock.uptime }, clock: clock)
+        let exchange = ExchangeClock(uptime: { clock.uptime })
+        try await exchange.limiting(request, by: clock) { try await operation(exchange) }
     }
 
     @Test func aReadThatNeverReturnsEndsAtTheTimeout() async throws {
@@ -66,8 +67,8 @@ import Testing
         defer { end.signal() }
         let exchange = Exchange.source(.at("file:///a.xml"), HangingFile(end: end))
         await #expect {
-            try await time().limiting { progress in
-                progress.hasReceived(0)
+            try await limiting { clock in
+                clock.hasReceived(0)
                 try await exchange.forEachPiece { _ in }
             }
         } throws: { "\($0)".contains("the body was not complete within 0.2 s") }
@@ -77,8 +78,8 @@ import Testing
         let end = DispatchSemaphore(value: 0)
         defer { end.signal() }
         await #expect {
-            try await time().limiting { progress in
-                progress.isOpening()
+            try await limiting { clock in
+                clock.isOpening()
                 try await BlockingWork.run { _ in end.wait() }
             }
         } throws: { "\($0)".contains("the file system did not answer within 0.2 s") }

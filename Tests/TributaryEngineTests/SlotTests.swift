@@ -164,14 +164,31 @@ import Testing
     @Test func theWaitForASlotIsNoTimeOfTheExchange() {
         let clock = ManualClock()
         let waited = Mutex(Duration.seconds(5))
-        let request = Inference.request("http://e.org/a.xml", limit: 1)
-        let time = ExchangeTime(request, ActiveTime { clock.uptime }, clock: clock) { waited.withLock(\.self) }
+        let exchange = ExchangeClock(uptime: { clock.uptime }, waited: { waited.withLock(\.self) })
         clock.advance(by: 10)
         waited.withLock { $0 += .seconds(9) }
-        #expect(time.spent == .seconds(1))
-        let resumed = time.resumed(after: time.spent) { .seconds(3) }
+        #expect(exchange.spent == .seconds(1))
+        exchange.pause()
+        clock.advance(by: 50)
+        exchange.resume { .seconds(3) }
         clock.advance(by: 2)
-        #expect(resumed.spent == .seconds(3))
+        #expect(exchange.spent == .seconds(3))
+    }
+
+    @Test func aRequestTakesTimeWhileOneOfItsExchangesDoes() {
+        let clock = ManualClock()
+        let whole = ExchangeClock(uptime: { clock.uptime })
+        whole.resume()
+        let part = ExchangeClock(uptime: { clock.uptime }, partOf: whole)
+        part.pause()
+        clock.advance(by: 1)
+        #expect(whole.spent == .seconds(1) && part.spent == .zero)
+        whole.pause()
+        clock.advance(by: 2)
+        #expect(whole.spent == .seconds(1))
+        part.resume()
+        clock.advance(by: 4)
+        #expect(whole.spent == .seconds(5) && part.spent == .seconds(4))
     }
 
     // MARK: - Who starts

@@ -8,17 +8,17 @@ final class RequestCorrelation: Sendable {
     /// A request on its way to a connection.
     final class Entry: Sendable {
         let number: Int
-        private let progress: ExchangeProgress?
+        private let clock: ExchangeClock?
         /// The request's origin, and its provenance; nil if its address may be any.
         private let origin: Origin
         private let provenance: AddressProvenance?
         private let sent = Mutex((isSent: false, address: IPAddress?.none))
 
         fileprivate init(
-            _ number: Int, _ progress: ExchangeProgress?, _ origin: Origin, _ provenance: AddressProvenance?
+            _ number: Int, _ clock: ExchangeClock?, _ origin: Origin, _ provenance: AddressProvenance?
         ) {
             self.number = number
-            self.progress = progress
+            self.clock = clock
             self.origin = origin
             self.provenance = provenance
         }
@@ -34,7 +34,7 @@ final class RequestCorrelation: Sendable {
                 throw AddressGuard.Refusal(provenance, to: origin, address)
             }
             sent.withLock { $0 = (true, address) }
-            progress?.isSent()
+            clock?.isSent()
         }
     }
 
@@ -47,10 +47,10 @@ final class RequestCorrelation: Sendable {
 
     private let state = Mutex(State())
 
-    func add(for progress: ExchangeProgress?, to origin: Origin, provenance: AddressProvenance?) -> Entry {
+    func add(for clock: ExchangeClock?, to origin: Origin, provenance: AddressProvenance?) -> Entry {
         state.withLock { state in
             state.last &+= 1
-            let entry = Entry(state.last, progress, origin, provenance)
+            let entry = Entry(state.last, clock, origin, provenance)
             state.entries[entry.number] = entry
             return entry
         }

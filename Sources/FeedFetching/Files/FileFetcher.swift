@@ -14,7 +14,7 @@ package struct FileFetcher: Fetcher {
     package func fetch(
         _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
-        context.progress?.isOpening()
+        context.clock?.isOpening()
         // The file may be of a server that does not answer.
         return try await BlockingWork.run { try open(request, validators, $0) }
     }

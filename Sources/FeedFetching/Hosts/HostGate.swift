@@ -143,10 +143,10 @@ package final class HostGate: Sendable {
     /// exchange.
     ///
     /// - Throws: ``ClosedHost`` if the pause is longer than ``longestPause``; `CancellationError`.
-    func waitUntilOpen(_ origin: Origin, _ progress: ExchangeProgress?) async throws {
+    func waitUntilOpen(_ origin: Origin, _ clock: ExchangeClock?) async throws {
         while let left = pause(of: origin) {
             guard left <= Self.longestPause else { throw ClosedHost(origin: origin, left: left) }
-            try await pausing(progress) { try await sleep(left) }
+            try await pausing(clock) { try await sleep(left) }
         }
     }
 
@@ -156,15 +156,15 @@ package final class HostGate: Sendable {
     ///
     /// - Parameter permit: the number of the permit whose reservation the request uses.
     /// - Throws: ``ClosedHost``; `CancellationError`.
-    func waitToSend(to origin: Origin, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
+    func waitToSend(to origin: Origin, _ permit: Int?, _ clock: ExchangeClock?) async throws {
         // The server may request a pause during the wait for the rate limit.
         repeat {
-            try await waitUntilOpen(origin, progress)
-            try await waitForTurn(at: origin, permit, progress)
+            try await waitUntilOpen(origin, clock)
+            try await waitForTurn(at: origin, permit, clock)
         } while pause(of: origin) != nil
     }
 
-    private func waitForTurn(at origin: Origin, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
+    private func waitForTurn(at origin: Origin, _ permit: Int?, _ clock: ExchangeClock?) async throws {
         let now = uptime()
         var isSent = false
         change { queues, _ in
@@ -173,8 +173,8 @@ package final class HostGate: Sendable {
             return answer.effects
         }
         guard !isSent else { return }
-        progress?.pause(at: now)
-        defer { progress?.resume(at: uptime()) }
+        clock?.pause()
+        defer { clock?.resume() }
         _ = try await waiting(at: origin) { waiter in
             let now = self.uptime()
             return self.state.withLock { state in
@@ -185,9 +185,9 @@ package final class HostGate: Sendable {
     }
 
     /// Runs a wait that does not count as time of the exchange.
-    func pausing<Value>(_ progress: ExchangeProgress?, _ wait: () async throws -> Value) async rethrows -> Value {
-        progress?.pause(at: uptime())
-        defer { progress?.resume(at: uptime()) }
+    func pausing<Value>(_ clock: ExchangeClock?, _ wait: () async throws -> Value) async rethrows -> Value {
+        clock?.pause()
+        defer { clock?.resume() }
         return try await wait()
     }
 

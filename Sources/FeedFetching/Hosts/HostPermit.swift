@@ -36,8 +36,8 @@ package final class HostPermit: Sendable {
     /// Waits until a request may be sent. The wait does not count as time of the exchange.
     ///
     /// - Throws: ``ClosedHost``; `CancellationError`; what the check throws.
-    func waitToSend(to origin: Origin, _ progress: ExchangeProgress?) async throws {
-        try await gate.waitToSend(to: origin, held.withLock { $0?.id }, progress)
+    func waitToSend(to origin: Origin, _ clock: ExchangeClock?) async throws {
+        try await gate.waitToSend(to: origin, held.withLock { $0?.id }, clock)
         let check = check.withLock { $0 }
         try check?()
     }
@@ -51,12 +51,12 @@ package final class HostPermit: Sendable {
     /// - Parameter mayWait: false for one of several exchanges of a run. Because its run holds other permits, it must not
     ///   wait, and exceeds the limit if no permit is free.
     /// - Throws: `CancellationError`.
-    func move(to origin: Origin, mayWait: Bool, _ progress: ExchangeProgress?) async throws {
+    func move(to origin: Origin, mayWait: Bool, _ clock: ExchangeClock?) async throws {
         guard let id = held.withLock({ $0?.id }), !gate.covers(id, origin) else { return }
         release()
         let next =
             mayWait
-            ? try await gate.pausing(progress) { try await gate.enter(origin) } : gate.enterOverLimit(origin)
+            ? try await gate.pausing(clock) { try await gate.enter(origin) } : gate.enterOverLimit(origin)
         held.withLock { $0 = (next, origin) }
     }
 
@@ -67,17 +67,17 @@ package final class HostPermit: Sendable {
     }
 }
 
-/// The context of an exchange: the permit at its host, and its progress.
+/// The context of an exchange: the permit at its host, and its clock.
 package struct ExchangeContext: Sendable {
     /// The permit; nil for an exchange without limits.
     package var permit: HostPermit?
     /// False for one of several exchanges of a run, which must not wait for a permit at another host.
     package var mayWait: Bool
-    package var progress: ExchangeProgress?
+    package var clock: ExchangeClock?
 
-    package init(_ permit: HostPermit? = nil, mayWait: Bool = true, _ progress: ExchangeProgress? = nil) {
+    package init(_ permit: HostPermit? = nil, mayWait: Bool = true, _ clock: ExchangeClock? = nil) {
         self.permit = permit
         self.mayWait = mayWait
-        self.progress = progress
+        self.clock = clock
     }
 }

@@ -26,10 +26,10 @@ package struct RemoteFetcher: Fetcher {
             throw FetchError(.address, "\(request.url) cannot be used: it is not an sftp:, ftps: or ftp: URL")
         }
         let origin = request.origin
-        try await context.permit?.move(to: origin, mayWait: context.mayWait, context.progress)
+        try await context.permit?.move(to: origin, mayWait: context.mayWait, context.clock)
         let (servers, provenance) = try await look(up: address, request)
         try await context.waitToSend(to: origin, request, hosts, now: now)
-        context.progress?.isConnecting()
+        context.clock?.isConnecting()
         let pattern = address.pattern ?? (address.isFolder ? request.documents : nil)
         guard pattern != nil || !address.isFolder else {
             throw FetchError(

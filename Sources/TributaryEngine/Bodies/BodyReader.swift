@@ -115,13 +115,13 @@ extension FetchError {
     /// Returns the error to report for one thrown while the body was read. Errors of the HTTP client become texts for
     /// users; others stay unchanged.
     static func reading(
-        _ error: any Error, request: RequestDeclaration, _ progress: ExchangeProgress?
+        _ error: any Error, request: RequestDeclaration, _ clock: ExchangeClock?
     ) -> any Error {
         switch error {
         case is FetchError, is DocumentError, is SOAPFault, is XMLStreamError, is BindingError, is ParserError,
             is MappingError, is XMLRecordError, is StoreError, is CancellationError:
             error
-        default: FetchError(client: error, request: request, progress: progress)
+        default: FetchError(client: error, request: request, clock: clock)
         }
     }
 }

@@ -123,7 +123,9 @@ package actor Inference {
         do {
             let proposal =
                 isOfServer
-                ? try await withDeadline(Self.timeLimit, clock: clock) { [url] in
+                ? try await withDeadline(
+                    clock: clock, left: { [clock, began = clock.uptime] in Self.timeLimit - (clock.uptime - began) }
+                ) { [url] in
                     FetchError(
                         .timeout,
                         "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give "

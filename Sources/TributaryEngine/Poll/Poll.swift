@@ -6,38 +6,26 @@ import FeedStores
 /// Sends the conditional requests of a source in the order of its stack, as long as the answers are 304 Not Modified.
 /// Neither parses nor writes.
 struct Poll {
-    /// The first response with a body, and the time of its exchange.
+    /// The first response with a body, and the clock of its exchange.
     final class Found: Sendable {
         let index: Int
         /// The permit at the host, which the response holds until its body is read.
         let permit: HostPermit
-        let active: ActiveTime
+        /// Stopped since the response's head arrived.
+        let clock: ExchangeClock
         let repetitions: Repetitions
         private let exchange: Mutex<Exchange?>
-        private let time: ExchangeTime
-        private let spent: Duration
 
         fileprivate init(
-            _ index: Int, _ exchange: Exchange, at permit: HostPermit, _ active: ActiveTime, _ time: ExchangeTime,
+            _ index: Int, _ exchange: Exchange, at permit: HostPermit, _ clock: ExchangeClock,
             _ repetitions: Repetitions
         ) {
             self.index = index
             self.exchange = Mutex(exchange)
             self.permit = permit
-            self.active = active
-            self.time = time
+            self.clock = clock
             self.repetitions = repetitions
-            spent = time.spent
-            active.pause()
-        }
-
-        /// Resumes the exchange.
-        ///
-        /// - Parameter waited: returns the time for which the load waited for a slot.
-        /// - Returns: its time, excluding the time since its head arrived.
-        func resume(waited: @escaping @Sendable () -> Duration) -> ExchangeTime {
-            active.resume()
-            return time.resumed(after: spent, waited: waited)
+            clock.pause()
         }
 
         /// Returns the response, once. Its reader frees its connection.
@@ -90,29 +78,27 @@ struct Poll {
     private func send(
         _ request: RequestDeclaration, _ index: Int, _ conditions: RunState.Conditions, _ run: inout RunState
     ) async throws -> Found? {
-        let active = ActiveTime { [clock = environment.clock] in clock.uptime }
-        active.begin()
+        let clock = environment.exchangeClock()
         do {
             try Task.checkCancellation()
             // The wait for a permit does not count towards the request's timeout or time.
-            let permit = try await active.waiting { try await permits.permit(at: request.origin()) }
+            let permit = try await clock.pausing { try await permits.permit(at: request.origin()) }
             var isFound = false
             defer { if !isFound { permit.release() } }
             if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
-            let time = ExchangeTime(request, active, clock: environment.clock)
-            let (exchange, repetitions) = try await time.limiting { progress in
-                try await head(of: request, conditions, ExchangeContext(permit, progress))
+            let (exchange, repetitions) = try await clock.limiting(request, by: environment.clock) {
+                try await head(of: request, conditions, ExchangeContext(permit, clock))
             }
             run.note(exchange, index)
             guard exchange.response.status == 304 else {
                 isFound = true
-                return Found(index, exchange, at: permit, active, time, repetitions)
+                return Found(index, exchange, at: permit, clock, repetitions)
             }
             run.noteUnchanged(exchange, index, conditions)
-            run.results[index].report.seconds += active.total.seconds
+            run.results[index].report.seconds += clock.spent.seconds
             return nil
         } catch {
-            run.results[index].report.seconds += active.total.seconds
+            run.results[index].report.seconds += clock.spent.seconds
             run.results[index].report.outcome = .failed
             if Task.isCancelled { throw CancellationError() }
             throw RunError(error, in: request)

@@ -68,6 +68,17 @@ struct RunEnvironment: Sendable {
         hosts.setRules(configuration.hosts)
     }
 
+    /// Starts the clock of an exchange.
+    ///
+    /// - Parameters:
+    ///   - whole: the clock of the request, for one of several exchanges.
+    ///   - waited: returns the time for which the load has waited for a slot.
+    func exchangeClock(
+        partOf whole: ExchangeClock? = nil, waited: @escaping @Sendable () -> Duration = { .zero }
+    ) -> ExchangeClock {
+        ExchangeClock(uptime: { [clock] in clock.uptime }, partOf: whole, waited: waited)
+    }
+
     func makeWebhookClient() -> WebhookClient {
         network.map { [clock] in WebhookClient(network: $0) { try await clock.sleep(for: $0) } } ?? WebhookClient()
     }

@@ -18,7 +18,8 @@ struct ItemRequests {
     let index: Int
     let declared: RequestDeclaration
     let forEach: ForEachDeclaration
-    let active: ActiveTime
+    /// Stopped while no item is requested or read.
+    let clock: ExchangeClock
 
     func send(on refresh: isolated Refresh) async throws {
         let found = try refresh.workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
@@ -67,17 +68,19 @@ struct ItemRequests {
             var heads: [Int: Head] = [:]
             for (number, request) in requests.enumerated() {
                 while sent < number + min(requests.count - number, forEach.concurrency),
-                    let permit = try await active.waiting({
+                    let permit = try await clock.pausing({
                         try await refresh.permits.permit(for: requests[sent], mayWait: sent == number)
                     })
                 {
                     permits.append(permit)
-                    active.begin()
+                    clock.resume()
                     group.addTask { [sent] in
-                        defer { active.end() }
+                        defer { clock.pause() }
                         do {
-                            let context = ExchangeContext(permit, mayWait: mayWait)
-                            return (sent, .success(try await head(of: requests[sent], context, on: refresh)))
+                            return (
+                                sent,
+                                .success(try await head(of: requests[sent], permit, mayWait: mayWait, on: refresh))
+                            )
                         } catch let error as Missing {
                             return (sent, .failure(error))
                         } catch {
@@ -86,7 +89,7 @@ struct ItemRequests {
                     }
                     sent += 1
                 }
-                while heads[number] == nil, let (other, head) = try await active.waiting({ try await group.next() }) {
+                while heads[number] == nil, let (other, head) = try await clock.pausing({ try await group.next() }) {
                     heads[other] = head
                 }
                 guard let head = heads.removeValue(forKey: number) else { throw CancellationError() }
@@ -94,9 +97,9 @@ struct ItemRequests {
                 defer { permit.release() }
                 do {
                     let exchange = try head.get()
-                    let time = refresh.exchangeTime(of: request, active)
-                    let body = try await time.limiting { progress in
-                        let context = ExchangeContext(permit, mayWait: mayWait, progress)
+                    let part = refresh.exchangeClock(partOf: clock)
+                    let body = try await part.limiting(request, by: refresh.environment.clock) {
+                        let context = ExchangeContext(permit, mayWait: mayWait, part)
                         return try await refresh.takePages(
                             exchange, of: request, index, context, leavesOut: forEach.maxSkipped != nil)
                     }
@@ -127,12 +130,12 @@ struct ItemRequests {
     ///
     /// - Throws: ``Missing`` for an omitted item.
     private func head(
-        of request: RequestDeclaration, _ context: ExchangeContext, on refresh: Refresh
+        of request: RequestDeclaration, _ permit: HostPermit, mayWait: Bool, on refresh: Refresh
     ) async throws -> Exchange {
         let (index, forEach) = (index, forEach)
-        return try await refresh.exchangeTime(of: request, active).limiting { progress in
-            var context = context
-            context.progress = progress
+        let part = refresh.exchangeClock(partOf: clock)
+        let context = ExchangeContext(permit, mayWait: mayWait, part)
+        return try await part.limiting(request, by: refresh.environment.clock) {
             var repetitions = Repetitions(of: request)
             while true {
                 do {

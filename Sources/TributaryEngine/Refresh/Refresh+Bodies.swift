@@ -54,7 +54,7 @@ extension Refresh {
                 try await refuseUnlessAccepted(exchange, request)
                 try await noteAttempt()
                 return try await take(
-                    exchange, of: request, index, context.progress, known: known,
+                    exchange, of: request, index, context.clock, known: known,
                     isFirst: page == 1, tries: leavesOut && page == 1)
             }
             total.tables.formUnion(body.tables)
@@ -79,7 +79,7 @@ extension Refresh {
             }
             // A page after the first may be empty.
             request.allowsEmpty = true
-            context.progress?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
+            context.clock?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
             exchange = try await onPage(page + 1, of: request, index) {
                 request.forEach == nil
                     ? try await environment.fetch(request, context) : try await fetchObeying(request, context)
@@ -141,18 +141,18 @@ extension Refresh {
     ///   - isFirst: true for a first page that a server has sent.
     ///   - tries: true to read the whole body before its first record is staged.
     func take(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?,
         known: String?, isFirst: Bool = false, tries: Bool = false
     ) async throws -> ParsedBody {
         if request.documents != nil, exchange.response.member == nil {
-            return try await takeArchive(exchange, of: request, index, progress, known: known)
+            return try await takeArchive(exchange, of: request, index, clock, known: known)
         }
-        var spool = tries ? try await parsing(exchange, of: request, index, progress) : nil
+        var spool = tries ? try await parsing(exchange, of: request, index, clock) : nil
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
             let body = try BodySpool(
                 exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
-            try await receive(exchange, of: request, index, progress) { piece in
+            try await receive(exchange, of: request, index, clock) { piece in
                 try body.append(piece)
                 return body.received
             }
@@ -195,7 +195,7 @@ extension Refresh {
                 reportProgress(index, exchange, received: reader.received)
             }
         } else {
-            try await receive(exchange, of: request, index, progress) { piece in
+            try await receive(exchange, of: request, index, clock) { piece in
                 try reader.read(piece)
                 return reader.received
             }
@@ -258,10 +258,10 @@ extension Refresh {
     ///
     /// - Throws: ``ItemRequests/Missing`` if it does not parse.
     private func parsing(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?
     ) async throws -> BodySpool {
         let body = try BodySpool(exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
-        try await receive(exchange, of: request, index, progress) { piece in
+        try await receive(exchange, of: request, index, clock) { piece in
             try body.append(piece)
             return body.received
         }

@@ -21,14 +21,14 @@ extension Refresh {
     ///
     /// - Parameter known: the digest of the last archive, whose rows are in the store.
     func takeArchive(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?,
         known: String?
     ) async throws -> ParsedBody {
         guard let pattern = request.documents else { return ParsedBody() }
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
-        let received = try await receiveArchive(exchange, of: request, index, progress, limit)
+        let received = try await receiveArchive(exchange, of: request, index, clock, limit)
         let (spool, digest) = (received.spool, received.digest)
-        progress?.isReading(spool.received)
+        clock?.isReading(spool.received)
         let validators = exchange.response.validators
         if digest == known, validators.isEmpty, !request.isUnconditional { return ParsedBody(digest: digest) }
         let keeper = keepers[index]
@@ -57,12 +57,12 @@ extension Refresh {
 
     /// Receives an archive; returns that of an equal request, if there is one.
     private func receiveArchive(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?, _ limit: Int
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?, _ limit: Int
     ) async throws -> ReceivedArchive {
         if let archive = archive(of: index) { return archive }
         let spool = try BodySpool(
             exchange.response, folder: environment.store.workFolder, limit: limit, isArchive: true)
-        try await receive(exchange, of: request, index, progress) { piece in
+        try await receive(exchange, of: request, index, clock) { piece in
             try spool.append(piece)
             return spool.received
         }

@@ -12,10 +12,10 @@ extension Refresh {
     ///
     /// - Parameter take: consumes a piece of the body, and returns the number of bytes received so far.
     func receive(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?,
         _ take: (UnsafeRawBufferPointer) throws -> Int
     ) async throws {
-        progress?.hasReceived(0)
+        clock?.hasReceived(0)
         // A kept body is not received from a server.
         let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
         var received = 0
@@ -25,7 +25,7 @@ extension Refresh {
             let before = received
             do {
                 try await part.forEachPiece { piece in
-                    progress?.hasReceived(received + piece.count)
+                    clock?.hasReceived(received + piece.count)
                     counter?.increment(by: piece.count)
                     received = try take(piece)
                     reportProgress(index, exchange, received: received)
@@ -33,12 +33,12 @@ extension Refresh {
                 guard let size, received != size else { return }
                 throw FetchError(.truncated, "\(request.url): \(received) bytes came, and the server said \(size)")
             } catch {
-                let failure = FetchError.reading(error, request: request, progress)
+                let failure = FetchError.reading(error, request: request, clock)
                 guard run.kept == nil, let rest = BodyRest(of: exchange, to: request, after: received) else {
                     throw failure
                 }
                 if received > before { repetitions.noteProgress() }
-                (part, size) = try await resume(rest, of: request, index, after: failure, progress)
+                (part, size) = try await resume(rest, of: request, index, after: failure, clock)
             }
         }
     }
@@ -49,13 +49,13 @@ extension Refresh {
     /// - Throws: `failure` after the last repetition; ``FetchError``; `CancellationError`.
     private func resume(
         _ rest: BodyRest, of request: RequestDeclaration, _ index: Int, after failure: any Error,
-        _ progress: ExchangeProgress?
+        _ clock: ExchangeClock?
     ) async throws -> (Exchange, Int) {
         var failure = failure
         while try await mayRepeat(after: failure) {
             let exchange: Exchange
             do {
-                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, progress))
+                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, clock))
             } catch {
                 failure = error
                 continue

@@ -79,13 +79,9 @@ extension Refresh {
         let request = run.source.requests[index]
         let begun = takeFound(index)
         defer { begun?.permit.release() }
-        let active = begun?.active ?? ActiveTime { [clock = environment.clock] in clock.uptime }
-        if begun == nil { active.begin() }
-        let waitedBefore = executor.timeWaited
-        defer {
-            let time = active.total - (executor.timeWaited - waitedBefore)
-            run.results[index].report.seconds += max(0, time.seconds)
-        }
+        begun?.clock.resume { [executor] in executor.timeWaited }
+        let clock = begun?.clock ?? exchangeClock()
+        defer { run.results[index].report.seconds += clock.spent.seconds }
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
@@ -96,7 +92,7 @@ extension Refresh {
                 return try await readKept(index, from: kept)
             }
             if let forEach = request.forEach {
-                let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
+                let items = ItemRequests(index: index, declared: request, forEach: forEach, clock: clock)
                 return try await items.send(on: self)
             }
             if begun == nil, run.archives.key(of: index) != nil {
@@ -113,13 +109,12 @@ extension Refresh {
                     nil
                 } else {
                     // The wait for a permit counts neither towards the request's timeout nor as its time.
-                    try await active.waiting { try await permits.permit(at: resolved.origin()) }
+                    try await clock.pausing { try await permits.permit(at: resolved.origin()) }
                 }
             defer { permit?.release() }
-            let time = begun?.resume { [executor] in executor.timeWaited } ?? exchangeTime(of: request, active)
-            try await time.limiting { progress in
+            try await clock.limiting(request, by: environment.clock) {
                 try await self.exchange(
-                    resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
+                    resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, clock))
             }
         } catch {
             run.results[index].report.outcome = .failed
@@ -135,9 +130,11 @@ extension Refresh {
         return found
     }
 
-    /// Returns the time of an exchange that begins now.
-    nonisolated func exchangeTime(of request: RequestDeclaration, _ active: ActiveTime) -> ExchangeTime {
-        ExchangeTime(request, active, clock: environment.clock) { [executor] in executor.timeWaited }
+    /// Starts the clock of an exchange.
+    ///
+    /// - Parameter whole: the clock of the request, for one of several exchanges.
+    nonisolated func exchangeClock(partOf whole: ExchangeClock? = nil) -> ExchangeClock {
+        environment.exchangeClock(partOf: whole) { [executor] in executor.timeWaited }
     }
 
     func resolver() -> RequestResolver {

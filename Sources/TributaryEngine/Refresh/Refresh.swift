@@ -74,7 +74,7 @@ actor Refresh {
             }
             if let found {
                 found.abandon()
-                run.results[found.index].report.seconds += found.active.total.seconds
+                run.results[found.index].report.seconds += found.clock.spent.seconds
                 run.results[found.index].report.outcome = .failed
             }
             context?.remove()
