@@ -5,6 +5,30 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 
+/// The time for which a run waits because servers request it.
+struct RequestedWaits: Sendable {
+    /// The most of it in one run. A longer wait discards the run, as one does that is longer than
+    /// ``HostGate/longestPause``, and the next run is due at its end.
+    static let most = Duration.seconds(900)
+
+    /// The uptime at which the last wait ends.
+    private var end = Duration.zero
+    private var total = Duration.zero
+
+    /// Notes a wait. Waits at the same time count once, and each counts as a second at least, so that a server cannot
+    /// request any number of repetitions.
+    ///
+    /// - Returns: false if it is too long.
+    mutating func note(_ wait: Duration, now: Duration) -> Bool {
+        let last = now + max(wait, .seconds(1))
+        let more = max(.zero, last - max(now, end))
+        guard wait <= HostGate.longestPause, total + more <= Self.most else { return false }
+        total += more
+        end = max(end, last)
+        return true
+    }
+}
+
 /// A request that is sent once for each row of its query. Awaits the heads of the next responses while it parses a
 /// body. Parses the bodies in the order of the rows.
 struct ItemRequests {

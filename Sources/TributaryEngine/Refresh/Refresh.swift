@@ -31,7 +31,8 @@ actor Refresh {
     let expressions = ExpressionPool()
     /// The number of consecutive processes that died during the source's runs; nil once the attempt is noted.
     private var unnoted: Int?
-    var waits = RequestedWaits()
+    /// The waits that servers have requested during `for_each`.
+    private var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
     /// The received archives that several requests read (``SharedArchives``), by their keys.
@@ -99,6 +100,21 @@ actor Refresh {
         try await environment.store.writeInGroup {
             try $0.sources.recordAttempt(
                 of: source.name, number: deaths + 1, wait: wait, declared: source.identity, now: now)
+        }
+    }
+
+    /// Sends a request of `for_each` and returns the head of the response. If the server requests a short wait (429 or
+    /// 503 with Retry-After), sends it again. The host's gate makes it wait.
+    ///
+    /// - Throws: ``FetchError``; `CancellationError`.
+    func fetchObeying(_ request: RequestDeclaration, _ context: ExchangeContext) async throws -> Exchange {
+        while true {
+            let exchange = try await environment.fetch(request, context)
+            guard RetryAfter.statuses.contains(exchange.response.status),
+                RetryAfter.end(of: exchange.response, at: environment.clock.now()) != nil,
+                // It may be over, if the actor has worked meanwhile.
+                waits.note(environment.hosts.pause(of: exchange.origin) ?? .zero, now: environment.clock.uptime)
+            else { return exchange }
         }
     }
 
