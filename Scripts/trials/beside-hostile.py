@@ -1,6 +1,5 @@
 """A thousand healthy sources beside hostile ones and a hostile clock. Called by Scripts/trials/beside-hostile."""
 import asyncio
-import collections
 import gzip
 import multiprocessing
 import os
@@ -15,6 +14,7 @@ import subprocess
 import sys
 import time
 
+from healthy_server import healthy_server
 from hostile_answers import Hostile
 
 program, work, seconds, seed = sys.argv[1], pathlib.Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -24,41 +24,6 @@ HEALTHY, HOSTS, CACHE, TIMEOUT = 1_000, 100, 5, 5
 LATE = CACHE + CACHE / 20 + 2
 # By how many days the clock is wrong, in turn.
 DAYS = [0, 10, 0, -10, 400, -7_000, 0]
-
-
-# ---- The healthy server: 304s, and a new revision now and then
-
-def healthy_server(ready, times):
-    """In a process of its own, so that what is hostile does not slow it down. Sends when it was asked, in the end."""
-    asked = collections.defaultdict(list)
-
-    async def connection(reader, writer):
-        try:
-            while request := await reader.readuntil(b"\r\n\r\n"):
-                number = int(request.split(b" ", 2)[1][1:])
-                asked[number].append(time.monotonic())
-                etag = b'"%d"' % (len(asked[number]) // 5)
-                if etag in request:
-                    writer.write(b"HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n" % etag)
-                    continue
-                body = b"<items>" + b"".join(
-                    b"<item id='%d'><name>%s</name></item>" % (number * 100 + n, etag[1:-1]) for n in range(20)) + b"</items>"
-                writer.write(b"HTTP/1.1 200 OK\r\nETag: %s\r\nContent-Length: %d\r\n\r\n%s" % (etag, len(body), body))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
-
-    async def serve():
-        server = await asyncio.start_server(connection, "0.0.0.0", 0, backlog=4096)
-        ready.put(server.sockets[0].getsockname()[1])
-        loop = asyncio.get_running_loop()
-        ended = asyncio.Event()
-        loop.add_signal_handler(signal.SIGTERM, ended.set)
-        await ended.wait()
-        times.put(dict(asked))
-
-    asyncio.run(serve())
 
 
 # ---- Other hostile behaviour than mutated answers
