@@ -5,8 +5,12 @@ import signal
 import time
 
 
-def healthy_server(ready, times):
-    """Serves feeds: 304s, and each fifth time a new revision. Runs in a process of its own. Sends when each was asked, in the end."""
+def healthy_server(ready, times, closes=False):
+    """Serves feeds: 304s, and each fifth time a new revision. Runs in a process of its own. Sends when each was asked, in the end.
+
+    It can close each connection after its answer.
+    """
+    close = b"Connection: close\r\n" if closes else b""
     asked = collections.defaultdict(list)
 
     async def connection(reader, writer):
@@ -16,11 +20,15 @@ def healthy_server(ready, times):
                 asked[number].append(time.monotonic())
                 etag = b'"%d"' % (len(asked[number]) // 5)
                 if etag in request:
-                    writer.write(b"HTTP/1.1 304 Not Modified\r\nETag: %s\r\n\r\n" % etag)
+                    writer.write(b"HTTP/1.1 304 Not Modified\r\n%sETag: %s\r\n\r\n" % (close, etag))
+                    if closes:
+                        break
                     continue
                 body = b"<items>" + b"".join(
                     b"<item id='%d'><name>%s</name></item>" % (number * 100 + n, etag[1:-1]) for n in range(20)) + b"</items>"
-                writer.write(b"HTTP/1.1 200 OK\r\nETag: %s\r\nContent-Length: %d\r\n\r\n%s" % (etag, len(body), body))
+                writer.write(b"HTTP/1.1 200 OK\r\n%sETag: %s\r\nContent-Length: %d\r\n\r\n%s" % (close, etag, len(body), body))
+                if closes:
+                    break
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:

@@ -51,10 +51,12 @@ def configure(healthy, silent, tokens):
         return f"[sources.{name}]\ncache = '{cache}s'\n[[sources.{name}.requests]]\nurl = '{url}'\n{more}" + TABLE % table
 
     for number in range(HEALTHY):
-        text += source(f"healthy{number}", f"http://127.0.1.{number % HOSTS + 1}:{healthy}/{number}", "item", CACHE)
+        text += source(f"healthy{number}", f"http://{number % HOSTS + 1}.healthy:{healthy}/{number}", "item", CACHE)
     for number in range(64):
         text += source(f"ftp{number}", f"ftp://127.0.2.{number + 1}:{silent}/{number}.xml", "other", 1)
         text += source(f"http{number}", f"http://127.0.3.{number + 1}:{silent}/{number}.xml", "other", 1)
+    for number in range(16):
+        text += source(f"name{number}", f"http://{number}.silent/feed.xml", "other", 1)
     for number in range(8):
         (work / "silent" / str(number)).mkdir(parents=True)
         text += source(f"share{number}", f"file://{work}/silent/{number}/feed.xml", "other", 1)
@@ -75,7 +77,7 @@ def ask(port, path):
 
 async def main():
     ready, times = multiprocessing.Queue(), multiprocessing.Queue()
-    server = multiprocessing.Process(target=healthy_server, args=(ready, times))
+    server = multiprocessing.Process(target=healthy_server, args=(ready, times, True))
     server.start()
     healthy = ready.get()
 

@@ -12,6 +12,8 @@ package enum ErrorText {
         switch error {
         case let error as HTTPClientError: client(error)
         case let error as NIOConnectionError: connecting(error)
+        case let error as FoundNames.UnknownName:
+            "cannot connect to \(error.host):\(error.port): the host's name cannot be resolved"
         case is SocketAddressError.UnknownHost: "the host's name cannot be resolved"
         case let error as IOError: String(cString: strerror(error.errnoCode))
         case ChannelError.connectTimeout: "no connection in time"

@@ -11,6 +11,7 @@ package final class HTTPFetcher: Fetcher {
     private let onAnswer: @Sendable (Int?) -> Void
     private let hosts: HostGate?
     private let addresses: AddressGuard
+    private let foundNames = FoundNames()
     /// The network; nil for that of the machine.
     private let network: (any Network)?
     let clients: HTTPClients
@@ -197,7 +198,9 @@ package final class HTTPFetcher: Fetcher {
             let client = try clients.client(request.transport) {
                 try request.transport.makeClient(Connections(correlation: correlation), on: clients.loop?.loops)
             }
-            return ClientConnections(client: client)
+            let transport = request.transport
+            return ClientConnections(
+                client: client, names: foundNames, connectTimeout: transport.connectTimeout, proxy: transport.proxy)
         } catch {
             throw FetchError(
                 .connection,

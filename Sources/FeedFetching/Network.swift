@@ -1,4 +1,6 @@
 package import AsyncHTTPClient
+import FeedConfiguration
+import Foundation
 import NIOCore
 
 /// Sends messages to servers. The simulator implements it together with all servers.
@@ -13,9 +15,26 @@ package protocol Network: Sendable {
 /// The connections of a client.
 struct ClientConnections: Network {
     let client: HTTPClient
+    let names: FoundNames
+    let connectTimeout: Duration
+    /// The host of the proxy, whose name is looked up in place of the server's; nil without one.
+    var proxy: Transport.Proxy?
 
     func send(_ message: HTTPClientRequest, within timeout: Duration) async throws -> HTTPClientResponse {
-        try await client.execute(message, deadline: NIODeadline.now() + TimeAmount(timeout))
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        guard let url = URL(string: message.url), let host = proxy?.host ?? url.host else {
+            throw HTTPClientError.invalidURL
+        }
+        let port = proxy?.port ?? url.port ?? (url.scheme == "https" ? 443 : 80)
+        try await names.find(host, port: port, within: connectTimeout)
+        do {
+            let response = try await client.execute(message, deadline: deadline)
+            names.note(host)
+            return response
+        } catch {
+            names.forget(host)
+            throw error
+        }
     }
 }
 

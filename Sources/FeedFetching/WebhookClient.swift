@@ -47,7 +47,7 @@ package final class WebhookClient: Sendable {
         let client = HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
         self.client = client
-        network = ClientConnections(client: client)
+        network = ClientConnections(client: client, names: FoundNames(), connectTimeout: Self.connectTimeout)
         sleep = NetworkTime.sleep
     }
 

@@ -11,20 +11,11 @@ package protocol NameLookup: Sendable {
 
 /// The resolver of this machine: its files, DNS, and other configured services (getaddrinfo(3)).
 package struct SystemNames: NameLookup {
-    /// A name server that does not answer blocks its thread for up to 30 seconds.
-    private static let queue = DispatchQueue(label: "tributary.names", attributes: .concurrent)
-
     package init() {}
 
+    /// A name server that does not answer blocks a thread for up to 30 seconds.
     package func addresses(of host: String) async throws -> [IPAddress] {
-        let (answers, answer) = AsyncStream<[IPAddress]>.makeStream(
-            bufferingPolicy: .bufferingOldest(1))
-        Self.queue.async {
-            answer.yield(Self.lookUp(host))
-            answer.finish()
-        }
-        for await addresses in answers { return addresses }
-        throw CancellationError()
+        try await BlockingWork.run { _ in Self.lookUp(host) }
     }
 
     private static func lookUp(_ host: String) -> [IPAddress] {
