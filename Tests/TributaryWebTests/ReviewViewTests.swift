@@ -1,0 +1,36 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Testing
+import TributaryEngine
+
+@testable import TributaryWeb
+
+struct ReviewViewTests {
+    private func review(_ rows: [(id: Int64, city: String, name: String)]) -> ChangeReview {
+        var reviewer = ChangeReviewer()
+        for row in rows {
+            reviewer.add(
+                PlannedChange(
+                    table: "shop", operation: .delete,
+                    row: [("id", .integer(row.id)), ("city", .text(row.city)), ("name", .text(row.name))], key: ["id"]))
+        }
+        return reviewer.review(of: .distantPast)
+    }
+
+    private func html(_ review: ChangeReview) throws -> String {
+        let view = ReviewView(review, ChangePart(), showsRows: true, action: nil, promise: "") { _, _ in "/" }
+        return try Templates().render("review", view)
+    }
+
+    @Test func deletedRowsAreShownWholeWithWhatTheyHaveInCommon() throws {
+        let cities = Array(repeating: "<Berlin>", count: 19) + ["Paris"]
+        let page = try html(review(cities.enumerated().map { (Int64($0), $1, "n\($0)") }))
+        #expect(
+            page.contains("<p>Of the 20 deleted rows of shop: city is &lt;Berlin&gt; in 19.</p>"), "\(page)")
+        #expect(page.contains("<span class=\"diff\">name <del>n7</del></span>"), "\(page)")
+        #expect(!page.contains("<span class=\"diff\">id "), "\(page)")
+        // Two rows have something in common by chance.
+        #expect(try !html(review([(1, "a", "b"), (2, "a", "b")])).contains("deleted rows of"))
+    }
+}
