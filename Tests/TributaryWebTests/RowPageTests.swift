@@ -71,6 +71,17 @@ struct RowPageTests {
         }
     }
 
+    @Test func onlyAddressesOfPagesAreLinks() {
+        for text in ["https://shop.example/a?b=1&c=2", "HTTP://shop.example"] {
+            #expect(StoredValue.text(text).webAddress == text)
+        }
+        for text in ["javascript:alert(1)", " https://shop.example", "https://shop.example is down", "see https://a.b"]
+        {
+            #expect(StoredValue.text(text).webAddress == nil, "\(text)")
+        }
+        #expect(StoredValue.text("https://" + String(repeating: "a", count: 2_000)).webAddress == nil)
+    }
+
     @Test func aRowWithAHistoryIsNotSaidToBeSearchedInPart() throws {
         let change = RowChange(
             run: 7, source: "shop", startedAt: .distantPast, table: "price", operation: "insert",

@@ -139,8 +139,8 @@ struct RowPage {
             return [
                 "name": column.name, "text": value.shown(most: Self.longest), "isNull": value == .null,
                 "isKey": keys.contains(column.name),
-                // The row to which it refers.
-                "link": link.flatMap { address($0.table, $0.targets, of: $0.columns) },
+                // The row to which it refers, or the page whose address it is.
+                "link": link.flatMap { address($0.table, $0.targets, of: $0.columns) } ?? value.webAddress,
             ]
         }
     }
