@@ -64,6 +64,9 @@ struct RowPageTests {
         ])
         #expect(plotted.contains("<figcaption id=\"plot-0\">&lt;amount&gt; over time</figcaption>"), "\(plotted)")
         #expect(plotted.contains(">12.5</text>") && plotted.contains(">2.5</text>"), "\(plotted)")
+        // The line ends where the number was NULL, and begins anew.
+        let path = try #require(plotted.firstMatch(of: /<path class="step" d="([^"]*)"/)?.1)
+        #expect(path.wholeMatch(of: /M[0-9. ]+[HV0-9.]+M[0-9. ]+H[0-9.]+/) != nil, "\(path)")
         // A number that stays, and texts that are no numbers.
         for value: StoredValue in [.integer(3), .text("x")] {
             let plain = try html([change(2, from: value, to: value), change(1, from: nil, to: value)])
@@ -71,12 +74,20 @@ struct RowPageTests {
         }
     }
 
+    @Test func theLabelsOfAPlotAreShort() {
+        let texts = [0, 12.5, -9_999_999, 10_000_000, 0.000_123_456, -1.5e300, 1.23456e-300, 1_234_567.89].map(
+            StepPlot.text)
+        #expect(texts == ["0", "12.5", "-9,999,999", "1E7", "0.0001235", "-1.5E300", "1.235E-300", "1,234,568"])
+    }
+
     @Test func onlyAddressesOfPagesAreLinks() {
         for text in ["https://shop.example/a?b=1&c=2", "HTTP://shop.example"] {
             #expect(StoredValue.text(text).webAddress == text)
         }
-        for text in ["javascript:alert(1)", " https://shop.example", "https://shop.example is down", "see https://a.b"]
-        {
+        for text in [
+            "javascript:alert(1)", " https://shop.example", "https://shop.example is down", "see https://a.b",
+            "https://", "https://shop.example/\u{0}", "data:text/html,x", "//shop.example",
+        ] {
             #expect(StoredValue.text(text).webAddress == nil, "\(text)")
         }
         #expect(StoredValue.text("https://" + String(repeating: "a", count: 2_000)).webAddress == nil)

@@ -23,7 +23,8 @@ struct ChangeView {
     var table: String
     var key: String
     var operation: String
-    /// What an update has changed, or the row without its key that was inserted or deleted, as far as it fits into a line.
+    /// The changed values of an update, or the values of a row that was inserted or deleted except its key and NULL, as
+    /// far as they fit into a line.
     var brief: [Column] = []
     /// Empty where only the changelog tells of the row.
     var columns: [Column]
@@ -55,7 +56,7 @@ struct ChangeView {
         let isUpdate = change.old != nil && change.new != nil
         let keys = Set(change.key.map(\.column))
         let told = change.isKnown ? columns.filter(\.isChanged) : []
-        brief = told.filter { isUpdate || !keys.contains($0.name) }
+        brief = told.filter { isUpdate || !keys.contains($0.name) && (old[$0.name] ?? new[$0.name]) != .null }
             .prefix(isUpdate ? Self.mostBrief : Self.mostWhole).map { column in
                 Column(
                     name: column.name, old: column.old?.shortened(to: Self.longestBrief),

@@ -85,14 +85,15 @@ struct RowPage {
 
     /// The numbers that have changed, over time.
     private var plots: [View] {
-        let found = table.columns.filter { !table.key.contains($0.name) }.lazy.compactMap { column in
-            let isDecimal =
-                decimals.contains(column.name.lowercased()) || column.type.lowercased().hasPrefix("numeric")
-            return StepPlot(column.name, history ?? [], isDecimal: isDecimal).map { (column.name, $0) }
+        let now = Date()
+        let found = table.columns.filter { !table.key.contains($0.name) }.compactMap { column in
+            let name = column.name.lowercased()
+            let isDecimal = decimals.contains(name) || column.type.lowercased().hasPrefix("numeric")
+            return StepPlot(name, history ?? [], isDecimal: isDecimal).map { (column.name, $0) }
         }
         return found.prefix(Self.mostPlots).enumerated().map { index, found in
             let id = "plot-\(index)"
-            return ["id": id, "name": found.0, "svg": found.1.svg(named: id, now: Date())]
+            return ["id": id, "name": found.0, "svg": found.1.svg(named: id, now: now)]
         }
     }
 

@@ -187,8 +187,13 @@ extension StoredValue {
     var webAddress: String? {
         guard case .text(let text) = self, text.utf8.count <= 2_000 else { return nil }
         let start = text.prefix(8).lowercased()
-        guard start.hasPrefix("http://") || start.hasPrefix("https://") else { return nil }
-        return text.contains { $0.isWhitespace } ? nil : text
+        guard let scheme = ["http://", "https://"].first(where: start.hasPrefix), text.count > scheme.count else {
+            return nil
+        }
+        let isAddress = text.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+        }
+        return isAddress ? text : nil
     }
 
     /// The value for people, up to a number of characters.
