@@ -11,6 +11,8 @@ struct ReviewView {
 
     /// Those whose rows change, each with a link to its rows alone.
     var tables: [View]
+    /// The rows before and after; nil where that is not known, or makes no difference.
+    var size: SizeBars?
     /// What the deleted rows have in common.
     var common: [String] = []
     var changes: [ChangeView] = []
