@@ -15,7 +15,19 @@ struct StepPlot {
     private static let left = 112.0
 
     /// The values, the oldest first.
-    let points: [Point]
+    private let points: [Point]
+    /// The value at the foot of the plot; nil for the least one.
+    private let foot: Double?
+    /// Returns a value in words.
+    private let text: @Sendable (Double) -> String
+
+    /// - Parameters:
+    ///   - points: the values, the oldest first.
+    ///   - foot: the value at the foot of the plot; nil for the least one.
+    ///   - text: returns a value in words of about ten characters.
+    init(_ points: [Point], from foot: Double?, _ text: @escaping @Sendable (Double) -> String) {
+        (self.points, self.foot, self.text) = (points, foot, text)
+    }
 
     /// Takes the values of a column from a row's changes; nil where it had no two different ones.
     ///
@@ -36,13 +48,14 @@ struct StepPlot {
         func point(_ values: RowChange.Values, _ time: Date) -> Point? {
             values.first { $0.column.lowercased() == column }.map { Point(time: time, value: number($0.value)) }
         }
-        points = history.reversed().flatMap { change in
+        let points = history.reversed().flatMap { change in
             let time = change.startedAt
             let end = change.operation == "delete" ? Point(time: time, value: nil) : nil
             return [change.old.flatMap { point($0, time) }, change.new.flatMap { point($0, time) } ?? end]
                 .compactMap(\.self)
         }
         guard Set(points.compactMap(\.value)).count > 1 else { return nil }
+        self.init(points, from: nil, Self.text)
     }
 
     /// - Parameters:
@@ -50,7 +63,9 @@ struct StepPlot {
     ///   - now: where the plot ends.
     func svg(named id: String, now: Date) -> String {
         let values = points.compactMap(\.value)
-        guard let start = points.first?.time, let least = values.min(), let most = values.max() else { return "" }
+        guard let start = points.first?.time, let least = foot ?? values.min(), let most = values.max() else {
+            return ""
+        }
         let seconds = max(now.timeIntervalSince(start), 1)
         let plot = Self.height - Self.top - Self.bottom
         func x(_ time: Date) -> String {
@@ -76,12 +91,12 @@ struct StepPlot {
             <text class="label" x="\(Self.short(x))" y="\(y)" text-anchor="\(anchor)" dominant-baseline="middle">\(text)</text>
             """
         }
-        let foot = Self.short(Self.height - 8)
+        let line = Self.short(Self.height - 8)
+        let labels = Set([least, most]).map { label(text($0), Self.left - 6, y($0), "end") }.sorted().joined()
         return """
             <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" aria-labelledby="\(id)">\
             <path class="step" d="\(path)"/>\
-            \(label(Self.text(most), Self.left - 6, y(most), "end"))\(label(Self.text(least), Self.left - 6, y(least), "end"))\
-            \(label(TimeView(start).text, Self.left, foot, "start"))\(label("now", Self.width, foot, "end"))</svg>
+            \(labels)\(label(TimeView(start).text, Self.left, line, "start"))\(label("now", Self.width, line, "end"))</svg>
             """
     }
 
