@@ -12,7 +12,7 @@ struct StepPlot {
 
     private static let (width, height, top, bottom) = (720.0, 120.0, 12.0, 24.0)
     /// The room for the labels of the values, such as `-9,999,999`.
-    private static let left = 112.0
+    private static let left = 124.0
 
     /// The values, the oldest first.
     private let points: [Point]
