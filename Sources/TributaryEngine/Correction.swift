@@ -55,7 +55,9 @@ extension SyncService {
                 let last = try await undo.lastCommit()
                 let reviewer = Mutex(ChangeReviewer())
                 let counts = try await undo.plan { change in reviewer.withLock { $0.add(change) } }
-                let review = reviewer.withLock { $0.review(of: environment.clock.now()) }
+                let review = reviewer.withLock {
+                    $0.review(of: environment.clock.now(), unchanged: counts.unchanged)
+                }
                 return CorrectionPlan(
                     counts: counts, content: .rows(review, nil), digest: "\(last)~\(review.digest.text)")
             case .replay(let all):
@@ -124,7 +126,10 @@ extension SyncService {
         }
         let reviewer = Mutex(ChangeReviewer())
         let stack = try await run.plan(bodies: [:]) { change in reviewer.withLock { $0.add(change) } }
-        return (stack, reviewer.withLock { $0.review(of: environment.clock.now()) })
+        let review = reviewer.withLock {
+            $0.review(of: environment.clock.now(), unchanged: stack.counts.unchanged)
+        }
+        return (stack, review)
     }
 
     private func declared(_ source: String, _ environment: RunEnvironment) throws -> SourceDeclaration {

@@ -91,7 +91,7 @@ package struct WebService: Service {
                 logger.info("The page is at http://\(address.atPort(channel.localAddress?.port))/")
             }, logger: logger.quiet)
         do {
-            try await Self.run(app, store, pages)
+            try await run(app, store, pages)
         } catch let error as IOError {
             throw WebError.cannotListen(at: address, "listen", error)
         }
@@ -99,18 +99,19 @@ package struct WebService: Service {
 
     /// Serves until the daemon is to stop, and a moment longer. Whoever waits for the store, or does not read its answer,
     /// is cut off then.
-    private static func run(_ app: some Service, _ store: StoreQueue, _ pages: Pages) async throws {
+    private func run(_ app: some Service, _ store: StoreQueue, _ pages: Pages) async throws {
         do {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await app.run() }
+                group.addTask { [registry = metrics.registry] in await pages.figures.follow(registry) }
                 group.addTask {
                     await pages.warmUp()
                     try await gracefulShutdown()
                     // Other services stop after this one has ended.
                     store.store.stopWaiting()
-                    try await Task.sleep(for: stopTimes.store)
+                    try await Task.sleep(for: Self.stopTimes.store)
                     store.close()
-                    try await Task.sleep(for: stopTimes.clients)
+                    try await Task.sleep(for: Self.stopTimes.clients)
                 }
                 defer {
                     store.close()

@@ -85,6 +85,17 @@ import Testing
             let all = try await program.run("changes", "--limit", "3")
             #expect(all.standardOutput.split(separator: "\n").count { $0.hasPrefix("    + ") } == 3, "\(all)")
             #expect(!all.standardOutput.contains("more"), "\(all)")
+            // Inserted rows share a heading.
+            #expect(
+                all.standardOutput.hasSuffix(
+                    """
+                           id   name
+                        +  "1"  "x"
+                        +  "2"  "x"
+                        +  "3"  "x"
+                    3 inserted
+
+                    """), "\(all)")
             let json = try await program.run("changes", "--limit", "1", "--json")
             #expect(json.standardOutput.split(separator: "\n").count == 1, "\(json)")
             let wrong = try await program.run("changes", "--limit", "0")

@@ -10,7 +10,8 @@ struct RowPageTests {
     private final class SlowStore: StoreBrowsing {
         let changes: [RowChange]?
         private let table = BrowsedTable(
-            name: "price", columns: [.init(name: "id", type: "TEXT")], key: ["id"], sources: ["shop"])
+            name: "price", columns: [.init(name: "id", type: "TEXT"), .init(name: "<amount>", type: "")], key: ["id"],
+            sources: ["shop"])
 
         init(_ changes: [RowChange]?) { self.changes = changes }
 
@@ -27,7 +28,7 @@ struct RowPageTests {
         }
 
         func row(_ key: [StoredValue], of table: String, within limit: Duration) -> BrowsedRow? {
-            BrowsedRow(values: key, place: RowPlace(key: key))
+            BrowsedRow(values: key + [.text("3")], place: RowPlace(key: key))
         }
 
         func writings(
@@ -42,9 +43,54 @@ struct RowPageTests {
     private func html(_ changes: [RowChange]?) throws -> String {
         let page = try #require(
             try RowPage(
-                "price", [.text("1")], declared: [], searchesAll: false, in: SlowStore(changes), templates: Templates())
+                "price", [.text("1")], declared: [], decimals: ["<amount>"], searchesAll: false,
+                in: SlowStore(changes), templates: Templates())
         )
         return page.page().fragments.map(\.html).joined()
+    }
+
+    private func change(_ run: Int64, from old: StoredValue?, to new: StoredValue?) -> RowChange {
+        RowChange(
+            run: run, source: "shop", startedAt: Date(timeIntervalSince1970: 1_790_000_000 + Double(run)),
+            table: "price", operation: "update", key: [("id", .text("1"))],
+            old: old.map { [("id", .text("1")), ("<amount>", $0)] },
+            new: new.map { [("id", .text("1")), ("<amount>", $0)] })
+    }
+
+    @Test func aNumberThatHasChangedHasAPlot() throws {
+        let plotted = try html([
+            change(3, from: .null, to: .real(2.5)), change(2, from: .text("12.5"), to: .null),
+            change(1, from: nil, to: .text("12.5")),
+        ])
+        #expect(plotted.contains("<figcaption id=\"plot-0\">&lt;amount&gt; over time</figcaption>"), "\(plotted)")
+        #expect(plotted.contains(">12.5</text>") && plotted.contains(">2.5</text>"), "\(plotted)")
+        // The line ends where the number was NULL, and begins anew.
+        let path = try #require(plotted.firstMatch(of: /<path class="step" d="([^"]*)"/)?.1)
+        #expect(path.wholeMatch(of: /M[0-9. ]+[HV0-9.]+M[0-9. ]+H[0-9.]+/) != nil, "\(path)")
+        // A number that stays, and texts that are no numbers.
+        for value: StoredValue in [.integer(3), .text("x")] {
+            let plain = try html([change(2, from: value, to: value), change(1, from: nil, to: value)])
+            #expect(!plain.contains("<figure>"), "\(plain)")
+        }
+    }
+
+    @Test func theLabelsOfAPlotAreShort() {
+        let texts = [0, 12.5, -9_999_999, 10_000_000, 0.000_123_456, -1.5e300, 1.23456e-300, 1_234_567.89].map(
+            StepPlot.text)
+        #expect(texts == ["0", "12.5", "-9,999,999", "1E7", "0.0001235", "-1.5E300", "1.235E-300", "1,234,568"])
+    }
+
+    @Test func onlyAddressesOfPagesAreLinks() {
+        for text in ["https://shop.example/a?b=1&c=2", "HTTP://shop.example"] {
+            #expect(StoredValue.text(text).webAddress == text)
+        }
+        for text in [
+            "javascript:alert(1)", " https://shop.example", "https://shop.example is down", "see https://a.b",
+            "https://", "https://shop.example/\u{0}", "data:text/html,x", "//shop.example",
+        ] {
+            #expect(StoredValue.text(text).webAddress == nil, "\(text)")
+        }
+        #expect(StoredValue.text("https://" + String(repeating: "a", count: 2_000)).webAddress == nil)
     }
 
     @Test func aRowWithAHistoryIsNotSaidToBeSearchedInPart() throws {

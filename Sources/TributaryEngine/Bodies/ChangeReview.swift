@@ -33,12 +33,14 @@ package struct ChangeReview: Codable, Sendable {
     /// The start of the run that would make the changes.
     package var startedAt: Date
     package var tables: [Table]
+    /// The number of rows that the documents have as the store has them; nil in a file of an earlier release.
+    package var unchanged: Int?
     /// The rows, the largest differences first.
     package var rows: [Row]
     package var digest: ChangeDigest
 
     package var total: MergeCounts {
-        tables.reduce(into: MergeCounts()) { total, table in
+        tables.reduce(into: MergeCounts(unchanged: unchanged ?? 0)) { total, table in
             total += MergeCounts(inserted: table.inserted, updated: table.updated, deleted: table.deleted)
         }
     }
@@ -105,11 +107,14 @@ package struct ChangeReviewer: Sendable {
         if found.count > 2 * Self.most.rows || bytes > 2 * Self.most.bytes { keepLargest() }
     }
 
-    package mutating func review(of startedAt: Date) -> ChangeReview {
+    /// - Parameters:
+    ///   - startedAt: the start of the run that would make the changes.
+    ///   - unchanged: the number of rows that the run would leave as they are.
+    package mutating func review(of startedAt: Date, unchanged: Int) -> ChangeReview {
         keepLargest()
         return ChangeReview(
-            startedAt: startedAt, tables: tables.values.sorted { $0.table < $1.table }, rows: found.map(\.row),
-            digest: digest)
+            startedAt: startedAt, tables: tables.values.sorted { $0.table < $1.table }, unchanged: unchanged,
+            rows: found.map(\.row), digest: digest)
     }
 
     /// Keeps the largest differences of each table. The tables have equal shares, as far as they have rows.

@@ -51,7 +51,7 @@ extension MetricDefinition {
         "rows_total", .counter, ["source", "operation"], "Committed rows: insert, update, delete.")
     static let received = Self(
         "received_bytes_total", .counter, ["source"], "Received bytes of bodies, before decompression.")
-    static let runDuration = Self(
+    package static let runDuration = Self(
         "run_duration_seconds", .histogram, buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
         "Duration of runs that sent a request.")
     static let commitDuration = Self(
@@ -61,12 +61,12 @@ extension MetricDefinition {
     static let httpRequests = Self(
         "http_requests_total", .counter, ["code"],
         "HTTP requests for sources, by status; 'none' without a response.")
-    static let schedulerLag = Self(
+    package static let schedulerLag = Self(
         "scheduler_lag_seconds", .gauge, [],
         "The longest time that a due source has been waiting for its run; 0 if no source is waiting.")
     static let running = Self("running", .gauge, [], "Runs in progress.")
     static let waiting = Self("waiting", .gauge, [], "Due sources that have not started.")
-    static let storeBytes = Self(
+    package static let storeBytes = Self(
         "store_bytes", .gauge, [], "Size of the store's file and log; on a server, of its database.")
     static let healthy = Self(
         "healthy", .gauge, ["check"], "1 if the check of /healthz succeeds: scheduler, store; else 0.")

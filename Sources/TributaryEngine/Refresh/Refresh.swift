@@ -183,16 +183,16 @@ actor Refresh {
         stack.unmet = []
         var reviewer = ChangeReviewer()
         do {
-            _ = try environment.store.plan(
+            let counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: [:], retention: retention,
                 source: run.source.name, onChange: { reviewer.add($0) })
+            return reviewer.review(of: run.startedAt, unchanged: counts.unchanged)
         } catch {
             environment.logger.warning(
                 "The changes of a blocked run cannot be shown",
                 metadata: ["source": "\(run.source.name)", "error": "\(run.shown(error))"])
             return nil
         }
-        return reviewer.review(of: run.startedAt)
     }
 
     /// Checks the expectations of parsed requests. The rows of unchanged ones were checked before their commit.

@@ -104,7 +104,8 @@ extension PlanReport {
         return common > 60 ? common - 20 : 0
     }
 
-    private static func literal(_ value: StoredValue, from start: Int = 0) -> String {
+    /// Returns a value as it is shown; of a long text, 80 characters.
+    package static func literal(_ value: StoredValue, from start: Int = 0) -> String {
         switch value {
         case .null: "NULL"
         case .integer(let number): String(number)

@@ -74,6 +74,8 @@ struct MetricFamily: Sendable {
 protocol Series: AnyObject, Sendable {
     /// The labels as they are written, without braces.
     var labels: String { get }
+    /// The value, and the number of observations of a histogram.
+    var number: Double { get }
 
     func write(to text: inout ExpositionText, of family: MetricFamily)
 }

@@ -26,7 +26,7 @@ enum ProcessFigures {
             "process_cpu_seconds_total", "User and system CPU time of the process.", isCounter: true, processor)
         tell(
             "process_resident_memory_bytes", "Resident memory of the process.",
-            fields.map { $0[21] * Double(sysconf(Int32(_SC_PAGESIZE))) })
+            fields.map(residentBytes))
         tell("process_virtual_memory_bytes", "Virtual memory of the process.", fields.map { $0[20] })
         tell("process_threads", "Threads of the process.", fields.map { $0[17] })
         tell(
@@ -39,6 +39,13 @@ enum ProcessFigures {
             "process_max_fds", "File descriptors that may be open.",
             isKnown ? (limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)) : nil)
         return families
+    }
+
+    /// Returns the resident memory of this process; nil if it cannot be read.
+    static func residentBytes() -> Double? { statusFields().map(residentBytes) }
+
+    private static func residentBytes(_ fields: [Double]) -> Double {
+        fields[21] * Double(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// The fields of `/proc/self/stat` behind the program's name, which may hold anything: the first is the third of the

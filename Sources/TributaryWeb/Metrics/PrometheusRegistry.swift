@@ -46,6 +46,12 @@ package final class PrometheusRegistry: MetricsFactory {
         return Exposition((families + [refusals]).sorted { $0.name < $1.name })
     }
 
+    /// Returns the value of a metric without labels, and the number of observations of a histogram; nil if there is none.
+    func value(of label: String) -> Double? {
+        let name = MetricName.metric(label)
+        return state.withLock { $0.families[name]?.series.first }?.number
+    }
+
     // MARK: - MetricsFactory
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {

@@ -9,6 +9,8 @@ final class CounterSeries: Series, CounterHandler {
 
     init(labels: String) { self.labels = labels }
 
+    var number: Double { Double(value.load(ordering: .relaxed)) }
+
     /// Adds to the number. It does not shrink, nor grow beyond its type.
     func increment(by amount: Int64) {
         guard amount > 0 else { return }
@@ -28,6 +30,8 @@ final class RealCounterSeries: Series, FloatingPointCounterHandler {
     private let value = Mutex(0.0)
 
     init(labels: String) { self.labels = labels }
+
+    var number: Double { value.withLock(\.self) }
 
     func increment(by amount: Double) {
         guard amount > 0, amount.isFinite else { return }
@@ -50,6 +54,8 @@ final class GaugeSeries: Series, MeterHandler, RecorderHandler {
         self.labels = labels
         self.value = Mutex(value)
     }
+
+    var number: Double { value.withLock(\.self) }
 
     func set(_ value: Int64) { set(Double(value)) }
 
@@ -85,6 +91,8 @@ final class HistogramSeries: Series, RecorderHandler, TimerHandler {
         self.bounds = bounds
         state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
     }
+
+    var number: Double { Double(state.withLock(\.counts).reduce(0, +)) }
 
     func record(_ value: Int64) { record(Double(value)) }
 

@@ -15,15 +15,16 @@ struct ChangeView {
 
     /// The most characters of a value that are shown.
     private static let longest = 2_000
-    /// The most columns of an update in its line, and characters of their values.
-    private static let (mostBrief, longestBrief) = (3, 60)
+    /// The most columns in the line of an update, and in that of a whole row, and the most characters of their values.
+    private static let (mostBrief, mostWhole, longestBrief) = (3, 8, 60)
 
     /// The identity of the change's element on a page, which stays when the element moves.
     var id: String
     var table: String
     var key: String
     var operation: String
-    /// What an update has changed, as far as it fits into a line.
+    /// The changed values of an update, or the values of a row that was inserted or deleted except its key and NULL, as
+    /// far as they fit into a line.
     var brief: [Column] = []
     /// Empty where only the changelog tells of the row.
     var columns: [Column]
@@ -52,13 +53,15 @@ struct ChangeView {
         columns = columns.filter(\.isChanged) + columns.filter { !$0.isChanged }
         hasColumns = !columns.isEmpty
         isUnknown = !change.isKnown
-        if change.old != nil, change.new != nil {
-            brief = columns.filter(\.isChanged).prefix(Self.mostBrief).map { column in
+        let isUpdate = change.old != nil && change.new != nil
+        let keys = Set(change.key.map(\.column))
+        let told = change.isKnown ? columns.filter(\.isChanged) : []
+        brief = told.filter { isUpdate || !keys.contains($0.name) && (old[$0.name] ?? new[$0.name]) != .null }
+            .prefix(isUpdate ? Self.mostBrief : Self.mostWhole).map { column in
                 Column(
                     name: column.name, old: column.old?.shortened(to: Self.longestBrief),
                     new: column.new?.shortened(to: Self.longestBrief), isChanged: true)
             }
-        }
     }
 
     init(_ change: ChangeReview.Row) { self.init(RowChange(change)) }

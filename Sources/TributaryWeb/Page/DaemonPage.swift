@@ -5,7 +5,8 @@ import FeedStores
 import Foundation
 import TributaryEngine
 
-/// The page of what goes on: hooks, daemons, hosts, and the sources that are due within the hour.
+/// The page of what goes on: hooks, the figures of this daemon over time, hosts, daemons, and the sources that are due
+/// within the hour.
 struct DaemonPage {
     static let path = "/daemon"
     /// The most sources that are due, and of those that wait at a host, that are named.
@@ -17,12 +18,14 @@ struct DaemonPage {
     private let hosts: [View]
     private let due: [View]
     private let dueCount: Int
+    private let figures: DaemonFigures
     private let templates: Templates
 
     init(
         table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [Origin: Date],
-        running: Set<String>, mayChange: Bool, templates: Templates, now: Date
+        running: Set<String>, mayChange: Bool, figures: DaemonFigures, templates: Templates, now: Date
     ) {
+        self.figures = figures
         self.templates = templates
         self.mayChange = mayChange
         hooks = table.hooks
@@ -66,6 +69,7 @@ struct DaemonPage {
             title: "Daemon",
             fragments: [
                 fragment("hooks", ["hooks": hooks.map(view), "isEmpty": hooks.isEmpty]),
+                fragment("figures", figures.view),
                 fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
                 fragment("daemons", ["daemons": daemons, "isEmpty": daemons.isEmpty]),
                 fragment(

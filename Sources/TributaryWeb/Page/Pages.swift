@@ -21,6 +21,8 @@ struct Pages: Sendable {
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
     private let live: LiveLimit
+    /// What `/daemon` shows over time.
+    let figures = DaemonFigures()
     /// The pages as they were made last for those who follow them, by their keys.
     let followed = BriefCache<Page?>()
     /// False for pages without buttons.
@@ -86,7 +88,7 @@ struct Pages: Sendable {
             return DaemonPage(
                 table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
                 pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
-                templates: templates, now: Date()
+                figures: figures, templates: templates, now: Date()
             ).page()
         case .source(let name, let options):
             let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)

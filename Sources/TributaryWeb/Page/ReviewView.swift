@@ -11,6 +11,10 @@ struct ReviewView {
 
     /// Those whose rows change, each with a link to its rows alone.
     var tables: [View]
+    /// The rows before and after; nil where that is not known, or makes no difference.
+    var size: SizeBars?
+    /// What the deleted rows have in common.
+    var common: [String] = []
     var changes: [ChangeView] = []
     var hasRows = false
     var first = 0
@@ -60,6 +64,7 @@ struct ReviewView {
             if !review.tables.isEmpty { notes.append(Pages.rowsAreOff) }
             return
         }
+        common = review.tables.compactMap { DeletedRows(of: $0, in: review).common }
         filters = part.filters(review.total) { address($0, "") }
         hasFilters = !filters.isEmpty
         let rows = part.rows(of: review)

@@ -75,6 +75,7 @@ struct RunPage {
             promise: "The button makes exactly these changes. If the store has changed since, it makes none, and the "
                 + "run is blocked again.",
             address: address)
+        if review.unchanged != nil { view.size = SizeBars(review.total) }
         if waiting != run.number {
             view.notes.append("Run \(waiting) had the same documents, and waits to be accepted in place of this run.")
         }

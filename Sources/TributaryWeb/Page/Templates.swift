@@ -21,7 +21,7 @@ struct Templates: Sendable {
             ("changes", PackageResources.changes_mustache), ("change", PackageResources.change_mustache),
             ("review", PackageResources.review_mustache), ("try", PackageResources.try_mustache),
             ("outdated", PackageResources.outdated_mustache), ("trial", PackageResources.trial_mustache),
-            ("hooks", PackageResources.hooks_mustache),
+            ("hooks", PackageResources.hooks_mustache), ("figures", PackageResources.figures_mustache),
             ("hosts", PackageResources.hosts_mustache), ("daemons", PackageResources.daemons_mustache),
             ("due", PackageResources.due_mustache), ("rows", PackageResources.rows_mustache),
             ("sources", PackageResources.sources_mustache), ("sentence", PackageResources.sentence_mustache),

@@ -163,9 +163,12 @@ struct BarChart {
             + Set(places).sorted().map { index in
                 let iso = timeline.start(of: index).formatted(.iso8601)
                 let (day, hour) = (iso.prefix(10).suffix(5), iso.prefix(16).suffix(5))
-                let text = isLong ? String(day) : isOneDay ? String(hour) : "\(day) \(hour)"
+                let (form, text) =
+                    isLong ? ("day", "\(day)") : isOneDay ? ("time", "\(hour)") : ("both", "\(day) \(hour)")
+                // Our script says the time in the reader's zone.
                 return """
-                    <text class="label" x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 6))">\(text)</text>
+                    <text class="label" data-time="\(iso)" data-form="\(form)" \
+                    x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 6))">\(text)</text>
                     """
             }.joined()
     }

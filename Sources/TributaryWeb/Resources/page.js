@@ -23,8 +23,29 @@ function sayTime(element) {
   element.title = exact.format(date);
 }
 
+// The forms of the times below a plot.
+const forms = {
+  time: clock,
+  day: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" }),
+  both: new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "numeric", ...hours }),
+};
+
+// The daemon writes the times of plots in UTC.
+function sayPlotTimes(root) {
+  for (const { dataset, firstChild } of root.querySelectorAll("[data-time]")) {
+    firstChild.data = forms[dataset.form].format(new Date(dataset.time));
+  }
+  const utc = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
+  for (const { firstChild } of root.querySelectorAll("svg title, svg .label")) {
+    if (!firstChild?.data.includes("UTC")) continue;
+    firstChild.data = firstChild.data.replace(utc, (_, date, time) => day.format(new Date(`${date}T${time}Z`)));
+  }
+  for (const zone of root.querySelectorAll("[data-utc]")) zone.hidden = true;
+}
+
 function sayTimes(root) {
   for (const element of root.querySelectorAll("time")) sayTime(element);
+  sayPlotTimes(root);
 }
 
 // True for what somebody stands on or has selected: it is never moved or replaced.

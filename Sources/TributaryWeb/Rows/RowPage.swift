@@ -1,6 +1,7 @@
 import FeedConfiguration
 import FeedModel
 import FeedStores
+import Foundation
 
 /// The page of a row: its values, the runs that wrote it, and what it was before.
 struct RowPage {
@@ -9,6 +10,8 @@ struct RowPage {
     private static let timeLimits = (first: Duration.milliseconds(50), all: Duration.seconds(5))
     /// The most characters of a value that are shown.
     private static let longest = 20_000
+    /// The most columns of which a plot is shown.
+    private static let mostPlots = 12
 
     let table: BrowsedTable
     let key: [StoredValue]
@@ -21,23 +24,26 @@ struct RowPage {
     /// Those whose rows refer to rows of this one.
     let children: [BrowsedTable]
     private let searchesAll: Bool
+    private let decimals: Set<String>
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
     ///
     /// - Parameters:
     ///   - keys: the keys of the table that the configuration declares.
+    ///   - decimals: its columns of decimals, in lower case, which a store may keep as texts.
     ///   - searchesAll: true to search the whole changelog, which may take seconds.
     /// - Returns: nil where there is no such row, and never was one that is remembered.
     /// - Throws: `RowQuery.Problem`, `StoreError`.
     init?(
-        _ name: String, _ key: [StoredValue], declared keys: [[String]], searchesAll: Bool,
+        _ name: String, _ key: [StoredValue], declared keys: [[String]], decimals: Set<String>, searchesAll: Bool,
         in store: any StoreBrowsing, templates: Templates
     ) throws {
         guard let table = try store.browsedTable(name) else { return nil }
         self.table = table
         self.key = key
         self.searchesAll = searchesAll
+        self.decimals = decimals
         self.templates = templates
         let all = try store.browsedTables()
         children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
@@ -73,8 +79,22 @@ struct RowPage {
             "writings": writings ?? [View](), "isLate": writings == nil,
             // Where the whole changelog is searched; nil where it was.
             "all": searchesAll ? nil : all, "isUnwritten": writings?.isEmpty == true && row != nil,
-            "entries": entries, "lacksHistory": entries.isEmpty,
+            "plots": plots, "entries": entries, "lacksHistory": entries.isEmpty,
         ]
+    }
+
+    /// The numbers that have changed, over time.
+    private var plots: [View] {
+        let now = Date()
+        let found = table.columns.filter { !table.key.contains($0.name) }.compactMap { column in
+            let name = column.name.lowercased()
+            let isDecimal = decimals.contains(name) || column.type.lowercased().hasPrefix("numeric")
+            return StepPlot(name, history ?? [], isDecimal: isDecimal).map { (column.name, $0) }
+        }
+        return found.prefix(Self.mostPlots).enumerated().map { index, found in
+            let id = "plot-\(index)"
+            return ["id": id, "name": found.0, "svg": found.1.svg(named: id, now: now)]
+        }
     }
 
     private static func view(_ writing: RowWriting) -> View {
@@ -120,8 +140,8 @@ struct RowPage {
             return [
                 "name": column.name, "text": value.shown(most: Self.longest), "isNull": value == .null,
                 "isKey": keys.contains(column.name),
-                // The row to which it refers.
-                "link": link.flatMap { address($0.table, $0.targets, of: $0.columns) },
+                // The row to which it refers, or the page whose address it is.
+                "link": link.flatMap { address($0.table, $0.targets, of: $0.columns) } ?? value.webAddress,
             ]
         }
     }

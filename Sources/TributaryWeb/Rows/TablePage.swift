@@ -70,15 +70,11 @@ struct TablePage {
         let sorted = address.order.flatMap { table.position(of: $0.column) }
         // One line more, for a further condition.
         let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
-        let facets = TableFacet.columns(of: table, rows, with: address.facet).map { column in
-            Self.choice(
-                column, address.with { ($0.after, $0.facet) = (nil, column) }.address(),
-                isChosen: column.lowercased() == address.facet?.lowercased())
-        }
+        let facets = Set(TableFacet.columns(of: table, rows, with: address.facet))
         let all = address.with { ($0.after, $0.limit) = (nil, nil) }
         let numbers = numbers
         let conditions = lines.enumerated().map { condition($0 + 1, $1) }
-        let headings = table.columns.enumerated().map { heading($1, isSorted: $0 == sorted, numbers) }
+        let headings = table.columns.enumerated().map { heading($1, isSorted: $0 == sorted, numbers, facets) }
         let rows = rows.enumerated().map { view($1, number: $0 + 1, numbers) }
         let first = address.after == nil ? nil : address.with { $0.after = nil }.address()
         let following = next.map { place in address.with { $0.after = place }.address() }
@@ -86,7 +82,7 @@ struct TablePage {
             "path": RowAddress.path(table.name), "sources": View.sources(table.sources),
             "conditions": conditions, "sorts": columns(chosen: sorted),
             "isDescending": address.order?.isDescending == true, "columns": headings, "rows": rows,
-            "isEmpty": rows.isEmpty, "facets": facets, "hasFacets": !facets.isEmpty, "facet": facet,
+            "isEmpty": rows.isEmpty, "facet": facet,
             "formats": FileFormat.links { all.address($0) }, "first": first, "next": following,
         ]
     }
@@ -110,7 +106,9 @@ struct TablePage {
         ]
     }
 
-    private func heading(_ column: BrowsedTable.Column, isSorted: Bool, _ numbers: Set<String>) -> View {
+    private func heading(_ column: BrowsedTable.Column, isSorted: Bool, _ numbers: Set<String>, _ facets: Set<String>)
+        -> View
+    {
         let isDescending = address.order?.isDescending == true
         let other = address.with {
             $0.after = nil
@@ -120,6 +118,10 @@ struct TablePage {
             "name": column.name, "type": column.type, "address": other.address(),
             "sorted": isSorted ? (isDescending ? "descending" : "ascending") : nil,
             "isNumber": numbers.contains(column.name),
+            // Where its values are counted; nil where they are too many.
+            "facetAddress": facets.contains(column.name)
+                ? address.with { ($0.after, $0.facet) = (nil, column.name) }.address() : nil,
+            "isCounted": column.name.lowercased() == address.facet?.lowercased(),
         ]
     }
 
@@ -134,9 +136,12 @@ struct TablePage {
             let text = value.shown(most: 200)
             // The class of `page.css`: of a number, or of a text that fits into a line.
             let kind = numbers.contains(column.name) ? "number" : text.count <= Self.short ? "short" : nil
-            // The row to which it refers.
+            // The row to which it refers, or the page whose address it is.
             let link = links[column.name.lowercased()].flatMap { RowAddress.address($0.table, $0.targets, [value]) }
-            return ["name": column.name, "text": text, "isNull": value == .null, "kind": kind, "link": link]
+            return [
+                "name": column.name, "text": text, "isNull": value == .null, "kind": kind,
+                "link": link ?? value.webAddress,
+            ]
         }
         let key = row.place.key.map { $0.shown(most: 40) }.joined(separator: ", ")
         return [
@@ -176,6 +181,19 @@ extension StoredValue {
         case .text(let text): text.utf8.count > 1_000 || text.utf8.contains(0) ? nil : text
         case .null, .blob: nil
         }
+    }
+
+    /// The value where it is the address of a page, which a link may lead to; nil for everything else, such as `javascript:`.
+    var webAddress: String? {
+        guard case .text(let text) = self, text.utf8.count <= 2_000 else { return nil }
+        let start = text.prefix(8).lowercased()
+        guard let scheme = ["http://", "https://"].first(where: start.hasPrefix), text.count > scheme.count else {
+            return nil
+        }
+        let isAddress = text.unicodeScalars.allSatisfy {
+            !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+        }
+        return isAddress ? text : nil
     }
 
     /// The value for people, up to a number of characters.

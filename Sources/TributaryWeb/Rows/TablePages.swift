@@ -83,9 +83,12 @@ struct TablePages: Sendable {
             throw Query.Problem("'key' must be the key of a row; follow a link on the table's page")
         }
         let keys = pages.service.configuration.declaredKeys(of: name)
+        let decimals = pages.service.configuration.decimals(of: name)
         let isWhole = query["changelog"] == "all"
         let page = try await pages.store.browse(isSearch: isWhole) { [templates = pages.templates] store in
-            try RowPage(name, key.key, declared: keys, searchesAll: isWhole, in: store, templates: templates)?.page()
+            try RowPage(
+                name, key.key, declared: keys, decimals: decimals, searchesAll: isWhole, in: store, templates: templates
+            )?.page()
         }
         guard let page else {
             return pages.missing("There is no such row, or no such table.", at: way)

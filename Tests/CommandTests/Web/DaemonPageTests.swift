@@ -58,6 +58,7 @@ import Testing
                     page.contains("retrying") && page.contains("<title>(1) Daemon · Tributary</title>")
                         && !page.contains("<b>"))
                 #expect(page.contains("one in ") && page.contains("127.0.0.1"), "\(page)")
+                #expect(page.contains("<h2 id=\"figures-title\">The last four hours</h2>"), "\(page)")
                 receiver.route("/hook") { _ in StubServer.response(204, "") }
                 let sent = receiver.requests("/hook").count
                 let path = "/hooks/%3Cb%3E/retry"

@@ -89,6 +89,27 @@ import Testing
         }
     }
 
+    @Test func theTimesOfPlotsAreInTheReadersZone() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let plain = try await fixture.page.get("/sources/news").body
+            #expect(plain.contains("<small data-utc>in UTC</small>") && plain.contains(" UTC, "), "\(plain)")
+            try await Browser.with { (browser) async throws in
+                try await browser.open("http://\(fixture.page.authority)/sources/news")
+                try await browser.wait("the zone is said", "document.querySelector('[data-utc]').hidden ? 1 : 0")
+                #expect(
+                    try await browser.text("document.querySelector('#plots svg').textContent.includes('UTC') ? 1 : 0")
+                        == "0")
+                // The label says the time that its attribute has.
+                #expect(
+                    try await browser.text(
+                        """
+                        [...document.querySelectorAll('#plots [data-time]')].every((label) =>
+                            label.textContent === forms[label.dataset.form].format(new Date(label.dataset.time))) ? 1 : 0
+                        """) == "1")
+            }
+        }
+    }
+
     @Test func enterInTheSearchKeepsTheFocus() async throws {
         try await PageFixture.with { (fixture) async throws in
             try await Browser.with { (browser) async throws in
