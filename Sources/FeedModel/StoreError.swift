@@ -24,6 +24,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Code
     /// The problem, and what to do about it.
     public var message: String
+    /// The mistakes in the configuration that ``message`` lists; empty for another error.
+    package private(set) var mistakes: [Mistake] = []
     /// The limits that a commit would exceed, and the expectations that its rows do not meet, of the code `blocked`.
     package var exceeded: [ExceededLimit] = []
     /// The counts of a commit that is blocked; nil for other errors.
@@ -34,6 +36,14 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// Creates the error of declarations that contradict the store. Of equal mistakes, the first stays.
+    package init(_ mistakes: [Mistake]) {
+        var known: Set<Mistake> = []
+        let mistakes = mistakes.filter { known.insert($0).inserted }
+        self.init(.schema, mistakes.map(\.description).joined(separator: "\n"))
+        self.mistakes = mistakes
     }
 
     public var description: String { message }

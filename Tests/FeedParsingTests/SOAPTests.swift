@@ -69,7 +69,7 @@ import Testing
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())
-        return (soap.envelope.value, problems.found.map { "\($0.path): \($0.message)" })
+        return (soap.envelope.value, problems.found.map { "\($0.path): \($0.finding)" })
     }
 
     @Test func unqualifiedParameters() throws {

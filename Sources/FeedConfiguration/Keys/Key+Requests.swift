@@ -25,11 +25,11 @@ extension Key where Value == CronSchedule {
     ) -> Self {
         Self(name, .string, missing, inherited, meaning) { table, name in
             guard let text = table.string(name) else { return nil }
-            do {
+            do throws(Finding) {
                 return CronSchedule(
                     text, timeZone: NamedZone.utc.name, fields: try CronFields(text), zone: NamedZone.utc.rules)
             } catch {
-                table.report(name, "'\(text)' is not a schedule: \(error)")
+                table.report(name, "'\(text)' is not a schedule: \(error.text)", help: error.help)
                 return nil
             }
         }
@@ -43,10 +43,10 @@ extension Key where Value == NamedZone {
     ) -> Self {
         Self(name, .string, missing, inherited, meaning, show: { "\"\($0.name)\"" }) { table, name in
             guard let text = table.string(name) else { return nil }
-            do throws(TimeZoneFolder.Failure) {
+            do throws(Finding) {
                 return try table.timeZones.zone(text)
             } catch {
-                table.report(name, error.message)
+                table.report(name, error.text, help: error.help)
                 return nil
             }
         }

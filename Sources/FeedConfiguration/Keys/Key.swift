@@ -79,18 +79,18 @@ enum KeyDefault<Value: Sendable>: Sendable {
     case none
     /// Nothing: the key must be there.
     ///
-    /// - Parameter hint: what the message of a missing key says at its end.
-    case requiring(hint: String)
+    /// - Parameter help: the help on a missing key.
+    case requiring(help: String?)
     case value(Value)
     /// What depends on other things, in words.
     case described(String)
 
-    static var required: Self { .requiring(hint: "") }
+    static var required: Self { .requiring(help: nil) }
 
     func described(_ show: (Value) -> String?) -> KeyEntry.Default {
         switch self {
         case .none: .none
-        case .requiring(let hint): .required(hint: hint)
+        case .requiring(let help): .required(help: help)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }

@@ -11,7 +11,7 @@ struct TableKeys: KeyGroup {
 
     let table = Key.string("table", default: .required, "The table's name.")
     let element = Key.string(
-        "element", default: .requiring(hint: "; give the path of the element that is a row, such as \"item\""),
+        "element", default: .requiring(help: "give the path of the element that is a row, such as \"item\""),
         "The path of the element that is a row.")
     let key = Key.strings(
         "key", default: .described("the table's primary key, or else the whole row"), "The columns that identify a row."
@@ -60,7 +60,8 @@ struct ColumnKeys: KeyGroup {
             .exactlyOne(
                 all.path, all.value, all.ordinal, all.response, all.parent, all.row, all.capture, all.sql,
                 lacking:
-                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"),
+                    "the column has no value",
+                help: "give one of path, value, ordinal, response, parent, row, capture, sql"),
             .key(all.separator, requires: all.repetition, is: .join),
             .key(all.decimalSeparator, requires: all.type, is: .integer, .real, .decimal),
             .key(all.groupSeparator, requires: all.type, is: .integer, .real, .decimal),

@@ -47,7 +47,8 @@ struct SchemeReader {
         if request.transport.knownHosts == nil, !table.has(keys.knownHosts) {
             table.report(
                 keys.url,
-                "an sftp: address needs 'known_hosts', the file with the server's host key; `ssh-keyscan \(port(address))"
+                "an sftp: address needs 'known_hosts', the file with the server's host key",
+                help: "`ssh-keyscan \(port(address))"
                     + "\(address.url.hostBeforePort)` prints it")
         }
     }

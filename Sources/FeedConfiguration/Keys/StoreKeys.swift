@@ -97,11 +97,12 @@ struct HookKeys: KeyGroup {
         "[hooks.NAME]", "A hook: a program or an address that receives events.", all,
         rules: [
             .exactlyOne(
-                all.run, all.post, lacking: "the hook has no receiver; name a program ('run') or an address ('post')")
+                all.run, all.post, lacking: "the hook has no receiver",
+                help: "name a program ('run') or an address ('post')")
         ])
 
     let on = Key.strings(
-        "on", default: .requiring(hint: "; name the events that the hook receives: \(HookEventKind.listed)"),
+        "on", default: .requiring(help: "name the events that the hook receives: \(HookEventKind.listed)"),
         "The events that the hook receives.")
     let sources = Key.strings(
         "sources", default: .described("all"), "The names of the sources, with `*` for any characters and `?` for one.")
