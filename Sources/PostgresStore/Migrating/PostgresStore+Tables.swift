@@ -90,7 +90,8 @@ extension PostgresStore {
                 try body(connection)
             }
         } catch let error as PostgresError {
-            throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error.text)")
+            throw StoreError(
+                error.isTransient ? .database : .schema, "\(problem): \(error.finding.text)", help: error.finding.help)
         }
         try renewTableInfos(of: nil)
     }

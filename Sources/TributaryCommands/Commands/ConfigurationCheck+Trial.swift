@@ -68,16 +68,14 @@ extension ConfigurationCheck {
             )
         } catch let error as StoreError {
             let schemaError = SQLiteStore.schemaError(path)
-            let text = "\(error)"
-            guard text.hasPrefix(schemaError) else {
+            var finding = error.finding
+            guard finding.text.hasPrefix(schemaError) else {
                 // The folder of the empty store is gone by the time at which this is read.
-                let finding = text.replacing("the store \(path)", with: "an empty store")
+                finding.text.replace("the store \(path)", with: "an empty store")
                 return ([Mistake(configuration.place(), finding)], [])
             }
-            let reason = text.dropFirst(schemaError.count)
-            return (
-                [Mistake(configuration.place("store", "schema"), "\(configuration.schemaPath ?? ""): \(reason)")], []
-            )
+            finding.text = "\(configuration.schemaPath ?? ""): \(finding.text.dropFirst(schemaError.count))"
+            return ([Mistake(configuration.place("store", "schema"), finding)], [])
         }
     }
 
@@ -100,7 +98,7 @@ extension ConfigurationCheck {
         do {
             try store.checkViews()
         } catch let error as StoreError where error.code == .schema {
-            return [Mistake(configuration.place("store", "schema_after"), "\(error)")]
+            return error.mistakes(at: configuration.place("store", "schema_after"))
         }
         return []
     }

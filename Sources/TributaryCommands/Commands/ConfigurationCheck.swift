@@ -88,7 +88,7 @@ struct ConfigurationCheck {
             }
             existing = try configuration.openExistingTables()
         } catch let error as StoreError {
-            return ([Mistake(configuration.place("store", isOnServer ? "url" : "path"), "\(error)")], [])
+            return (error.mistakes(at: configuration.place("store", isOnServer ? "url" : "path")), [])
         }
         defer { try? existing?.close() }
         if isOnServer, let existing { return try Self.findings(on: existing, program, configuration) }
@@ -96,7 +96,7 @@ struct ConfigurationCheck {
             try Self.findingsOnTrial(existing, program, configuration, in: folder)
         }
         if case .file(let path) = configuration.store, let missing = StoreError(folderOf: path) {
-            found.notes.append(Mistake(configuration.place("store", "path"), "\(missing)"))
+            found.notes += missing.mistakes(at: configuration.place("store", "path"))
         }
         return found
     }
@@ -164,7 +164,7 @@ struct ConfigurationCheck {
             try body()
             return []
         } catch let error as StoreError where code == nil || error.code == code {
-            return error.mistakes.isEmpty ? [Mistake(request.place, error.message)] : error.mistakes
+            return error.mistakes(at: request.place)
         }
     }
 

@@ -94,7 +94,7 @@ extension RequestDeclaration {
         do {
             columns = try context.columns(ofQuery: forEach.query)
         } catch let error as StoreError {
-            throw StoreError([Mistake(place, String(error.message.trimmingPrefix("for_each: ")))])
+            throw StoreError([Mistake(place, error.finding)])
         }
         for name in references.compactMap(\.column) where !columns.contains(name.lowercased()) {
             let known = columns.sorted().joined(separator: ", ")
@@ -114,7 +114,7 @@ extension RequestDeclaration {
                 throw StoreError([
                     Mistake(
                         place.appending("expect", number).appending("sql"),
-                        "\(error.message): \(expectation.shownSQL)")
+                        "\(error.finding.text): \(expectation.shownSQL)", help: error.finding.help)
                 ])
             }
         }
