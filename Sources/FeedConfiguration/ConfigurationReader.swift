@@ -194,10 +194,10 @@ package struct ConfigurationReader {
         if !table.has(keys.tables), let parser = table.own(keys.parser), parser != BodyContent.mirroredName,
             !parsers.names.contains(parser)
         {
-            let hint =
-                didYouMean(parser, among: parsers.names)
-                ?? "registered: \(parsers.names.joined(separator: ", "))"
-            table.report(keys.parser, "the parser '\(parser)' is not registered", help: hint)
+            table.report(
+                keys.parser, "the parser '\(parser)' is not registered",
+                help: didYouMean(parser, among: parsers.names)
+                    ?? "registered: \(parsers.names.joined(separator: ", "))")
         }
         table.finish()
     }

@@ -5,7 +5,9 @@ struct BodyKeys: KeyGroup {
     static let table = KeyTable(
         "[sources.NAME.requests.body]", "The body of a request.", all,
         rules: [
-            .exactlyOne(all.text, all.file, all.xml, all.json, lacking: "give a string, a 'file', 'xml' or 'json'")
+            .exactlyOne(
+                all.text, all.file, all.xml, all.json, lacking: "the body has no content",
+                help: "give a string, a 'file', 'xml' or 'json'")
         ])
 
     let text = Key.template("text", "The body as text.")
@@ -45,7 +47,7 @@ struct AuthenticationKeys: KeyGroup {
         rules: [
             .exactlyOne(
                 all.basic, all.bearer, all.oauth2, all.ssh,
-                lacking: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
+                lacking: "there are no credentials", help: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
         ])
 
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
@@ -136,7 +138,8 @@ struct PageKeys: KeyGroup {
         rules: [
             .exactlyOne(
                 all.next, all.link, all.token, all.counter,
-                lacking: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
+                lacking: "nothing leads to the next page",
+                help: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
                     + "(the path of a continuation token) and 'counter' (a parameter that counts)"),
             .key(all.token, requires: all.parameter, ", by which it is sent for the next page"),
             .key(all.parameter, requires: all.token), .key(all.keep, requires: all.token),

@@ -35,7 +35,7 @@ struct KeyRule: Sendable {
     /// - Parameters:
     ///   - lacking: the finding where none of them is there.
     ///   - help: the help on it.
-    static func exactlyOne(_ keys: any DeclaredKey..., lacking: String, help: String? = nil) -> Self {
+    static func exactlyOne(_ keys: any DeclaredKey..., lacking: String, help: String) -> Self {
         Self(keys, .exactlyOne(lacking: Finding(lacking, help: help)))
     }
 
@@ -53,6 +53,12 @@ struct KeyRule: Sendable {
 
     // MARK: - Mistakes
 
+    private static let onlyOne = "give only one"
+
+    private static func found(_ given: [String]) -> String {
+        "found " + given.map { "'\($0)'" }.joined(separator: " and ")
+    }
+
     /// Reports what contradicts the rule.
     ///
     /// - Parameter lacking: the keys of which the table is known to lack one: that others require them follows from it.
@@ -61,8 +67,7 @@ struct KeyRule: Sendable {
         case .atMostOne:
             let given = given(in: table)
             guard given.count > 1, let last = given.last else { return }
-            let listed = KeyType.list(given.map { "'\($0)'" })
-            table.report(last, "give \(listed), not \(given.count == 2 ? "both" : "all")")
+            table.report(last, Self.found(given), help: Self.onlyOne)
         case .exactlyOne(let finding):
             let given = given(in: table)
             guard given.count != 1 else { return }
@@ -70,8 +75,7 @@ struct KeyRule: Sendable {
                 lacking.formUnion(names)
                 return table.problems.reportLacking(names, at: table.path, finding.text, help: finding.help)
             }
-            let listed = given.map { "'\($0)'" }.joined(separator: " and ")
-            table.problems.report(table.path, "found \(listed)", help: "give only one")
+            table.problems.report(table.path, Self.found(given), help: Self.onlyOne)
         case .requires(let hint):
             guard table.isGiven(entries[0]), !table.isGiven(entries[1]), !lacking.contains(names[1]) else { return }
             table.report(names[0], "requires '\(names[1])'\(hint)")

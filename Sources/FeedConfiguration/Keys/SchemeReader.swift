@@ -41,8 +41,8 @@ struct SchemeReader {
         if request.authentication == nil {
             table.report(
                 keys.url,
-                "an sftp: address needs the user: declare 'auth.ssh' with their key, or 'auth.basic' with their password"
-            )
+                "an sftp: address needs the user",
+                help: "declare 'auth.ssh' with their key, or 'auth.basic' with their password")
         }
         if request.transport.knownHosts == nil, !table.has(keys.knownHosts) {
             table.report(

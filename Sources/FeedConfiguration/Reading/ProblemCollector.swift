@@ -73,7 +73,8 @@ final class ProblemCollector {
         var problem = problem()
         // A redactor of many secrets takes long to make. One suffices for all findings, except for those that are too
         // long to be kept whole until the end.
-        if problem.finding.text.utf8.count <= Self.longestKept {
+        let length = problem.finding.text.utf8.count + (problem.finding.help?.utf8.count ?? 0)
+        if length <= Self.longestKept {
             unredacted.append(found.count)
         } else {
             problem.finding = redact(problem.finding, Redactor(secrets: secrets().union(literals)))
