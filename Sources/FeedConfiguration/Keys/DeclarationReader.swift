@@ -90,18 +90,18 @@ final class DeclarationReader {
     subscript<Value>(key: Key<Value>) -> Value? {
         let own = own(key)
         guard key.entry.inheritance != .never, let outer else { return own }
-        guard let merge = key.merge else { return own ?? outer[key] }
+        if let own, key.entry.inheritance == .nearest { return own }
         guard let inherited = outer[key] else { return own }
-        return own.map { merge(inherited, $0) } ?? inherited
+        return own.map { key.merged(inherited, $0) } ?? inherited
     }
 
     /// Returns the value that the table itself gives to a key; nil if it is missing or wrong.
     func own<Value>(_ key: Key<Value>) -> Value? {
         let name = key.entry.name
-        guard key.entry.inheritance != .never else { return key.read(self, name) }
+        guard key.entry.inheritance != .never else { return key.read(self) }
         guard has(name) else { return nil }
         if let known = inheritable[name] { return known as? Value }
-        let value = key.read(self, name)
+        let value = key.read(self)
         inheritable[name] = value as Any
         return value
     }
