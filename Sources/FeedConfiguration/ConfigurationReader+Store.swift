@@ -7,7 +7,7 @@ extension ConfigurationReader {
         guard let text = store[StoreKeys.all.encryptionKey] else { return nil }
         let key = EncryptionKey(hexadecimal: text)
         if key == nil {
-            store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
+            store.report("encryption_key", "the key is not 32 bytes in hex", help: "`openssl rand -hex 32` makes one")
         }
         return key
     }
@@ -20,7 +20,8 @@ extension ConfigurationReader {
                 // It may contain a password, and is not shown.
                 store.report(
                     "url",
-                    "this is not a connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
+                    "this is not a connection string of PostgreSQL",
+                    help: "write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
                         + "user=…")
             }
             return .server(url)
@@ -31,9 +32,9 @@ extension ConfigurationReader {
         {
             store.report(
                 "path",
-                "this is an address, but 'path' names a file; for a store on a server, use 'url'")
+                "this is an address, but 'path' names a file", help: "for a store on a server, use 'url'")
         }
-        if path?.isEmpty ?? false { store.report("path", "the path is empty; name a file") }
+        if path?.isEmpty ?? false { store.report("path", "the path is empty", help: "name a file") }
         return .file(absolute(path ?? keys.path.standard))
     }
 }

@@ -20,12 +20,10 @@ package struct ConfigurationReader {
         do throws(TOMLError) {
             document = try TOMLParser.parse(bytes)
         } catch {
-            var problem = ConfigurationError.Problem(
-                file: file, line: error.line, message: "this is not TOML: \(error.message)")
-            problem.column = error.column
+            var problem = ConfigurationError.Problem(notTOML: error, file: file)
             let excerpt = SourceExcerpt(SourceLines(bytes), error.offset..<error.offset)
             if excerpt.marksSecret {
-                problem.message = problem.message.replacing(/'[^']*'/, with: "[secret]", maxReplacements: 1)
+                problem.finding = problem.finding.replacing(/'[^']*'/, with: "[secret]", maxReplacements: 1)
             }
             problem.excerpt = excerpt
             throw ConfigurationError(problems: [problem])
@@ -36,21 +34,18 @@ package struct ConfigurationReader {
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(document, bytes: bytes) { [interpolation] in interpolation.secrets }
+        problems = ProblemCollector(document, bytes: bytes, file: file) { [interpolation] in interpolation.secrets }
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
 
     /// - Parameter names: the sources that are read, and reported on; all where there are none, or where a host has a
     ///   pace: then each source may have to wait for others.
     func read(only names: [String] = []) throws -> TributaryConfiguration {
-        // An empty file is most likely half written. It would switch off every source.
-        guard !document.isEmpty else {
-            throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
-        }
+        try checkIsNotEmpty()
         if mayHoldNUL {
             document.forEachNUL { problems.report($0, "the text has a NUL character (U+0000), which is not allowed") }
         }
-        try problems.check(file: file)
+        try problems.check()
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
         let root = reader(document, FileKeys.table)
         let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
@@ -97,7 +92,7 @@ package struct ConfigurationReader {
         daemon.finish()
         root.finish()
         checkMirrors(configuration)
-        try problems.check(file: file)
+        try problems.check()
         var finished = configuration
         let requests = configuration.sources.flatMap(\.requests)
         let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
@@ -107,13 +102,17 @@ package struct ConfigurationReader {
         return finished
     }
 
+    /// An empty file is most likely half written. It would switch off every source.
+    private func checkIsNotEmpty() throws {
+        guard document.isEmpty else { return }
+        throw ConfigurationError(problems: [.init(file: file, finding: "the file is empty; it declares no source")])
+    }
+
     /// Reads where the store is, and which sources there are. Mistakes elsewhere than in `[store]` are passed over.
     ///
     /// - Throws: ``ConfigurationError`` with the mistakes in `[store]`, or of an empty file.
     func readStore() throws -> TributaryConfiguration {
-        guard !document.isEmpty else {
-            throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
-        }
+        try checkIsNotEmpty()
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
         let root = reader(document, FileKeys.table)
         let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
@@ -121,7 +120,7 @@ package struct ConfigurationReader {
         let workFolder = store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work"
         // An unknown key may be a misspelt `path`.
         store.finish()
-        try problems.check(file: file)
+        try problems.check()
         let defaults = root.table(keys.defaults)
         let sources = root.table(keys.sources)
         let unread = sources.map { sources in
@@ -151,7 +150,7 @@ package struct ConfigurationReader {
         {
             return address
         }
-        try problems.check(file: file)
+        try problems.check()
         return nil
     }
 
@@ -182,16 +181,11 @@ package struct ConfigurationReader {
         guard let freshWithin = table[keys.freshWithin], freshWithin <= rest,
             table.has(keys.freshWithin) || table.has(keys.cache)
         else { return }
-        let problem =
-            cache == nil
-            ? "must be above 0"
-            : "the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', "
-                + rest.configured
-        if table.has(keys.freshWithin) {
-            table.report(keys.freshWithin, problem)
-        } else {
-            table.report(keys.cache, problem)
-        }
+        let key = table.has(keys.freshWithin) ? keys.freshWithin : keys.cache
+        if cache == nil { return table.report(key, "must be above 0") }
+        table.report(
+            key, "the source would be stale between two good runs",
+            help: "'fresh_within' must be longer than 'cache', \(rest.configured)")
     }
 
     /// Reports what is wrong with the keys that a table gives to requests, and those that it cannot have.
@@ -200,10 +194,10 @@ package struct ConfigurationReader {
         if !table.has(keys.tables), let parser = table.own(keys.parser), parser != BodyContent.mirroredName,
             !parsers.names.contains(parser)
         {
-            let hint =
-                nearestName(to: parser, among: parsers.names).map { "did you mean '\($0)'?" }
-                ?? "registered: \(parsers.names.joined(separator: ", "))"
-            table.report(keys.parser, "the parser '\(parser)' is not registered; \(hint)")
+            table.report(
+                keys.parser, "the parser '\(parser)' is not registered",
+                help: didYouMean(parser, among: parsers.names)
+                    ?? "registered: \(parsers.names.joined(separator: ", "))")
         }
         table.finish()
     }
@@ -216,7 +210,9 @@ package struct ConfigurationReader {
         finish(table)
         checkTimes(table)
         guard let requests else { return nil }
-        if requests.isEmpty { table.report(keys.requests, "has no request; add a [[sources.\(name).requests]]") }
+        if requests.isEmpty {
+            table.report(keys.requests, "has no request", help: "add a [[sources.\(name).requests]]")
+        }
         var taken: Set<String> = []
         let declarations = requests.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table)
@@ -262,13 +258,14 @@ package struct ConfigurationReader {
         finish(table)
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
-            table.report("url", "'\(shown)' cannot be used: \(problem)")
+            table.report("url", "'\(shown)' cannot be used: \(problem.text)", help: problem.help)
         }
         let hasParser = table.nearest(with: keys.parser) != nil
         if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
             problems.reportLacking(
                 ["tables", "parser", "capture"], at: table.path,
-                "the request has no parser; declare 'tables', name a registered 'parser', or 'capture' values for later requests"
+                "the request has no parser",
+                help: "declare 'tables', name a registered 'parser', or 'capture' values for later requests"
             )
         }
         let content: BodyContent
@@ -303,6 +300,7 @@ package struct ConfigurationReader {
             sync: table.value(of: keys.sync), scope: scope.mapValues(\.value),
             allowsEmpty: table.value(of: keys.allowEmpty), acceptStatus: Set(table.value(of: keys.acceptStatus)),
             retries: table.value(of: keys.retries), retriesUnsafe: table.value(of: keys.retryUnsafe))
+        request.place = table.place
         request.resumes = table.value(of: keys.resume)
         if table.own(keys.resume) == true, request.safeRetries == 0 {
             table.report(
@@ -343,7 +341,7 @@ package struct ConfigurationReader {
         }
         ReferenceCheck(problems: problems).checkContinuation(of: request, table)
         if request.authentication != nil, request.hasHeader("Authorization") {
-            problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
+            problems.report(table.path, "the request has 'auth' and a header 'Authorization'", help: "give one of them")
         }
         RetentionCheck(problems: problems).check(request, table)
         SchemeReader(table: table).read(&request)
@@ -354,12 +352,15 @@ package struct ConfigurationReader {
     /// values is not known here, so `check` and each commit check again.
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
-        for conflict in conflicts { problems.report(conflict.place, conflict.message) }
+        for conflict in conflicts {
+            problems.report(
+                conflict.place.keyPath ?? TOMLKeyPath(), conflict.finding.text, help: conflict.finding.help)
+        }
     }
 
     /// Returns the reason why an address cannot be used; nil if it can.
-    private func problem(with address: String) -> WebAddress.Problem? {
-        do throws(WebAddress.Problem) {
+    private func problem(with address: String) -> Finding? {
+        do throws(Finding) {
             if FileAddress.isFile(address) {
                 _ = try FileAddress(address)
             } else if RemoteAddress.isRemote(address) {

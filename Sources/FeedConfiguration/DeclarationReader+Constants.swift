@@ -30,7 +30,8 @@ extension DeclarationReader {
             if plain.contains("${") {
                 problems.report(
                     path(),
-                    "a constant cannot contain ${…}; for such a value, use { row = \"id\" } or "
+                    "a constant cannot contain ${…}",
+                    help: "for such a value, use { row = \"id\" } or "
                         + "{ capture = \"name\" }; write '$${' for a literal '${'")
             }
             return .text(text.replacingOccurrences(of: "$${", with: "${"))

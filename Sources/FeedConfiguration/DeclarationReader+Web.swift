@@ -14,15 +14,15 @@ extension DeclarationReader {
             guard let token, token.value.utf8.count < Self.shortestToken else { continue }
             report(
                 key,
-                "a token has at least \(Self.shortestToken) characters; `openssl rand -hex 16` makes one"
+                "a token has at least \(Self.shortestToken) characters", help: "`openssl rand -hex 16` makes one"
             )
         }
         if let readToken, readToken.value == token?.value {
-            report("read_token", "is the same as 'token'; choose another secret")
+            report("read_token", "is the same as 'token'", help: "choose another secret")
         }
         guard let address = address(written, "listen") else { return nil }
         if !address.isLoopback, token == nil {
-            report("listen", "\(address) is not a loopback address; declare a 'token'")
+            report("listen", "\(address) is not a loopback address", help: "declare a 'token'")
         }
         return WebDeclaration(
             address: address, token: token, readToken: readToken, showsRows: showsRows)
@@ -34,7 +34,7 @@ extension DeclarationReader {
     func health(beside page: WebDeclaration?) -> ListenAddress? {
         guard let address = address(self[DaemonKeys.all.health], "health") else { return nil }
         if address.port != 0, address == page?.address {
-            report("health", "\(address) is the page's address; give another port, or leave 'health' out")
+            report("health", "\(address) is the page's address", help: "give another port, or leave 'health' out")
         }
         return address
     }
@@ -44,7 +44,8 @@ extension DeclarationReader {
         if let address = ListenAddress(written) { return address }
         report(
             key,
-            "'\(written)' is not an IP address and a port; write \"127.0.0.1:8090\", \"[::1]:8090\" or \"0.0.0.0:8090\""
+            "'\(written)' is not an IP address and a port",
+            help: "write \"127.0.0.1:8090\", \"[::1]:8090\" or \"0.0.0.0:8090\""
         )
         return nil
     }

@@ -26,7 +26,7 @@ struct HookReader {
         let condition = self.condition()
         if let events, !events.contains(.changed) {
             for key in table.present(keys.values, keys.format, keys.condition) {
-                table.report(key, "only the event 'changed' has rows; add it to 'on'")
+                table.report(key, "only the event 'changed' has rows", help: "add it to 'on'")
             }
         }
         let receiver = self.receiver()
@@ -43,7 +43,7 @@ struct HookReader {
         case .plain: return values ? .values : .key
         case .debezium:
             if table.has(keys.values), !values {
-                table.report(keys.format, "\"debezium\" has the rows' values; leave out 'values'")
+                table.report(keys.format, "\"debezium\" has the rows' values", help: "leave out 'values'")
             }
             return .debezium
         }
@@ -54,17 +54,20 @@ struct HookReader {
         guard let condition = table[keys.condition] else { return nil }
         switch condition {
         case .everyTable(let sql):
-            if let problem = parsers.conditionProblem(of: sql) { table.problems.report(place, problem) }
+            report(parsers.conditionProblem(of: sql), at: place)
         case .tables(let conditions):
             if conditions.isEmpty {
                 table.problems.report(place, "names no table; the hook would never hear of a change")
             }
             for (name, sql) in conditions.sorted(by: { $0.key < $1.key }) {
-                guard let problem = parsers.conditionProblem(of: sql) else { continue }
-                table.problems.report(place.appending(name), problem)
+                report(parsers.conditionProblem(of: sql), at: place.appending(name))
             }
         }
         return condition
+    }
+
+    private func report(_ problem: Finding?, at place: TOMLKeyPath) {
+        if let problem { table.problems.report(place, problem.text, help: problem.help) }
     }
 
     private func events() -> Set<HookEventKind>? {
@@ -77,11 +80,9 @@ struct HookReader {
                 events.insert(event)
                 continue
             }
-            let nearest = nearestName(to: word, among: names)
             table.problems.report(
                 table.path.appending("on").appending(index),
-                "expected one of \(HookEventKind.listed), found '\(word)'"
-                    + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+                "expected one of \(HookEventKind.listed), found '\(word)'", help: didYouMean(word, among: names))
         }
         return events
     }
@@ -90,10 +91,9 @@ struct HookReader {
         let patterns = table[keys.sources] ?? []
         for (index, pattern) in patterns.enumerated()
         where !sources.contains(where: { HookDeclaration.matches($0, pattern) }) {
-            let nearest = nearestName(to: pattern, among: sources)
             table.problems.report(
-                table.path.appending("sources").appending(index),
-                "no source is called '\(pattern)'" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+                table.path.appending("sources").appending(index), "no source is called '\(pattern)'",
+                help: didYouMean(pattern, among: sources))
         }
         return patterns
     }
@@ -110,10 +110,10 @@ struct HookReader {
             return command.map { .program($0) }
         }
         guard let address else { return nil }
-        do throws(WebAddress.Problem) {
+        do throws(Finding) {
             _ = try WebAddress(address.value)
         } catch {
-            table.report("post", "'\(address)' cannot be used: \(error)")
+            table.report("post", "'\(address)' cannot be used: \(error.text)", help: error.help)
             return nil
         }
         return .address(address, secret: secret)
@@ -122,7 +122,7 @@ struct HookReader {
     private func command() -> [InterpolatedText]? {
         guard let words = table[keys.run] else { return nil }
         guard words.first?.isEmpty == false else {
-            table.report("run", "the program is missing; write [\"/usr/bin/program\", \"argument\"]")
+            table.report("run", "the program is missing", help: "write [\"/usr/bin/program\", \"argument\"]")
             return nil
         }
         var command: [InterpolatedText] = []
@@ -145,7 +145,7 @@ struct HookReader {
             table.report(
                 "secret",
                 "a secret is \"whsec_\" and \(HookSecret.lengths.lowerBound) to \(HookSecret.lengths.upperBound) bytes in "
-                    + "base 64; `echo whsec_$(openssl rand -base64 32)` makes one")
+                    + "base 64", help: "`echo whsec_$(openssl rand -base64 32)` makes one")
             return nil
         }
         return secret

@@ -16,7 +16,8 @@ struct HostsReader {
             guard let key = Self.key(name) else {
                 table.report(
                     name,
-                    "'\(name.shortened(to: ConfigurationLimits.shownAddress))' is not a host; write "
+                    "'\(name.shortened(to: ConfigurationLimits.shownAddress))' is not a host",
+                    help: "write "
                         + "[hosts.\"www.example.com\"], or with a port [hosts.\"www.example.com:8080\"]")
                 continue
             }

@@ -19,12 +19,13 @@ extension MappingReader {
                 if (try? DateFormat(writing: format))?.lacksDayPeriod ?? false {
                     reader.report(
                         "format",
-                        "'\(format)' has the hour from 1 to 12 without AM or PM; write %H or HH for the hour from 0 to 23, "
+                        "'\(format)' has the hour from 1 to 12 without AM or PM",
+                        help: "write %H or HH for the hour from 0 to 23, "
                             + "or add %p or a")
                 } else if DateFormat(format) == nil {
                     reader.report(
                         "format",
-                        "'\(format)' is not a date's format; write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")
+                        "'\(format)' is not a date's format", help: "write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")
                 }
             case .blob:
                 if !["hex", "base64"].contains(format) {
@@ -36,7 +37,8 @@ extension MappingReader {
         if column.isRequired, column.onError == .null {
             reader.report(
                 "on_error",
-                "a required column cannot hold NULL; remove required = true to store NULL, or write on_error = \"skip\" to "
+                "a required column cannot hold NULL",
+                help: "remove required = true to store NULL, or write on_error = \"skip\" to "
                     + "leave out such records")
         }
         checkDerivation(column, reader)
@@ -70,9 +72,11 @@ extension MappingReader {
 
     // MARK: - Consistency
 
-    static func unknown(column name: String, of table: TableMapping) -> String {
-        let nearest = nearestName(to: name, among: table.columns.lazy.map(\.name))
-        return "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+    static func reportUnknown(
+        column name: String, of table: TableMapping, at place: TOMLKeyPath, _ problems: ProblemCollector
+    ) {
+        problems.report(
+            place, "'\(name)' is not a column", help: didYouMean(name, among: table.columns.lazy.map(\.name)))
     }
 
     /// - Parameter tables: the request's tables, by their names in lower case.
@@ -83,7 +87,7 @@ extension MappingReader {
                 if key == "key", scope.contains(name.lowercased()) { continue }
                 // A column with a mistake of its own is no other mistake.
                 if reader.keys(of: "columns").contains(where: { $0.lowercased() == name.lowercased() }) { continue }
-                reader.report(key, Self.unknown(column: name, of: table))
+                Self.reportUnknown(column: name, of: table, at: reader.path.appending(key), reader.problems)
             }
         }
         checkStored(table, reader)
@@ -94,11 +98,11 @@ extension MappingReader {
                 if column.type == .decimal {
                     reader.report(
                         "window",
-                        "'\(window)' is a decimal; long decimals are texts, without an order among numbers; use an "
-                            + "integer, a real or a date")
+                        "'\(window)' is a decimal, and long decimals are texts, without an order among numbers",
+                        help: "use an integer, a real or a date")
                 }
             } else if !table.matchesNames {
-                reader.report("window", Self.unknown(column: window, of: table))
+                Self.reportUnknown(column: window, of: table, at: reader.path.appending("window"), reader.problems)
             }
         }
         if let within = table.within, table.parentOfMirror == nil {
@@ -112,15 +116,15 @@ extension MappingReader {
             if let other = children.updateValue(column.name, forKey: parent.lowercased()) {
                 reader.problems.report(
                     columns,
-                    "the column '\(other)' names the parent '\(parent)', too, and both would hold the same value: declare one "
-                        + "column with 'parent', and read other values of the parent by a path such as ../@id")
+                    "the column '\(other)' names the parent '\(parent)', too, and both would hold the same value",
+                    help:
+                        "declare one column with 'parent', and read other values of the parent by a path such as ../@id"
+                )
             }
             guard let enclosing = tables[parent.lowercased()]?.first else {
-                let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(
-                    columns,
-                    "the request maps no table '\(parent)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
-                )
+                    columns, "the request maps no table '\(parent)'",
+                    help: didYouMean(parent, among: tables.values.lazy.flatMap { $0 }.map(\.table)))
                 continue
             }
             if table.element.isAbsolute, enclosing.element.isAbsolute,
@@ -141,7 +145,7 @@ extension MappingReader {
         for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
             reader.problems.report(
                 DeclarationReader.place(reader, "columns", column.name),
-                "'scope' uses this column, so it cannot be a decimal; make it text or an integer")
+                "'scope' uses this column, so it cannot be a decimal", help: "make it text or an integer")
         }
         let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
         if let twin, twin.key != table.key {

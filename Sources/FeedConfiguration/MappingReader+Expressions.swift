@@ -57,16 +57,13 @@ extension MappingReader {
     func checkExpressions(of table: TableMapping, _ reader: DeclarationReader) {
         guard table.hasExpressions, !table.matchesNames else { return }
         for problem in parsers.expressionProblems(of: table) {
-            let hint = problem.unknown.map { unknown in
-                nearestName(to: unknown.name, among: unknown.known).map { "; did you mean '\($0)'?" }
-                    ?? (unknown.known.count > 40 ? "" : "; its columns: \(unknown.known.joined(separator: ", "))")
-            }
-            let message = problem.message + (hint ?? "")
-            guard let column = problem.column, column != TableMapping.deletionColumn else {
-                reader.report(problem.column == nil ? "where" : "deleted_when", message)
-                continue
-            }
-            reader.problems.report(reader.path.appending("columns").appending(column).appending("sql"), message)
+            let place =
+                switch problem.column {
+                case nil: reader.path.appending("where")
+                case TableMapping.deletionColumn: reader.path.appending("deleted_when")
+                case let column?: reader.path.appending("columns").appending(column).appending("sql")
+                }
+            reader.problems.report(place, problem.finding.text, help: problem.finding.help)
         }
     }
 }

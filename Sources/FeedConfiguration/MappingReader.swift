@@ -71,14 +71,14 @@ struct MappingReader {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
         for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
-            reader.report(key, "is an expression over the record's columns; declare them in 'columns'")
+            reader.report(key, "is an expression over the record's columns", help: "declare them in 'columns'")
         }
         reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(
             table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
             within: within,
-            columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+            columns: columns ?? [], matchesNames: columns == nil, place: reader.place)
         mapping.source = reader.path.names.first == "sources" ? reader.path.names.dropFirst().first : nil
         mapping.filter = filter
         mapping.minRows = minRows
@@ -96,7 +96,7 @@ struct MappingReader {
     private func delete(when condition: String, _ mapping: inout TableMapping, _ reader: DeclarationReader) {
         let name = TableMapping.deletionColumn
         if let column = mapping.column(name) {
-            reader.report("columns", "the column '\(column.name)' has the name of a key; give it another")
+            reader.report("columns", "the column '\(column.name)' has the name of a key", help: "give it another")
             return
         }
         for name in mapping.key {
@@ -135,7 +135,7 @@ struct MappingReader {
         do {
             return try XMLPathParser.parse(written, namespaces: namespaces)
         } catch {
-            reader.report(key, error.description)
+            reader.report(key, error.finding, help: error.help)
             return nil
         }
     }
@@ -191,7 +191,8 @@ struct MappingReader {
         guard let separators = NumberSeparators(decimal: decimal, group: group) else {
             reader.report(
                 decimal == nil ? "group_separator" : "decimal_separator",
-                "a separator is one character that no number contains, and the two must differ; write "
+                "a separator is one character that no number contains, and the two must differ",
+                help: "write "
                     + "decimal_separator = \",\" and group_separator = \".\", for example")
             return nil
         }
@@ -248,7 +249,8 @@ struct MappingReader {
         guard let text = reader[keys.references] else { return nil }
         let parts = text.split(separator: "(", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
         guard parts.count == 2, parts[1].hasSuffix(")"), parts[1].count > 1, !parts[0].isEmpty else {
-            reader.report("references", "'\(text)' does not name a table and its column; write \"company(name)\"")
+            reader.report(
+                "references", "'\(text)' does not name a table and its column", help: "write \"company(name)\"")
             return nil
         }
         return ColumnMapping.Reference(

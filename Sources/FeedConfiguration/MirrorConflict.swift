@@ -1,13 +1,7 @@
 package import FeedModel
 
 /// Two requests of different sources that mirror the same rows of a table: each would delete the other's.
-package struct MirrorConflict: Sendable {
-    let place: TOMLKeyPath
-    let message: String
-
-    /// Returns the conflict as an error of the file, `FILE: KEY: …`.
-    package func description(file: String) -> String { "\(file): \(place): \(message)" }
-
+package enum MirrorConflict {
     /// Returns every conflict between the enabled sources, as far as they declare the tables that they write. A
     /// parser's undeclared tables are known only after its first commit, and are checked at each commit.
     ///
@@ -15,12 +9,12 @@ package struct MirrorConflict: Sendable {
     package static func all(
         in configuration: TributaryConfiguration, parsers: any BodyParsing,
         comparison: (_ table: String, _ scopes: [[String: String]]) throws -> TableComparison
-    ) rethrows -> [MirrorConflict] {
+    ) rethrows -> [Mistake] {
         let mirrors = configuration.enabledSources.flatMap { source in
-            source.requests.enumerated().flatMap { index, request -> [Mirror] in
+            source.requests.flatMap { request -> [Mirror] in
                 guard request.mirrors else { return [] }
                 return parsers.tables(of: request.content).filter(request.mirrors).map {
-                    Mirror(source: source.name, index: index, table: $0, scope: request.scope)
+                    Mirror(source: source.name, place: request.place, table: $0, scope: request.scope)
                 }
             }
         }
@@ -32,15 +26,15 @@ package struct MirrorConflict: Sendable {
             $0[$1.key] = try comparison($1.key, $1.value)
         }
         var claims = ScopeIndex<Int>(comparisons: comparisons)
-        var conflicts: [MirrorConflict] = []
+        var conflicts: [Mistake] = []
         for (number, mirror) in mirrors.enumerated() {
             let rivals = claims.claimants(of: mirror.table, within: mirror.scope)
             if let rival = rivals.filter({ mirrors[$0].source != mirror.source }).min() {
                 conflicts.append(
-                    MirrorConflict(
-                        place: mirror.place,
-                        message: "mirrors table '\(mirror.table)', and so does \(mirrors[rival].place); each would "
-                            + "delete the other's rows; give each its own scope"))
+                    Mistake(
+                        mirror.place,
+                        "mirrors table '\(mirror.table)', and so does \(mirrors[rival].place.path); each would delete the "
+                            + "other's rows", help: "give each its own scope"))
             }
             claims.insert(number, table: mirror.table, scope: mirror.scope)
         }
@@ -49,13 +43,8 @@ package struct MirrorConflict: Sendable {
 
     private struct Mirror {
         var source: String
-        /// The request's position in the source.
-        var index: Int
+        var place: KeyPlace
         var table: String
         var scope: [String: String]
-
-        var place: TOMLKeyPath {
-            TOMLKeyPath().appending("sources").appending(source).appending("requests").appending(index)
-        }
     }
 }

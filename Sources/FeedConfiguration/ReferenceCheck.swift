@@ -25,11 +25,9 @@ struct ReferenceCheck {
         for (request, table) in zip(requests, tables) {
             for case .capture(let name) in request.references {
                 guard !known.contains(name) else { continue }
-                let nearest = nearestName(to: name, among: known)
                 problems.report(
-                    table.path,
-                    "no earlier request of the source captures '\(name)'"
-                        + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+                    table.path, "no earlier request of the source captures '\(name)'",
+                    help: didYouMean(name, among: known))
             }
             known.formUnion(request.captures.map(\.name))
             let rowReferences = request.sentReferences.filter { $0.column != nil }
@@ -41,13 +39,15 @@ struct ReferenceCheck {
             }
             guard request.forEach != nil else { continue }
             if rowReferences.isEmpty {
-                table.report("for_each", "the request would be the same for each row; use a column as ${row:COLUMN}")
+                table.report(
+                    "for_each", "the request would be the same for each row", help: "use a column as ${row:COLUMN}")
             }
             if request.key == requests.first?.key {
                 table.report("for_each", "no earlier request of the source could have staged a row")
             }
             if !request.captures.isEmpty {
-                table.report("capture", "a request with 'for_each' has several responses; capture from another request")
+                table.report(
+                    "capture", "a request with 'for_each' has several responses", help: "capture from another request")
             }
         }
     }

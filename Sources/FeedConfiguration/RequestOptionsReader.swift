@@ -93,8 +93,9 @@ struct RequestOptionsReader {
             if let fault = XMLRepair.Fault(rawValue: name) {
                 faults.insert(fault)
             } else {
-                let hint = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-                table.report("repair", "expected one of \(known.joined(separator: ", ")), found '\(name)'\(hint)")
+                table.report(
+                    "repair", "expected one of \(known.joined(separator: ", ")), found '\(name)'",
+                    help: didYouMean(name, among: known))
             }
         }
     }
@@ -113,27 +114,29 @@ struct RequestOptionsReader {
             if file?.path != "/", url?.probe.hasSuffix("/") == true, file != nil {
                 table.report(
                     "url",
-                    "names a folder; add documents = \"*.xml\" for the files in it, or \"**/*.xml\" for all below it")
+                    "names a folder",
+                    help: "add documents = \"*.xml\" for the files in it, or \"**/*.xml\" for all below it")
             }
             if let remote, remote.isFolder {
-                table.report("url", "names a folder; add documents = \"*.xml\" for the files in it")
+                table.report("url", "names a folder", help: "add documents = \"*.xml\" for the files in it")
             }
             return nil
         }
         let place = table.has(keys.documents) ? "documents" : "url"
         if isPattern, table.has(keys.documents) {
             table.report(
-                "documents", "'url' already has a pattern; give one here or in 'url'")
+                "documents", "'url' already has a pattern", help: "give one here or in 'url'")
         }
         if text.isEmpty || text.hasPrefix("/") {
             table.report(
                 "documents",
-                "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/'; names in an archive do not"); "
-                    + "write \"*.xml\", or \"**/*.xml\" for files in any folder")
+                "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/'; names in an archive do not")",
+                help: "write \"*.xml\", or \"**/*.xml\" for files in any folder")
         } else if let remote, remote.isFolder, text.contains("/") {
             table.report(
                 "documents",
-                "'\(text.shortened(to: 100))' has a '/', but a server's listing is of one folder; write \"*.xml\"")
+                "'\(text.shortened(to: 100))' has a '/', but a server's listing is of one folder",
+                help: "write \"*.xml\"")
         } else if text.utf8.count > MemberPattern.lengthLimit {
             table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }
@@ -141,7 +144,7 @@ struct RequestOptionsReader {
             table.report(place, "a request of several documents cannot have '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {
-            table.report(place, "an archive cannot be skipped; remove on_error = \"skip\" from for_each")
+            table.report(place, "an archive cannot be skipped", help: "remove on_error = \"skip\" from for_each")
         }
         return MemberPattern(text)
     }
@@ -152,7 +155,8 @@ struct RequestOptionsReader {
         if let text = reader[keys.delimiter] {
             dialect.delimiter = Self.character(text)
             if dialect.delimiter == nil {
-                reader.report("delimiter", "'\(text)' is not one ASCII character; write \";\", \"\\t\" or \"|\"")
+                reader.report(
+                    "delimiter", "'\(text)' is not one ASCII character", help: "write \";\", \"\\t\" or \"|\"")
             }
         }
         if let text = reader[keys.quote] {
@@ -175,7 +179,7 @@ struct RequestOptionsReader {
             dialect.encoding = encoding
             if !TextDecoder.knows(encoding) {
                 reader.report(
-                    "encoding", "the encoding '\(encoding)' is unknown; 'iconv -l' lists the known ones")
+                    "encoding", "the encoding '\(encoding)' is unknown", help: "'iconv -l' lists the known ones")
             }
         }
         reader.finish()
@@ -199,7 +203,7 @@ struct RequestOptionsReader {
             }
             return path
         } catch {
-            table.report(key, error.description)
+            table.report(key, error.finding, help: error.help)
             return nil
         }
     }

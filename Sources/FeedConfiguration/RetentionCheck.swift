@@ -36,7 +36,7 @@ struct RetentionCheck {
     ///
     /// - Parameter tables: the requests' tables in the file.
     func check(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
-        var known: [String: (column: String?, place: String)] = [:]
+        var known: [String: (column: String?, place: KeyPlace)] = [:]
         for (request, table) in zip(requests, tables) {
             guard case .mapping(let mapping) = request.content else { continue }
             for (index, mapped) in mapping.tables.enumerated() where request.sync(of: mapped) == .mirror {
@@ -50,7 +50,7 @@ struct RetentionCheck {
                 problems.report(
                     table.path.appending("tables").appending(index),
                     "'deleted' of table '\(mapped.table)' is \(shown(gone)) here and \(shown(other.column)) in "
-                        + "\(other.place); give both the same")
+                        + other.place.path, help: "give both the same")
             }
         }
     }
@@ -58,18 +58,19 @@ struct RetentionCheck {
     private func reportMode(_ sync: SyncMode, _ path: TOMLKeyPath) {
         problems.report(
             path.appending("deleted"),
-            "requires a mirror, but these rows are merged with sync = \"\(sync.rawValue)\"; write "
-                + "sync = \"mirror\" or 'deleted_when', or remove 'deleted'")
+            "requires a mirror, but these rows are merged with sync = \"\(sync.rawValue)\"",
+            help: "write sync = \"mirror\" or 'deleted_when', or remove 'deleted'")
     }
 
     private func check(_ gone: String, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath) {
         if let column = table.column(gone) {
             problems.report(
                 path.appending("columns").appending(column.name),
-                "'deleted' sets this column; remove it from 'columns'")
+                "'deleted' sets this column", help: "remove it from 'columns'")
         }
         if request.scope.keys.contains(where: { $0.lowercased() == gone.lowercased() }) {
-            problems.report(path, "'scope' and 'deleted' name the same column, '\(gone)'; give 'deleted' another")
+            problems.report(
+                path, "'scope' and 'deleted' name the same column, '\(gone)'", help: "give 'deleted' another")
         }
     }
 
@@ -80,14 +81,15 @@ struct RetentionCheck {
             let isKnown =
                 table.matchesNames || request.deletionMark(of: table)?.lowercased() == expiry.column.lowercased()
             if !isKnown, table.expiry != nil {
-                problems.report(place, MappingReader.unknown(column: expiry.column, of: table))
+                MappingReader.reportUnknown(column: expiry.column, of: table, at: place, problems)
             }
             return
         }
         if column.type != .date, column.type != .datetime {
             problems.report(
                 place,
-                "'\(expiry.column)' has no dates: give the column type = \"date\" or \"datetime\", or name another")
+                "'\(expiry.column)' has no dates",
+                help: "give the column type = \"date\" or \"datetime\", or name another")
         } else if column.isEncrypted {
             problems.report(place, "'\(expiry.column)' is encrypted, and has no order")
         }

@@ -1,3 +1,4 @@
+package import FeedModel
 import Foundation
 
 extension TributaryConfiguration {
@@ -15,53 +16,53 @@ extension TributaryConfiguration {
         do {
             bytes = try ConfigurationFile.read(file)
         } catch {
-            let next = FileManager.default.fileExists(atPath: file) ? "" : "; the command `init` makes a first one"
-            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)\(next)")])
+            let help = FileManager.default.fileExists(atPath: file) ? nil : "the command `init` makes a first one"
+            throw ConfigurationError(problems: [.init(file: file, finding: "the file \(error)", help: help)])
         }
         self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read(
             only: names)
     }
 
-    /// Returns remarks on the file's keys, `FILE: KEY: …`, with the lines of the keys.
-    package func locating(_ messages: [String]) -> [String] { located(messages).map(\.description) }
+    /// Returns the place of a key.
+    package func place(_ keys: String...) -> KeyPlace { keys.reduce(KeyPlace(file: file)) { $0.appending($1) } }
 
-    /// Returns mistakes in the file's keys, `FILE: KEY: …`, with their places.
-    package func located(_ messages: [String]) -> [ConfigurationError.Problem] {
-        let start = file + ": "
-        let bytes = messages.contains { $0.hasPrefix(start) } ? try? ConfigurationFile.read(file) : nil
+    /// Returns mistakes in the file's keys with their lines, and without secrets.
+    package func located(_ mistakes: [Mistake]) -> [ConfigurationError.Problem] {
+        let bytes = mistakes.contains { $0.place.file == file } ? try? ConfigurationFile.read(file) : nil
         let document = bytes.flatMap { try? TOMLParser.parse($0) }
         let lines = bytes.map(SourceLines.init)
-        return messages.map { message in
-            guard message.hasPrefix(start) else { return .init(file: "", message: message) }
-            let text = message.dropFirst(start.count)
-            let (path, rest) = TOMLKeyPath.read(from: text)
-            guard let lines, let document, document.place(of: path) != nil, rest.hasPrefix(": ") else {
-                return .init(file: file, message: String(text))
+        return mistakes.map { mistake in
+            let place = mistake.place
+            let finding = Finding(
+                redactor.redact(mistake.finding.text), help: mistake.finding.help.map(redactor.redact))
+            guard let lines, let document, place.file == file, let path = place.keyPath, document.place(of: path) != nil
+            else {
+                return .init(file: place.file, keyPath: place.path, finding: finding.text, help: finding.help)
             }
-            return .init(file: file, path: path, message: String(rest.dropFirst(2)), in: document, lines)
+            return .init(file: file, path: path, finding, in: document, lines)
         }
     }
 
     /// Returns the SQL of the schema file.
     ///
     /// - Throws: ``ConfigurationError`` if it cannot be read.
-    package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
+    package func schema() throws -> String? { try sql(of: schemaPath, "schema") }
 
     /// Returns the SQL that is run once the tables of all mappings exist.
     ///
     /// - Throws: ``ConfigurationError`` if it cannot be read.
-    package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }
+    package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "schema_after") }
 
-    private func sql(of path: String?, _ keyPath: String) throws -> String? {
+    private func sql(of path: String?, _ key: String) throws -> String? {
         guard let path else { return nil }
         let why: String
         do {
             if let sql = try ConfigurationFile.text(named: path) { return sql }
             why = "is not UTF-8 text"
         } catch {
-            why = error.message
+            why = "\(error)"
         }
-        throw ConfigurationError(problems: located(["\(file): \(keyPath): the file \(path) \(why)"]))
+        throw ConfigurationError(problems: located([Mistake(place("store", key), "the file \(path) \(why)")]))
     }
 }
 
@@ -106,7 +107,7 @@ extension TributaryConfiguration {
         do {
             bytes = try ConfigurationFile.read(file)
         } catch {
-            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
+            throw ConfigurationError(problems: [.init(file: file, finding: "the file \(error)")])
         }
         let isTOML = (try? TOMLParser.parse(bytes)) != nil
         let reader = try ConfigurationReader(

@@ -23,11 +23,7 @@ extension TributaryConfiguration {
         do throws(TOMLError) {
             document = try TOMLParser.parse(Array(text.utf8))
         } catch {
-            throw ConfigurationError(problems: [
-                .init(
-                    file: file, line: error.line,
-                    message: "this is not TOML: \(error.message), at column \(error.column)")
-            ])
+            throw ConfigurationError(problems: [.init(notTOML: error, file: file)])
         }
         var problems: [ConfigurationError.Problem] = []
         func check(_ table: TOMLTable, _ path: TOMLKeyPath, _ kind: String) {
@@ -36,8 +32,8 @@ extension TributaryConfiguration {
                 problems.append(
                     .init(
                         file: file, line: entry.node.line, keyPath: "\(path.appending(entry.key))",
-                        message: "this key is not tried out here; known here: \(known.sorted().joined(separator: ", "))"
-                    ))
+                        finding: "this key is not tried out here",
+                        help: "known here: \(known.sorted().joined(separator: ", "))"))
             }
         }
         check(document, TOMLKeyPath(), "")
@@ -54,7 +50,7 @@ extension TributaryConfiguration {
                     check(request, path.appending("requests").appending(index), "request")
                 }
                 if requests.count > 1 {
-                    problems.append(.init(file: file, keyPath: "\(path)", message: "one request is tried at a time"))
+                    problems.append(.init(file: file, keyPath: "\(path)", finding: "one request is tried at a time"))
                 }
             }
         }
@@ -63,10 +59,10 @@ extension TributaryConfiguration {
             problems.append(
                 .init(
                     file: file, line: document.place(of: path())?.place.line, keyPath: "\(path())",
-                    message: "files are not read here; write a value in place of ${file:…}"))
+                    finding: "files are not read here", help: "write a value in place of ${file:…}"))
         }
         if sources != 1 {
-            problems.append(.init(file: file, message: "one source is tried at a time, and there are \(sources)"))
+            problems.append(.init(file: file, finding: "one source is tried at a time, and there are \(sources)"))
         }
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         self = try ConfigurationReader(file: file, bytes: Array(text.utf8), parsers: parsers, environment: [:]).read()

@@ -13,6 +13,11 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
     return best.name
 }
 
+/// Returns the question for that name, which is the help on a wrong one; nil if none is close.
+package func didYouMean(_ name: String, among names: some Sequence<String>) -> String? {
+    nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+}
+
 /// Returns the least number of insertions, deletions, replacements and exchanges of neighbours that turn one word into
 /// the other.
 private func editDistance(_ left: [Character], _ right: [Character]) -> Int {

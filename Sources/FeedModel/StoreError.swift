@@ -23,7 +23,9 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var code: Code
     /// The problem, and what to do about it.
-    public var message: String
+    package private(set) var finding: Finding
+    /// The mistakes in the configuration that ``message`` lists; empty for another error.
+    private var mistakes: [Mistake] = []
     /// The limits that a commit would exceed, and the expectations that its rows do not meet, of the code `blocked`.
     package var exceeded: [ExceededLimit] = []
     /// The counts of a commit that is blocked; nil for other errors.
@@ -31,12 +33,32 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The positions of the requests whose records the store refuses, where they are known.
     package var requests: [Int] = []
 
-    public init(_ code: Code, _ message: String) {
+    /// - Parameter help: what to do about it.
+    public init(_ code: Code, _ text: String, help: String? = nil) {
         self.code = code
-        self.message = message
+        finding = Finding(text, help: help)
+    }
+
+    /// Creates the error of declarations that contradict the store. Of equal mistakes, the first stays.
+    package init(_ mistakes: [Mistake]) {
+        var known: Set<Mistake> = []
+        let mistakes = mistakes.filter { known.insert($0).inserted }
+        self.init(.schema, mistakes.map(\.description).joined(separator: "\n"))
+        self.mistakes = mistakes
+    }
+
+    /// The problem, and what to do about it, in one sentence.
+    public var message: String {
+        get { finding.description }
+        set { finding = Finding(newValue) }
     }
 
     public var description: String { message }
+
+    /// Returns the mistakes in the configuration that the error names.
+    ///
+    /// - Parameter place: the place of an error that names none.
+    package func mistakes(at place: KeyPlace) -> [Mistake] { mistakes.isEmpty ? [Mistake(place, finding)] : mistakes }
 
     /// Returns the text for a column without a value that its table requires.
     package static func unfilled(_ column: some StringProtocol) -> String {

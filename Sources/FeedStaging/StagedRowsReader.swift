@@ -81,7 +81,7 @@ final class StagedRowsReader {
 
     private func prepare(_ condition: String) throws -> OpaquePointer {
         let statement = try Self.isQuery(condition) ? compile(condition) : compile("SELECT (\(condition)\n)")
-        guard let statement else { throw StoreError(.schema, "is empty; write a condition that must be true") }
+        guard let statement else { throw StoreError(.schema, "is empty", help: "write a condition that must be true") }
         return statement
     }
 
@@ -92,15 +92,15 @@ final class StagedRowsReader {
             var end: UnsafePointer<CChar>?
             let status = sqlite3_prepare_v2(connection, start, -1, &statement, &end)
             guard status == SQLITE_OK else {
-                var hint = status == SQLITE_AUTH ? "; it may only read the staged rows" : ""
-                if message.hasPrefix("no such ") { hint = "; the schema 'staged' has the tables of the store" }
-                throw StoreError(.schema, "cannot be evaluated: \(message)\(hint)")
+                var help = status == SQLITE_AUTH ? "it may only read the staged rows" : nil
+                if message.hasPrefix("no such ") { help = "the schema 'staged' has the tables of the store" }
+                throw StoreError(.schema, "cannot be evaluated: \(message)", help: help)
             }
             var other: OpaquePointer?
             defer { sqlite3_finalize(other) }
             guard let end, sqlite3_prepare_v2(connection, end, -1, &other, nil) == SQLITE_OK, other == nil else {
                 sqlite3_finalize(statement)
-                throw StoreError(.schema, "is more than one statement; write one condition")
+                throw StoreError(.schema, "is more than one statement", help: "write one condition")
             }
             return statement
         }

@@ -232,7 +232,7 @@ extension StagingTable {
         }
         let lookups = references.reduce(0) { $0 + $1.lookups.count }
         if let problem = table.problem(ofWriting: names.count + lookups + rule.scope.count) {
-            throw StoreError(.schema, problem)
+            throw StoreError(.schema, "\(problem)")
         }
         columns = try names.map { name in
             guard let column = table.column(name), !column.isGenerated else {

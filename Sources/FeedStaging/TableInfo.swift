@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// The properties of a main store's table that staging and merging need.
 package struct TableInfo: Sendable {
     package struct Column: Sendable {
@@ -112,26 +114,27 @@ extension TableInfo {
     package static let maximumColumns = 1990
 
     /// Returns the reason for which rows with this many columns cannot be written to the table; nil if they can.
-    package func problem(ofWriting count: Int) -> String? {
+    package func problem(ofWriting count: Int) -> Finding? {
         if kind != "table" {
             let what = kind == "virtual" ? "virtual table" : kind == "view" ? "view" : "table of SQLite's own"
-            return
-                "'\(name)' is a \(what), and rows are merged into tables only; write to a table, and let a trigger on "
-                + "it fill '\(name)'"
+            return Finding(
+                "'\(name)' is a \(what), and rows are merged into tables only",
+                help: "write to a table, and let a trigger on it fill '\(name)'")
         }
         if let conflictClause {
-            return
-                "table '\(name)' is defined with \(conflictClause), by which SQLite replaces or skips rows without an "
-                + "error; create the table again without the clause, and copy its rows"
+            return Finding(
+                "table '\(name)' is defined with \(conflictClause), by which SQLite replaces or skips rows without an error",
+                help: "create the table again without the clause, and copy its rows")
         }
         if count > Self.maximumColumns {
-            return "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be; "
-                + "leave some out, or split the table"
+            return Finding(
+                "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be",
+                help: "leave some out, or split the table")
         }
         if locator.isEmpty {
-            return
-                "the columns of table '\(name)' hide every name of its row id, and it has no primary key; rename one of "
-                + "its columns rowid, _rowid_ and oid"
+            return Finding(
+                "the columns of table '\(name)' hide every name of its row id, and it has no primary key",
+                help: "rename one of its columns rowid, _rowid_ and oid")
         }
         return nil
     }

@@ -47,8 +47,8 @@ package protocol StoreTables: StagingStore {
     /// not exist.
     func refers(_ column: String, of table: String, to other: String) throws -> Bool
 
-    /// Returns messages about existing tables that are not as declared.
-    func differences(from definitions: [TableSchema]) throws -> [String]
+    /// Returns the mistakes of declarations from which existing tables differ.
+    func differences(from definitions: [TableSchema]) throws -> [Mistake]
 
     /// Returns why the store's role may not write existing tables, by the tables' names, with the statement that lets
     /// it.

@@ -119,7 +119,7 @@ extension TributaryConfiguration {
     }
 
     private func prepare(_ store: any MainStore, _ parsers: ParserRegistry) throws {
-        for request in sources.flatMap(\.requests) { try request.prepare(store, file: file, parsers: parsers) }
+        for request in sources.flatMap(\.requests) { try request.prepare(store, parsers: parsers) }
         if let sql = try schemaAfter() { try runSchemaAfter(sql, in: store) }
     }
 }

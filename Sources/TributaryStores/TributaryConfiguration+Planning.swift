@@ -47,11 +47,10 @@ extension TributaryConfiguration {
         case .server(let url) where isPrepared:
             return (try PostgresStore(url: url, workFolder: folder + "/work"), prepared)
         case .server(let url):
-            let file = file
             let space = try PlanSpace(
                 schema: schema(), schemaAfter: schemaAfter(), tables: tables(of: source, parsers)
             ) { store in
-                for request in source.requests { try request.prepare(store, file: file, parsers: parsers) }
+                for request in source.requests { try request.prepare(store, parsers: parsers) }
             }
             return (try PostgresStore(planningAt: url, workFolder: folder + "/work", in: space), prepared)
         }

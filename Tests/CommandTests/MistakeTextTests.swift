@@ -85,7 +85,7 @@ import Testing
         ("method = \"a b\"", "method: 'A B' is not a method"),
         ("window = \"\"", "window: a column's name must not be empty"),
         ("parser = \"Feed\"", "parser: the parser 'Feed' is not registered"),
-        ("timeout = 5", "timeout: expected a duration"), ("auth = {}", "auth: give one of"),
+        ("timeout = 5", "timeout: expected a duration"), ("auth = {}", "auth: there are no credentials"),
         ("headers = { \"a b\" = \"c\" }", "headers: 'a b' is not a header's name"),
     ])
     func anInheritedMistakeIsReportedOnce(line: String, expected: String) throws {

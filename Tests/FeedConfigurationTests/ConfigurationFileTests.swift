@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import TestEngine
 import TestSupport
@@ -37,10 +38,10 @@ import Testing
             // Open for reading besides, so that opening it for writing does not wait.
             let pipe = open(path, O_RDWR)
             defer { close(pipe) }
-            let failure = #expect(throws: ConfigurationFile.Failure.self) {
+            let failure = #expect(throws: Finding.self) {
                 try ConfigurationFile.read(path, timeLimit: 1)
             }
-            #expect(failure?.message == "is a pipe to which nothing was written for 1 ms")
+            #expect(failure?.text == "is a pipe to which nothing was written for 1 ms")
         }
     }
 

@@ -166,9 +166,18 @@ import Testing
                 concurrency: 1,
                 perHost: 1, sources: [],
                 encryptionKey: nil, redactor: Redactor())
+            let mistakes = [
+                Mistake(KeyPlace(file: file, path), "why; because", help: "do this"),
+                Mistake(configuration.place("a.b"), "x"), Mistake(configuration.place("z"), "x"),
+                Mistake(KeyPlace(), "other"),
+            ]
+            let located = configuration.located(mistakes)
             #expect(
-                configuration.locating(["\(file): \(path): why", "\(file): \"a.b\": x", "\(file): z: x", "other"])
-                    == ["\(file):7: \(path): why", "\(file):2: \"a.b\": x", "\(file): z: x", "other"])
+                located.map(\.description) == [
+                    "\(file):7: \(path): why; because; do this", "\(file):2: \"a.b\": x", "\(file): z: x", "other",
+                ])
+            #expect(located.map(\.finding) == ["why; because", "x", "x", "other"])
+            #expect(located.map(\.help) == ["do this", nil, nil, nil])
         }
     }
 

@@ -226,7 +226,7 @@ import Testing
         let store = try SQLiteStore(path: folder.file("\(number)-\(UUID()).sqlite"))
         defer { try? store.close() }
         do {
-            try request.prepare(store, file: "sources.toml", parsers: EngineFixture.registry)
+            try request.prepare(store, parsers: EngineFixture.registry)
             try request.checkForEach(store, source: "s")
         } catch is StoreError {
         }

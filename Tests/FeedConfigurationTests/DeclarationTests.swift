@@ -70,7 +70,7 @@ import Testing
             try Self.read(EngineFixture.request("/a", "page = { \(keys) }"))
         } throws: { error in
             let problems = (error as? ConfigurationError)?.problems ?? []
-            return problems.count == 1 && problems[0].message.hasPrefix("give one of 'next'")
+            return problems.count == 1 && problems[0].finding == "nothing leads to the next page"
         }
     }
 

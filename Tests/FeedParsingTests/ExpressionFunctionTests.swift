@@ -1,3 +1,4 @@
+import FeedModel
 import GRDBSQLite
 import Testing
 
@@ -95,7 +96,7 @@ import Testing
                 }
             }.map { String(decoding: $0, as: UTF8.self) }
         } catch {
-            return "!" + error.message
+            return "!\(error.finding)"
         }
     }
 
@@ -197,7 +198,7 @@ import Testing
                 _ = try PatternReplacement(text, groups: 0).replace(in: text, program, stepLimit: 100_000)
             }
         }
-        #expect(error?.message == "the search takes more than 100000 steps in a text of 1000 bytes")
+        #expect(error?.finding.text == "the search takes more than 100000 steps in a text of 1000 bytes")
     }
 
     @Test func digestsAreHexadecimal() {

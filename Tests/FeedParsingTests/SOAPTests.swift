@@ -69,7 +69,7 @@ import Testing
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())
-        return (soap.envelope.value, problems.found.map { "\($0.path): \($0.message)" })
+        return (soap.envelope.value, problems.found.map { "\($0.path): \($0.finding)" })
     }
 
     @Test func unqualifiedParameters() throws {
@@ -125,7 +125,8 @@ import Testing
         ("soap = {}", "'name' is missing"), ("soap = { name = \"a b\" }", "is not the name of an element"),
         ("soap = { name = \"A\", version = \"1.3\" }", ", found '1.3'"),
         ("soap = { name = \"A\", parameters = { \"b c\" = 1 } }", "'b c' is not the name"),
-        ("soap = { name = \"A\" }\nbody = \"x\"", "not both"), ("soap = { name = \"A\" }\nmethod = \"GET\"", "by POST"),
+        ("soap = { name = \"A\" }\nbody = \"x\"", "found 'body' and 'soap'; give only one"),
+        ("soap = { name = \"A\" }\nmethod = \"GET\"", "by POST"),
         ("body = { xml = {} }", "one element at its root"), ("body = {}", "give a string"),
         ("body = { file = \"nowhere\" }", "does not exist"),
     ])

@@ -84,7 +84,7 @@ import XMLStream
                 columns: [
                     ColumnMapping(name: "a", origin: .path(.init(), written: "a")),
                     ColumnMapping(name: "b", origin: .sql(sql)),
-                ], matchesNames: false, place: "")
+                ], matchesNames: false, place: KeyPlace())
         }
         let upper = try table("upper(a)")
         func take(_ table: TableMapping, _ affinity: Affinity = .text) throws -> CompiledExpressions {

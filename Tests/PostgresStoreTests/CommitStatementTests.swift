@@ -57,7 +57,7 @@ import Testing
                 try store.prepareTables([
                     TableSchema(
                         name: "shop", columns: [TableSchema.Column(name: "id", type: "TEXT")], key: ["id"],
-                        place: place)
+                        place: KeyPlace(path: place))
                 ])
             }
             let before = database.loggedStatements.count

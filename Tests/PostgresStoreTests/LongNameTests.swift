@@ -10,7 +10,8 @@ import Testing
 /// Names that PostgreSQL would cut: what `check --store` says of them before a run does.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct LongNameTests {
     private func schema(_ name: String, column: String = "id") -> TableSchema {
-        TableSchema(name: name, columns: [.init(name: column, type: "text")], key: [column], place: "f:1")
+        TableSchema(
+            name: name, columns: [.init(name: column, type: "text")], key: [column], place: KeyPlace(path: "f:1"))
     }
 
     @Test func tablesAndColumns() async throws {
@@ -22,7 +23,7 @@ import Testing
                 (schema("thing", column: long), "f:1: the name '\(long)' has 64 bytes, and PostgreSQL takes 63"),
             ] {
                 let told = try store.differences(from: [definition])
-                #expect(told.first?.contains(expected) == true, "\(told)")
+                #expect(told.first?.description.contains(expected) == true, "\(told)")
                 // A run says the same.
                 let refused = #expect(throws: StoreError.self) { try store.prepareTables([definition]) }
                 #expect(refused?.message.contains(expected) == true, "\(refused?.message ?? "")")

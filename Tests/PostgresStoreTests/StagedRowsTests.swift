@@ -195,12 +195,12 @@ import Testing
             ]
             for query in writing {
                 let error = #expect(throws: StoreError.self) { try context.rows(query, limit: 1) }
-                #expect(error?.message == "for_each: \"\(query)\" writes; it must be a SELECT")
+                #expect(error?.message == "\"\(query)\" writes; it must be a SELECT")
             }
             let broken = ["SELECT nothing FROM loose", "SELECT 1 FROM staged.none", "SELECT 1; SELECT 2"]
             for query in broken {
                 let error = #expect(throws: StoreError.self) { try context.rows(query, limit: 1) }
-                #expect(error?.message.hasPrefix("for_each: \"\(query)\" cannot be run: ") == true)
+                #expect(error?.message.hasPrefix("\"\(query)\" cannot be run: ") == true)
             }
             #expect(try context.rows("SELECT * FROM loose;", limit: 9).rows.count == 3)
             #expect(try fixture.rows("SELECT count(*) FROM loose") == ["3"])

@@ -86,9 +86,9 @@ import Testing
             #expect(try fixture.store.tableInfo("parts").kind == "table")
             #expect(try fixture.details("parts").kind == .partitioned)
             #expect(try fixture.details("refers").info.foreignKeys.count == 1)
-            #expect(try fixture.details("View").problem(ofWriting: 1)?.hasPrefix("'View' is a view") == true)
-            #expect(try fixture.details("kept").problem(ofWriting: 1)?.contains("materialized view") == true)
-            #expect(try fixture.details("parts").problem(ofWriting: 1591)?.contains("1591 columns") == true)
+            #expect(try fixture.details("View").problem(ofWriting: 1)?.text.hasPrefix("'View' is a view") == true)
+            #expect(try fixture.details("kept").problem(ofWriting: 1)?.text.contains("materialized view") == true)
+            #expect(try fixture.details("parts").problem(ofWriting: 1591)?.text.contains("1591 columns") == true)
             let missing = try fixture.store.missingTables(among: ["parts", "nothing", "View", "PARTS"])
             #expect(missing == ["View", "nothing"])
         }
@@ -108,7 +108,7 @@ import Testing
             #expect(throws: StoreError.self) { try fixture.store.tableInfo("TWO") }
             #expect(throws: StoreError.self) { try fixture.store.tableInfo("hidden") }
             let problem = try fixture.details("twins").problem(ofWriting: 1)
-            #expect(problem == "the columns 'a' and 'A' of table 'twins' differ by case only; rename one")
+            #expect(problem?.description == "the columns 'a' and 'A' of table 'twins' differ by case only; rename one")
         }
     }
 

@@ -91,7 +91,7 @@ import Testing
         try await StoreFixture.with("CREATE TABLE other (id TEXT PRIMARY KEY)") { fixture in
             let definition = TableSchema(
                 name: "wide", columns: names("c", 1991).map { .init(name: $0, type: "TEXT") }, key: ["c0"],
-                place: "here")
+                place: KeyPlace(path: "here"))
             let error = #expect(throws: StoreError.self) { try fixture.store.prepareTables([definition]) }
             #expect(error?.message.contains("1990") == true)
         }

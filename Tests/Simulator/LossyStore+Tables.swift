@@ -36,7 +36,7 @@ extension LossyStore {
     func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         try store.refers(column, of: table, to: other)
     }
-    func differences(from definitions: [TableSchema]) throws -> [String] { try store.differences(from: definitions) }
+    func differences(from definitions: [TableSchema]) throws -> [Mistake] { try store.differences(from: definitions) }
     func historyProblem(of table: String) -> String? { store.historyProblem(of: table) }
     func migrations(to definitions: [TableSchema]) throws -> [TableMigration] { try store.migrations(to: definitions) }
     func migrate(to definitions: [TableSchema]) throws -> [TableMigration] { try store.migrate(to: definitions) }

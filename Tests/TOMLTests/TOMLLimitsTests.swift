@@ -10,7 +10,7 @@ import Testing
             _ = try TOMLParser.parse(text)
             return nil
         } catch {
-            return error.message
+            return "\(error.finding)"
         }
     }
 

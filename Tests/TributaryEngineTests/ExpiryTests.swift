@@ -231,9 +231,9 @@ import TributaryStores
                 let request = try #require(configuration[source: "s"]?.requests.first)
                 let store = try #require(try configuration.openExistingStore())
                 defer { try? store.close() }
-                return try request.scopeProblems(
-                    in: store, store, file: "f", source: "s", parsers: EngineFixture.registry)
-                    + request.notes(on: store, file: "f", parsers: EngineFixture.registry)
+                return try
+                    (request.scopeMistakes(in: store, store, parsers: EngineFixture.registry)
+                    + request.notes(on: store, parsers: EngineFixture.registry)).map(\.description)
             }
             // Tables that are made for a mapping have an index.
             let scoped = Self.mapping("scope = { shop = \"a\" }", tableOptions: "deleted = \"gone_at\"")

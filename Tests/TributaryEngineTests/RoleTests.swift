@@ -104,7 +104,9 @@ import TributaryStores
                 let configuration = try TributaryConfiguration(
                     file: fixture.folder.write(text, to: "rights.toml"), parsers: EngineFixture.registry,
                     environment: [:])
-                return try configuration.sources[0].requests[0].missingRights(in: opened.store, file: "f")
+                return try configuration.sources[0].requests[0].missingRights(in: opened.store).map {
+                    "\($0.place.path): \($0.finding)"
+                }
             }
             #expect(try missing(Self.sources) == [])
             try fixture.execute("REVOKE UPDATE, DELETE ON public.product FROM tributary")
@@ -113,7 +115,7 @@ import TributaryStores
             #expect(
                 locking?.outcome == .discarded && locking?.error?.hasSuffix(lock) == true, "\(locking?.error ?? "")")
             let both =
-                "f: sources.s.requests[1].tables[1]: the role 'tributary' has no right to UPDATE, DELETE on public.product: "
+                "sources.s.requests[1].tables[1]: the role 'tributary' has no right to UPDATE, DELETE on public.product: "
                 + "GRANT UPDATE, DELETE ON public.product TO tributary"
             #expect(try missing(Self.sources) == [both])
             try fixture.execute("GRANT UPDATE ON public.product TO tributary")

@@ -176,7 +176,7 @@ import Testing
     @Test(arguments: [
         (
             "cache = \"1h\"\nschedule = \"0 6 * * *\"",
-            "sources.s.cache: give 'schedule' or 'cache', not both"
+            "sources.s.cache: found 'schedule' and 'cache'; give only one"
         ),
         ("schedule = \"0 0 30 2 *\"", "'0 0 30 2 *' is not a schedule: no year has such a day"),
         ("schedule = \"0 6 * * *\"\ntime_zone = \"Europe/Belrin\"", "did you mean 'Europe/Berlin'?"),

@@ -39,10 +39,10 @@ import TributaryStores
         let store = try #require(try configuration.openExistingStore(isWritten: true))
         defer { try? store.close() }
         let source = try #require(configuration[source: "s"])
-        let shown = try store.migrations(to: source.schemas(file: "f"))
+        let shown = try store.migrations(to: source.schemas)
         let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date())
         #expect(shown == done)
-        #expect(try store.migrations(to: source.schemas(file: "f")).isEmpty)
+        #expect(try store.migrations(to: source.schemas).isEmpty)
         return done
     }
 
@@ -283,7 +283,7 @@ import TributaryStores
                 defer { try? store.close() }
                 let source = try #require(configuration[source: "s"])
                 for change in [
-                    { _ = try store.migrations(to: source.schemas(file: "f")) },
+                    { _ = try store.migrations(to: source.schemas) },
                     { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date()) },
                 ] {
                     #expect {
@@ -344,7 +344,7 @@ import TributaryStores
                 DELETE FROM "odd table" WHERE id = 9; INSERT INTO child VALUES (1, NULL)
                 """#)
             let schema = TableSchema(
-                name: "odd table", columns: [.init(name: "n", type: "INTEGER")], key: [], place: "f")
+                name: "odd table", columns: [.init(name: "n", type: "INTEGER")], key: [], place: KeyPlace(path: "f"))
             #expect(try store.migrate(to: [schema]).map(\.changes) == [["n: TEXT becomes INTEGER"]])
             try fixture.store.execute("INSERT INTO child VALUES (2, 5); INSERT INTO \"odd table\" DEFAULT VALUES")
             #expect(

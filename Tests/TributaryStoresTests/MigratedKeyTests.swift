@@ -40,8 +40,8 @@ import TributaryStores
         defer { try? store.close() }
         let source = try #require(configuration[source: "s"])
         let done = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date())
-        #expect(try store.migrations(to: source.schemas(file: "f")).isEmpty)
-        #expect(try store.differences(from: source.schemas(file: "f")).isEmpty)
+        #expect(try store.migrations(to: source.schemas).isEmpty)
+        #expect(try store.differences(from: source.schemas).isEmpty)
         return done
     }
 
@@ -143,7 +143,7 @@ import TributaryStores
             defer { try? store.close() }
             let source = try #require(configuration[source: "s"])
             for change in [
-                { _ = try store.migrations(to: source.schemas(file: "f")) },
+                { _ = try store.migrations(to: source.schemas) },
                 { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry, at: Date()) },
             ] {
                 #expect {
@@ -164,7 +164,8 @@ import TributaryStores
             let configuration = try fixture.configuration(Self.source(lines))
             let store = try #require(try configuration.openExistingStore(isWritten: true))
             defer { try? store.close() }
-            let schema = TableSchema(name: "l", columns: [.init(name: "v", type: "BLOB")], key: [], place: "f")
+            let schema = TableSchema(
+                name: "l", columns: [.init(name: "v", type: "BLOB")], key: [], place: KeyPlace(path: "f"))
             #expect(try store.migrate(to: [schema]).map(\.table) == ["l"])
             #expect(try store.migrations(to: [schema]).isEmpty)
         }

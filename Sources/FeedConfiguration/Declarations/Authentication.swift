@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// The credentials by which a request proves who sends it.
 public enum Authentication: Sendable, Hashable {
     /// User and password (RFC 7617). An `ftp:` server gets them unencrypted only where `cleartext` is true.
@@ -35,12 +37,13 @@ extension Authentication {
     }
 
     /// The reason why it cannot be used; nil if it can.
-    package var problem: String? {
+    package var problem: Finding? {
         if texts.contains(where: \.isDynamic) {
-            return "values of a response or a row are not allowed here; use the header 'Authorization' instead"
+            return Finding(
+                "values of a response or a row are not allowed here", help: "use the header 'Authorization' instead")
         }
         if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
-            return "the token has characters that no header can hold, such as a line feed"
+            return Finding("the token has characters that no header can hold, such as a line feed")
         }
         return nil
     }

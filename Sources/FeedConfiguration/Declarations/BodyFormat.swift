@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// The format of a body.
 public enum BodyFormat: String, Sendable, CaseIterable {
     case xml, json
@@ -59,7 +61,7 @@ package protocol BodyParsing: Sendable {
     func expressionProblems(of table: TableMapping) -> [ExpressionProblem]
 
     /// Returns what is wrong with a condition on changes, whatever the columns of their tables; nil where nothing is.
-    func conditionProblem(of sql: String) -> String?
+    func conditionProblem(of sql: String) -> Finding?
 
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
@@ -100,26 +102,12 @@ public enum BodyContent: Sendable, Hashable {
 
 /// A mistake in the SQL expression of a derived column or of a table's filter.
 package struct ExpressionProblem: Error, Sendable, Equatable {
-    /// A name that the expression uses and nothing has.
-    package struct UnknownName: Sendable, Equatable {
-        package var name: String
-        /// The names that there are.
-        package var known: [String]
-
-        package init(name: String, known: [String]) {
-            self.name = name
-            self.known = known
-        }
-    }
-
     /// The column whose expression it is; nil for the table's filter.
     package var column: String?
-    package var message: String
-    package var unknown: UnknownName?
+    package var finding: Finding
 
-    package init(column: String?, message: String, unknown: UnknownName? = nil) {
+    package init(column: String?, _ finding: Finding) {
         self.column = column
-        self.message = message
-        self.unknown = unknown
+        self.finding = finding
     }
 }

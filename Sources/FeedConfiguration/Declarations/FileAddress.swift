@@ -1,3 +1,4 @@
+package import FeedModel
 import Foundation
 
 /// A `file:` address on this machine: of a file, or of the files of a folder that match a pattern.
@@ -9,22 +10,21 @@ package struct FileAddress: Sendable, Equatable {
 
     package static func isFile(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
 
-    /// - Throws: ``WebAddress/Problem``.
-    package init(_ text: String) throws(WebAddress.Problem) {
+    /// - Throws: ``Finding``.
+    package init(_ text: String) throws(Finding) {
         try WebAddress.check(text)
         guard let url = URL(string: text), url.scheme?.lowercased() == "file" else {
-            throw WebAddress.Problem(description: "it is not a file: URL")
+            throw Finding("it is not a file: URL")
         }
         guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
-            throw WebAddress.Problem(
-                description: "it names another host; write file:///PATH, with three slashes")
+            throw Finding("it names another host", help: "write file:///PATH, with three slashes")
         }
         guard url.path.hasPrefix("/"), !url.path.utf8.contains(0) else {
-            throw WebAddress.Problem(description: "it names no absolute path")
+            throw Finding("it names no absolute path")
         }
         (path, pattern) = Self.parts(url)
         guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
-            throw WebAddress.Problem(description: "its pattern has more than \(MemberPattern.lengthLimit) bytes")
+            throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
         }
     }
 

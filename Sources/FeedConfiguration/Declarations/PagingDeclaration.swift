@@ -1,3 +1,4 @@
+import FeedModel
 package import XMLStream
 
 /// The repetition of a request for page after page. All pages count as one request of the stack.
@@ -38,7 +39,7 @@ package struct ContinuationParameter: Sendable, Hashable {
 
     /// Returns a request with a token.
     ///
-    /// - Throws: ``RequestBody/NoPlace`` if the body has no place for the parameter.
+    /// - Throws: ``Finding`` if the body has no place for the parameter.
     package func sending(_ token: String, in request: RequestDeclaration) throws -> RequestDeclaration {
         var request = request
         if let kept { request.parameters = request.parameters.filter { kept.contains($0.key) } }

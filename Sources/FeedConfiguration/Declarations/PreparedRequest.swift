@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 package import Foundation
 
 /// What is sent for a request: its address, its headers and its body, without references that are still to be resolved.
@@ -42,9 +42,9 @@ package struct PreparedRequest: Sendable, Equatable {
     /// Prepares a request. Its parameters go into the query, or form-encoded into the body if the method has one and the
     /// request declares none.
     ///
-    /// - Throws: ``WebAddress/Problem`` where the request has no valid address, for instance before a response has given the
+    /// - Throws: ``Finding`` where the request has no valid address, for instance before a response has given the
     ///   values of its references.
-    package init(_ request: RequestDeclaration) throws(WebAddress.Problem) {
+    package init(_ request: RequestDeclaration) throws(Finding) {
         url = request.url
         method = request.method
         authentication = request.authentication
@@ -86,7 +86,7 @@ package struct PreparedRequest: Sendable, Equatable {
         self.body = body
     }
 
-    private static var noURL: WebAddress.Problem { WebAddress.Problem(description: "it is not a URL") }
+    private static var noURL: Finding { Finding("it is not a URL") }
 
     /// Returns the address without user and password, to be shown. Its other secrets are still to be removed.
     ///

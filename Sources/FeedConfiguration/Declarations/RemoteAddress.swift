@@ -1,3 +1,4 @@
+package import FeedModel
 package import Foundation
 
 /// An `sftp:`, `ftps:` or `ftp:` address: of a file, or of the files of a folder.
@@ -18,36 +19,35 @@ package struct RemoteAddress: Sendable, Equatable {
         Scheme.allCases.contains { text.lowercased().hasPrefix($0.rawValue + ":") }
     }
 
-    /// - Throws: ``WebAddress/Problem``.
-    package init(_ text: String) throws(WebAddress.Problem) {
+    /// - Throws: ``Finding``.
+    package init(_ text: String) throws(Finding) {
         let url = try WebAddress(text, schemes: Scheme.allCases.map(\.rawValue)).url
         guard let scheme = url.scheme.flatMap({ Scheme(rawValue: $0.lowercased()) }) else {
-            throw WebAddress.Problem(description: "it is no sftp:, ftps: or ftp: URL")
+            throw Finding("it is no sftp:, ftps: or ftp: URL")
         }
         guard url.query == nil, url.fragment == nil else {
-            throw WebAddress.Problem(description: "it has a '?' or '#' in it; write %3F or %23 in a file's name")
+            throw Finding("it has a '?' or '#' in it", help: "write %3F or %23 in a file's name")
         }
         self.scheme = scheme
         let written = url.path(percentEncoded: true)
         var parts = written.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         if parts.isEmpty { parts = [""] }
-        let names = try parts.map { part throws(WebAddress.Problem) in try Self.name(part) }
+        let names = try parts.map { part throws(Finding) in try Self.name(part) }
         guard !parts.dropLast().contains(where: { $0.contains("*") }) else {
-            throw WebAddress.Problem(
-                description: "only the last part of its path may have a '*', as a listing is of one folder")
+            throw Finding("only the last part of its path may have a '*', as a listing is of one folder")
         }
         pattern = parts.last.flatMap {
             $0.contains("*") ? MemberPattern($0.removingPercentEncoding ?? String($0)) : nil
         }
         guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
-            throw WebAddress.Problem(description: "its pattern has more than \(MemberPattern.lengthLimit) bytes")
+            throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
         }
         let path = (pattern == nil ? names : names.dropLast() + [[]]).map(Self.encoded)
         isFolder = path.last == ""
         let port = url.port.map { ":\($0)" } ?? ""
         guard
             let built = URL(string: "\(scheme.rawValue)://\(url.hostBeforePort)\(port)/\(path.joined(separator: "/"))")
-        else { throw WebAddress.Problem(description: "it is not a URL (RFC 3986)") }
+        else { throw Finding("it is not a URL (RFC 3986)") }
         self.url = built
     }
 
@@ -55,7 +55,7 @@ package struct RemoteAddress: Sendable, Equatable {
     package func address(of name: [UInt8]) -> String { url.absoluteString + Self.encoded(name) }
 
     /// Returns the bytes of a part of the path.
-    private static func name(_ part: Substring) throws(WebAddress.Problem) -> [UInt8] {
+    private static func name(_ part: Substring) throws(Finding) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = part.utf8[...]
         while let byte = rest.popFirst() {
@@ -64,16 +64,16 @@ package struct RemoteAddress: Sendable, Equatable {
                 continue
             }
             guard let escaped = UInt8(String(Substring(rest.prefix(2))), radix: 16) else {
-                throw WebAddress.Problem(description: "it is not a URL (RFC 3986)")
+                throw Finding("it is not a URL (RFC 3986)")
             }
             rest = rest.dropFirst(2)
             bytes.append(escaped)
         }
         guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw WebAddress.Problem(description: "it has a control character in it, such as a line feed")
+            throw Finding("it has a control character in it, such as a line feed")
         }
         guard !bytes.contains(UInt8(ascii: "/")), bytes != Array("..".utf8), bytes != Array(".".utf8) else {
-            throw WebAddress.Problem(description: "its path has '.', '..' or a '/' as the name of a file or folder")
+            throw Finding("its path has '.', '..' or a '/' as the name of a file or folder")
         }
         return bytes
     }

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import XMLStream
 
@@ -56,28 +57,23 @@ public struct RequestBody: Sendable, Hashable {
         return body
     }
 
-    /// A body in which a parameter has no place.
-    package struct NoPlace: Error, CustomStringConvertible {
-        package var description: String
-    }
-
     /// Returns the body with a parameter: a member of the JSON object, or the content of an XML element.
     ///
-    /// - Throws: ``NoPlace``.
+    /// - Throws: ``Finding``.
     package func setting(_ name: String, to value: String) throws -> RequestBody {
         var body = self
         switch escaping {
         case .json: body.text = InterpolatedText(value: try settingMember(name, value), template: text.template)
         case .xml: body.text = InterpolatedText(value: try settingElement(name, value), template: text.template)
         case .none:
-            throw NoPlace(description: "'\(name)' has no place in a body of plain text; write it as 'json' or 'xml'")
+            throw Finding("'\(name)' has no place in a body of plain text", help: "write it as 'json' or 'xml'")
         }
         return body
     }
 
     private func settingMember(_ name: String, _ value: String) throws -> String {
         guard let object = try? JSONSerialization.jsonObject(with: Data(text.value.utf8)) as? [String: Any] else {
-            throw NoPlace(description: "'\(name)' has no place in a body that is no object of JSON")
+            throw Finding("'\(name)' has no place in a body that is no object of JSON")
         }
         let steps = object[name] == nil ? name.split(separator: "/").map(String.init) : [name]
         let changed = try Self.object(object, setting: steps[...], to: value, of: name)
@@ -92,7 +88,7 @@ public struct RequestBody: Sendable, Hashable {
         var object = object
         if steps.count > 1 {
             guard let inner = object[step] as? [String: Any] else {
-                throw NoPlace(description: "'\(name)' has no place in the body, which has no object '\(step)'")
+                throw Finding("'\(name)' has no place in the body, which has no object '\(step)'")
             }
             object[step] = try Self.object(inner, setting: steps.dropFirst(), to: value, of: name)
         } else {
@@ -104,7 +100,7 @@ public struct RequestBody: Sendable, Hashable {
 
     private func settingElement(_ name: String, _ value: String) throws -> String {
         guard let escaped = XMLText.escaped(value) else {
-            throw NoPlace(description: "the value of '\(name)' has a character that XML cannot hold")
+            throw Finding("the value of '\(name)' has a character that XML cannot hold")
         }
         // The first element of that name in the text, even in a comment of a `text` or `file`: page.md says so.
         let tag = try Regex(
@@ -112,8 +108,7 @@ public struct RequestBody: Sendable, Hashable {
         guard let match = try tag.firstMatch(in: text.value), let opening = match[1].substring,
             let rest = match[2].substring
         else {
-            throw NoPlace(
-                description: "the body has no element '\(name)', without elements in it, that takes the token")
+            throw Finding("the body has no element '\(name)', without elements in it, that takes the token")
         }
         return text.value.replacingCharacters(in: match.range, with: "<\(opening)\(rest)>\(escaped)</\(opening)>")
     }

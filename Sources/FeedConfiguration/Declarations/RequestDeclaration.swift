@@ -75,6 +75,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var paging: PagingDeclaration?
     public package(set) var forEach: ForEachDeclaration?
 
+    /// The place of the declaration.
+    package var place = KeyPlace()
+
     /// The values that follow from the declaration. They are worked out once, not for each run; nil before that.
     private var derived: Derived?
 
@@ -291,9 +294,9 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Returns the address to which the request is sent, without its parameters.
     ///
-    /// - Throws: ``WebAddress/Problem`` if that is no address, for instance before a response has given the values of
+    /// - Throws: ``Finding`` if that is no address, for instance before a response has given the values of
     ///   its references.
-    package func address() throws(WebAddress.Problem) -> URL {
+    package func address() throws(Finding) -> URL {
         if FileAddress.isFile(url.value) { return URL(fileURLWithPath: try FileAddress(url.value).path) }
         return RemoteAddress.isRemote(url.value)
             ? try RemoteAddress(url.value).url : try WebAddress(url.value).url

@@ -30,7 +30,7 @@ public struct RequestMapping: Sendable, Hashable {
     ///   - keepsHistory: true if each row needs a key by which it is known in the table's history.
     ///   - expiry: returns the column by which a table's rows expire; nil if they stay.
     package func definitions(
-        file: String, scope: [String], mirrors: (TableMapping) -> Bool, gone: (TableMapping) -> String? = { _ in nil },
+        scope: [String], mirrors: (TableMapping) -> Bool, gone: (TableMapping) -> String? = { _ in nil },
         expiry: (TableMapping) -> String? = { _ in nil }, keepsHistory: Bool = false
     ) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
@@ -56,7 +56,7 @@ public struct RequestMapping: Sendable, Hashable {
                 indexes: indexes,
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased())
                     || keepsHistory && table.key.isEmpty,
-                place: "\(file): \(table.place)")
+                place: table.place)
             schema.source = table.source
             schema.keepsHistory = keepsHistory
             if let gone { schema.mark(gone, mirrorsOf: scope) }

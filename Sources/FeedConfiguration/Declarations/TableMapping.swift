@@ -38,14 +38,14 @@ public struct TableMapping: Sendable, Hashable {
     public package(set) var columns: [ColumnMapping]
     /// True if the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
-    /// The place of the declaration: `sources.shop.requests[1].tables[2]`.
-    package var place: String
+    /// The place of the declaration.
+    package var place: KeyPlace
     /// The source of the declaration; nil outside a source.
     package var source: String?
 
     package init(
         table: String, element: XMLPath, writtenElement: String, key: [String], order: [String], sync: SyncMode? = nil,
-        window: String? = nil, within: String? = nil, columns: [ColumnMapping], matchesNames: Bool, place: String
+        window: String? = nil, within: String? = nil, columns: [ColumnMapping], matchesNames: Bool, place: KeyPlace
     ) {
         self.table = table
         self.element = element

@@ -1,13 +1,9 @@
+package import FeedModel
 package import Foundation
 
 /// An `http:` or `https:` address to which a request can be sent. Every external address is checked here before it is
 /// used: a `url`, a `Location`, a captured address, that of a next page, a token server or a proxy.
 package struct WebAddress: Sendable, Hashable {
-    /// The reason why an address cannot be used. It contains nothing of the address, which may be secret.
-    package struct Problem: Error, CustomStringConvertible {
-        package var description: String
-    }
-
     /// The most bytes of an address; a longer one is refused. Servers commonly accept 8,192.
     static let lengthLimit = 16_384
     /// The most bytes of a name in the DNS (RFC 1035, section 2.3.4).
@@ -20,41 +16,41 @@ package struct WebAddress: Sendable, Hashable {
     ///   - schemes: the allowed schemes.
     ///   - others: further schemes that the message names as possible.
     ///   - allowsUser: true if the address may have a user and a password.
-    /// - Throws: ``Problem``.
+    /// - Throws: ``Finding``, the reason why it cannot be used. It contains nothing of the address, which may be secret.
     package init(
         _ text: String, relativeTo base: URL? = nil, schemes: [String] = ["http", "https"], others: [String] = [],
         allowsUser: Bool = false
-    ) throws(Problem) {
+    ) throws(Finding) {
         try Self.check(text)
         guard let url = URL(string: text, relativeTo: base)?.absoluteURL else {
-            throw Problem(description: "it is not a URL (RFC 3986)")
+            throw Finding("it is not a URL (RFC 3986)")
         }
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
-            throw Problem(description: "it is not an \(Self.list(schemes + others)) URL")
+            throw Finding("it is not an \(Self.list(schemes + others)) URL")
         }
         // Parsed by hand: Foundation drops a port that it cannot hold, and accepts one that no socket can use.
         let authority = Self.authority(of: url.absoluteString)
         let place = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
         guard allowsUser || place == nil else {
-            throw Problem(description: "it has a user or password in it; declare 'auth = { basic = … }' instead")
+            throw Finding("it has a user or password in it", help: "declare 'auth = { basic = … }' instead")
         }
         try Self.checkHost(Self.host(in: place ?? authority), Self.port(in: place ?? authority))
-        guard let host = url.host, !host.isEmpty else { throw Problem(description: "it names no host") }
+        guard let host = url.host, !host.isEmpty else { throw Finding("it names no host") }
         // A base may have made it longer.
         guard url.absoluteString.utf8.count <= Self.lengthLimit else { throw Self.tooLong }
         self.url = url
     }
 
     /// Checks the rules for every address, even a file's: no control character, and not too long.
-    package static func check(_ text: String) throws(Problem) {
+    package static func check(_ text: String) throws(Finding) {
         guard text.utf8.count <= lengthLimit else { throw tooLong }
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
-            throw Problem(description: "it has a control character in it, such as a line feed")
+            throw Finding("it has a control character in it, such as a line feed")
         }
     }
 
-    private static var tooLong: Problem {
-        Problem(description: "it is longer than \(lengthLimit) bytes")
+    private static var tooLong: Finding {
+        Finding("it is longer than \(lengthLimit) bytes")
     }
 
     /// Returns the text between `//` and the path (RFC 3986, section 3.2).
@@ -81,8 +77,8 @@ package struct WebAddress: Sendable, Hashable {
         return rest.first == ":" ? rest.dropFirst() : rest
     }
 
-    private static func checkHost(_ host: Substring, _ port: Substring) throws(Problem) {
-        guard !host.isEmpty else { throw Problem(description: "it names no host") }
+    private static func checkHost(_ host: Substring, _ port: Substring) throws(Finding) {
+        guard !host.isEmpty else { throw Finding("it names no host") }
         let isLiteral = host.first == "["
         let allowed: (UInt8) -> Bool = { byte in
             switch byte {
@@ -93,10 +89,10 @@ package struct WebAddress: Sendable, Hashable {
             }
         }
         guard host.utf8.count <= hostLimit, host.utf8.allSatisfy(allowed), host.contains(where: { !".[]".contains($0) })
-        else { throw Problem(description: "its host is neither a name nor an address") }
+        else { throw Finding("its host is neither a name nor an address") }
         // An empty port means the scheme's default (RFC 3986, section 3.2.3).
         guard port.isEmpty || (port.utf8.allSatisfy { (48...57).contains($0) } && UInt16(port) ?? 0 > 0) else {
-            throw Problem(description: "its port is not a number from 1 to 65535")
+            throw Finding("its port is not a number from 1 to 65535")
         }
     }
 

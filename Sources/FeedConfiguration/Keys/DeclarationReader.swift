@@ -27,6 +27,9 @@ final class DeclarationReader {
         self.interpolation = interpolation
     }
 
+    /// The table's place, for messages about its declaration.
+    var place: KeyPlace { KeyPlace(file: problems.file, path) }
+
     var timeZones: TimeZoneFolder { interpolation.timeZones }
 
     var keys: [String] { nodes.keys.sorted() }
@@ -41,8 +44,10 @@ final class DeclarationReader {
 
     private func has(_ key: String) -> Bool { nodes[key] != nil }
 
-    func report(_ key: String, _ message: @autoclosure () -> String) {
-        problems.report(path.appending(key), message())
+    func report(
+        _ key: String, _ finding: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+    ) {
+        problems.report(path.appending(key), finding(), help: help())
     }
 
     /// Returns every key with its value and place, in the order of the file.
@@ -50,10 +55,10 @@ final class DeclarationReader {
         nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
     }
 
-    private func reportLacking(_ entry: KeyEntry, _ hint: String) {
-        var hint = hint
-        if case .tables = entry.type { hint = "; add a [[\(path.appending(entry.name))]]" }
-        problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing\(hint)")
+    private func reportLacking(_ entry: KeyEntry, _ help: String?) {
+        var help = help
+        if case .tables = entry.type { help = "add a [[\(path.appending(entry.name))]]" }
+        problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing", help: help)
     }
 
     /// Reports every key that the table lacks or cannot have, keys that contradict each other, and what is wrong with
@@ -62,7 +67,7 @@ final class DeclarationReader {
         guard let known else { return }
         for key in known.keys {
             key.checkInheritable(in: self)
-            if case .required(let hint) = key.entry.fallback, !has(key) { reportLacking(key.entry, hint) }
+            if case .required(let help) = key.entry.fallback, !has(key) { reportLacking(key.entry, help) }
         }
         var lacking: Set<String> = []
         for rule in known.rules { rule.check(self, &lacking) }
@@ -71,10 +76,10 @@ final class DeclarationReader {
             // Further mistakes are counted alone.
             let places = problems.isFull ? nil : known.places(of: entry.key, from: path)
             let nearest = problems.isFull || places != nil ? nil : nearestName(to: entry.key, among: names)
-            let hint =
-                places.map { "it belongs in \($0)" } ?? nearest.map { "did you mean '\($0)'?" }
-                ?? "known here: \(names.sorted().joined(separator: ", "))"
-            problems.reportUnknown(path.appending(entry.key), meant: nearest, "unknown key; " + hint)
+            problems.reportUnknown(
+                path.appending(entry.key), meant: nearest,
+                help: places.map { "it belongs in \($0)" } ?? nearest.map { "did you mean '\($0)'?" }
+                    ?? "known here: \(names.sorted().joined(separator: ", "))")
         }
     }
 
@@ -85,18 +90,18 @@ final class DeclarationReader {
     subscript<Value>(key: Key<Value>) -> Value? {
         let own = own(key)
         guard key.entry.inheritance != .never, let outer else { return own }
-        guard let merge = key.merge else { return own ?? outer[key] }
+        if let own, key.entry.inheritance == .nearest { return own }
         guard let inherited = outer[key] else { return own }
-        return own.map { merge(inherited, $0) } ?? inherited
+        return own.map { key.merged(inherited, $0) } ?? inherited
     }
 
     /// Returns the value that the table itself gives to a key; nil if it is missing or wrong.
     func own<Value>(_ key: Key<Value>) -> Value? {
         let name = key.entry.name
-        guard key.entry.inheritance != .never else { return key.read(self, name) }
+        guard key.entry.inheritance != .never else { return key.read(self) }
         guard has(name) else { return nil }
         if let known = inheritable[name] { return known as? Value }
-        let value = key.read(self, name)
+        let value = key.read(self)
         inheritable[name] = value as Any
         return value
     }
@@ -127,7 +132,11 @@ final class DeclarationReader {
     /// Returns those of the keys that the table has.
     func present(_ keys: any DeclaredKey...) -> [any DeclaredKey] { keys.filter { has($0) } }
 
-    func report(_ key: some DeclaredKey, _ message: @autoclosure () -> String) { report(key.entry.name, message()) }
+    func report(
+        _ key: some DeclaredKey, _ finding: @autoclosure () -> String, help: @autoclosure () -> String? = nil
+    ) {
+        report(key.entry.name, finding(), help: help())
+    }
 
     func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLValue) -> Value?) -> Value? {
         guard let node = nodes[key] else { return nil }
@@ -184,7 +193,7 @@ final class DeclarationReader {
         do {
             return try interpolation.locate(written)
         } catch {
-            report(key, error.message)
+            report(key, error.text, help: error.help)
             return nil
         }
     }
@@ -217,7 +226,8 @@ final class DeclarationReader {
         guard let duration = Duration(configuration: text) else {
             report(
                 key,
-                "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
+                "'\(text)' is not a duration",
+                help: "write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
                     + "\"\(Duration.longestConfigured)\" is the longest")
             return nil
         }
@@ -233,7 +243,8 @@ final class DeclarationReader {
         guard let size = ByteSize.parse(text) else {
             report(
                 key,
-                "'\(text)' is not a size; write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; "
+                "'\(text)' is not a size",
+                help: "write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; "
                     + "\"\(ByteSize.largestConfigured)\" is the largest")
             return nil
         }
@@ -245,11 +256,9 @@ final class DeclarationReader {
         guard let text = string(key) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         let names = Choice.allCases.map(\.rawValue)
-        let nearest = nearestName(to: text, among: names)
         report(
-            key,
-            "expected one of \(names.joined(separator: ", ")), found '\(text)'"
-                + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            key, "expected one of \(names.joined(separator: ", ")), found '\(text)'",
+            help: didYouMean(text, among: names))
         return nil
     }
 
@@ -367,7 +376,7 @@ final class DeclarationReader {
                 problems.report(
                     path,
                     "${\(reference)} has a value only when a request is sent: in 'url', 'headers', 'parameters', 'body' "
-                        + "and 'soap'; write '$${' for a literal '${'")
+                        + "and 'soap'", help: "write '$${' for a literal '${'")
                 return nil
             }
             if isSecret, !text.isDynamic {
@@ -381,7 +390,7 @@ final class DeclarationReader {
             }
             return text
         } catch {
-            problems.report(path, error.message)
+            problems.report(path, error.text, help: error.help)
             return nil
         }
     }

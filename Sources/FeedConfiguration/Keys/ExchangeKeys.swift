@@ -5,30 +5,32 @@ struct BodyKeys: KeyGroup {
     static let table = KeyTable(
         "[sources.NAME.requests.body]", "The body of a request.", all,
         rules: [
-            .exactlyOne(all.text, all.file, all.xml, all.json, lacking: "give a string, a 'file', 'xml' or 'json'")
+            .exactlyOne(
+                all.text, all.file, all.xml, all.json, lacking: "the body has no content",
+                help: "give a string, a 'file', 'xml' or 'json'")
         ])
 
-    let text = Key.template("text", "The body as text.")
-    let file = Key.file(
-        "file",
+    let text = Key("text", .template, "The body as text.")
+    let file = Key(
+        "file", .file,
         "A file with the body in UTF-8, relative to `sources.toml`; `$CREDENTIALS_DIRECTORY` is searched first.")
     let xml = TableKey.elements(
         "xml",
         "A table as XML, in the order of the file: a key is an element, `\"@key\"` is an attribute, `\".\"` is an element's own text, and an array is a repeated element."
     )
-    let json = Key.any("json", "A value as JSON: tables become objects, dates become texts.")
+    let json = Key("json", .any, "A value as JSON: tables become objects, dates become texts.")
 }
 
 struct SOAPKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.soap]", "A call of a SOAP operation.", all)
 
-    let name = Key.string("name", default: .required, "The name of the operation's element.")
-    let version = Key<SOAPDeclaration.Version>.choice("version", default: .value(.v1_1), "The version of SOAP.")
-    let action = Key.text("action", isSent: true, "The operation's action (`soapAction` in the WSDL).")
-    let namespace = Key.text("namespace", isSent: true, "The operation's namespace (`targetNamespace` in the WSDL).")
-    let qualified = Key.boolean(
-        "qualified", default: true,
+    let name = Key("name", .string, default: .required, "The name of the operation's element.")
+    let version = Key<SOAPDeclaration.Version>("version", .choice, default: .value(.v1_1), "The version of SOAP.")
+    let action = Key("action", .sentText, "The operation's action (`soapAction` in the WSDL).")
+    let namespace = Key("namespace", .sentText, "The operation's namespace (`targetNamespace` in the WSDL).")
+    let qualified = Key(
+        "qualified", .boolean, default: .value(true),
         "`false` leaves the parameters in no namespace, for RPC style and `elementFormDefault=\"unqualified\"`."
     )
     let parameters = TableKey.elements(
@@ -45,11 +47,11 @@ struct AuthenticationKeys: KeyGroup {
         rules: [
             .exactlyOne(
                 all.basic, all.bearer, all.oauth2, all.ssh,
-                lacking: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
+                lacking: "there are no credentials", help: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
         ])
 
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
-    let bearer = Key.text("bearer", isSent: true, "A bearer token (RFC 6750).")
+    let bearer = Key("bearer", .sentText, "A bearer token (RFC 6750).")
     let oauth2 = TableKey.table(
         "oauth2", OAuthKeys.self, "OAuth 2 with client credentials (RFC 6749, section 4.4).")
     let ssh = TableKey.table(
@@ -60,10 +62,10 @@ struct BasicKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth.basic]", "A user and a password.", all)
 
-    let user = Key.text("user", default: .required, isSent: true, "The user.")
-    let password = Key.text("password", default: .required, isSent: true, "The password.")
-    let cleartext = Key.boolean(
-        "cleartext", default: false,
+    let user = Key("user", .sentText, default: .required, "The user.")
+    let password = Key("password", .sentText, default: .required, "The password.")
+    let cleartext = Key(
+        "cleartext", .boolean, default: .value(false),
         "With an `ftp:` address: `true` sends the password unencrypted; otherwise the server must offer TLS (RFC 4217)."
     )
 }
@@ -72,25 +74,25 @@ struct UserKeyKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth.ssh]", "An SSH user and their key.", all)
 
-    let user = Key.text("user", default: .required, isSent: true, "The user.")
-    let privateKey = Key.file(
-        "private_key", default: .required, "The file with the private key, as `ssh-keygen` writes it.")
-    let publicKey = Key.file(
-        "public_key", default: .described("the one in `private_key`"), "The file with the public key.")
-    let passphrase = Key.text("passphrase", isSent: true, "The passphrase of an encrypted `private_key`.")
+    let user = Key("user", .sentText, default: .required, "The user.")
+    let privateKey = Key(
+        "private_key", .file, default: .required, "The file with the private key, as `ssh-keygen` writes it.")
+    let publicKey = Key(
+        "public_key", .file, default: .described("the one in `private_key`"), "The file with the public key.")
+    let passphrase = Key("passphrase", .sentText, "The passphrase of an encrypted `private_key`.")
 }
 
 struct OAuthKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.auth.oauth2]", "OAuth 2 with client credentials.", all)
 
-    let tokenURL = Key.text("token_url", default: .required, "The address of the token endpoint.")
-    let clientID = Key.text("client_id", default: .required, isSent: true, "The client's identifier.")
-    let clientSecret = Key.text("client_secret", default: .required, isSent: true, "The client's secret.")
-    let scope = Key.text("scope", isSent: true, "The requested scopes, separated by spaces.")
-    let parameters = Key.texts("parameters", areSent: true, "Further parameters of the token request.")
-    let credentialsIn = Key<ClientCredentials.Place>.choice(
-        "credentials_in", default: .value(.header),
+    let tokenURL = Key("token_url", .text, default: .required, "The address of the token endpoint.")
+    let clientID = Key("client_id", .sentText, default: .required, "The client's identifier.")
+    let clientSecret = Key("client_secret", .sentText, default: .required, "The client's secret.")
+    let scope = Key("scope", .sentText, "The requested scopes, separated by spaces.")
+    let parameters = Key("parameters", .sentTexts, "Further parameters of the token request.")
+    let credentialsIn = Key<ClientCredentials.Place>(
+        "credentials_in", .choice, default: .value(.header),
         "Where the client's identifier and secret are sent (RFC 6749, section 2.3.1).")
 }
 
@@ -100,32 +102,32 @@ struct TLSKeys: KeyGroup {
         "[sources.NAME.requests.tls]", "Certificates.", all,
         rules: [.key(all.certificate, requires: all.key), .key(all.key, requires: all.certificate)])
 
-    let ca = Key.file("ca", "Trusted certificates in addition to the system's.")
-    let certificate = Key.file("certificate", "The client's certificate, followed by its issuers'.")
-    let key = Key.file("key", "The private key of `certificate`.")
-    let keyPassword = Key.text("key_password", "The password of an encrypted `key`.")
+    let ca = Key("ca", .file, "Trusted certificates in addition to the system's.")
+    let certificate = Key("certificate", .file, "The client's certificate, followed by its issuers'.")
+    let key = Key("key", .file, "The private key of `certificate`.")
+    let keyPassword = Key("key_password", .text, "The password of an encrypted `key`.")
 }
 
 struct CSVKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.csv]", "The dialect of CSV.", all)
 
-    let delimiter = Key.string(
-        "delimiter", default: .described("`\",\"`; a tab if the response is `text/tab-separated-values`"),
+    let delimiter = Key(
+        "delimiter", .string, default: .described("`\",\"`; a tab if the response is `text/tab-separated-values`"),
         "The character between fields.")
-    let quote = Key.string(
-        "quote", default: .value("\""),
+    let quote = Key(
+        "quote", .string, default: .value("\""),
         "The character around fields with delimiters or line breaks; within a field it is doubled."
     )
-    let header = Key<HeaderOption>.header(
-        "header",
+    let header = Key(
+        "header", .header, default: .value(.line(true)),
         "The names of the columns: `true` takes them from the first line, `false` names them `c1`, `c2` and so on, and an array gives them."
     )
-    let skip = Key.integer(
-        "skip", 0...ConfigurationLimits.skippedLines, default: .value(0),
+    let skip = Key(
+        "skip", .integer(0...ConfigurationLimits.skippedLines), default: .value(0),
         "The number of lines to skip before the header, or before the first record; at most 1,000,000.")
-    let encoding = Key.string(
-        "encoding", default: .described("the `charset` of the response, or else UTF-8"),
+    let encoding = Key(
+        "encoding", .string, default: .described("the `charset` of the response, or else UTF-8"),
         "The encoding, a name that iconv knows.")
 }
 
@@ -136,26 +138,30 @@ struct PageKeys: KeyGroup {
         rules: [
             .exactlyOne(
                 all.next, all.link, all.token, all.counter,
-                lacking: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
+                lacking: "nothing leads to the next page",
+                help: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
                     + "(the path of a continuation token) and 'counter' (a parameter that counts)"),
             .key(all.token, requires: all.parameter, ", by which it is sent for the next page"),
             .key(all.parameter, requires: all.token), .key(all.keep, requires: all.token),
             .key(all.start, requires: all.counter), .key(all.step, requires: all.counter),
         ])
 
-    let next = Key.string("next", "The path, from the root, of the next page's address.")
-    let link = Key.boolean(
-        "link", default: false, "`true` follows the Link header with `rel=\"next\"` (RFC 8288).")
-    let token = Key.string("token", "The path, from the root, of a continuation token.")
-    let parameter = Key.string(
-        "parameter", "The parameter that sends `token` for the next page, in the query or in the form of a POST.")
-    let keep = Key.strings("keep", "The parameters to send with a token; by default all.")
-    let counter = Key.string("counter", "The query parameter that counts pages or records.")
-    let start = Key.integer(
-        "start", 0...ConfigurationLimits.counterStart, default: .value(1), "The counter's first value, at most 10¹⁵.")
-    let step = Key.integer(
-        "step", 1...ConfigurationLimits.counterStep, default: .value(1), "The increment of the counter, at most 10⁹.")
-    let maxPages = Key.integer(
-        "max_pages", 1...ConfigurationLimits.maxPages, default: .value(PagingDeclaration.defaultMaxPages),
+    let next = Key("next", .string, "The path, from the root, of the next page's address.")
+    let link = Key(
+        "link", .boolean, default: .value(false), "`true` follows the Link header with `rel=\"next\"` (RFC 8288).")
+    let token = Key("token", .string, "The path, from the root, of a continuation token.")
+    let parameter = Key(
+        "parameter", .string,
+        "The parameter that sends `token` for the next page, in the query or in the form of a POST.")
+    let keep = Key("keep", .strings, "The parameters to send with a token; by default all.")
+    let counter = Key("counter", .string, "The query parameter that counts pages or records.")
+    let start = Key(
+        "start", .integer(0...ConfigurationLimits.counterStart), default: .value(1),
+        "The counter's first value, at most 10¹⁵.")
+    let step = Key(
+        "step", .integer(1...ConfigurationLimits.counterStep), default: .value(1),
+        "The increment of the counter, at most 10⁹.")
+    let maxPages = Key(
+        "max_pages", .integer(1...ConfigurationLimits.maxPages), default: .value(PagingDeclaration.defaultMaxPages),
         "The maximum number of pages; more discard the run.")
 }

@@ -4,36 +4,25 @@ import FeedModel
 struct Key<Value: Sendable>: DeclaredKey {
     let entry: KeyEntry
     private let missing: KeyDefault<Value>
-    /// Returns the value that a table gives to a key of this name, and reports what is wrong with it.
-    private(set) var read: @Sendable (DeclarationReader, String) -> Value?
-    /// Merges an inherited value with a table's own; nil where the nearest value counts alone.
-    let merge: (@Sendable (_ inherited: Value, _ own: Value) -> Value)?
+    private let kind: KeyKind<Value>
 
-    /// - Parameter show: returns a value as it is written in TOML.
     init(
-        _ name: String, _ type: KeyType, _ missing: KeyDefault<Value>, _ inheritance: KeyEntry.Inheritance,
-        _ meaning: String, show: (Value) -> String? = { _ in nil },
-        merge: (@Sendable (_ inherited: Value, _ own: Value) -> Value)? = nil,
-        read: @escaping @Sendable (DeclarationReader, String) -> Value?
+        _ name: String, _ kind: KeyKind<Value>, default missing: KeyDefault<Value> = .none,
+        inherited inheritance: KeyEntry.Inheritance = .never, _ meaning: String
     ) {
         entry = KeyEntry(
-            name: name, type: type, fallback: missing.described(show), inheritance: inheritance, meaning: meaning)
+            name: name, type: kind.type, fallback: missing.described(kind.show), inheritance: inheritance,
+            meaning: meaning)
         self.missing = missing
-        self.merge = merge
-        self.read = read
+        self.kind = kind
     }
 
-    /// Returns the key with a further check of its value.
-    ///
-    /// - Parameter problems: returns what is wrong with a value.
-    func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
-        var key = self
-        key.read = { [read] table, name in
-            let value = read(table, name)
-            for problem in value.map(problems) ?? [] { table.report(name, problem) }
-            return value
-        }
-        return key
+    /// Returns the value that a table gives to the key, and reports what is wrong with it.
+    func read(_ table: DeclarationReader) -> Value? { kind.read(table, entry.name) }
+
+    /// Returns the value of a table that has its own and inherits another.
+    func merged(_ inherited: Value, _ own: Value) -> Value {
+        entry.inheritance == .merged ? kind.merge(inherited, own) : own
     }
 
     func checkInheritable(in table: DeclarationReader) { if entry.inheritance != .never { _ = table.own(self) } }
@@ -44,6 +33,39 @@ struct Key<Value: Sendable>: DeclaredKey {
     var standard: Value {
         guard case .value(let value) = missing else { preconditionFailure("'\(entry.name)' has no default value") }
         return value
+    }
+}
+
+/// A kind of values: how one is read, and how it is written in TOML.
+struct KeyKind<Value: Sendable>: Sendable {
+    let type: KeyType
+    /// Returns a value as it is written in TOML.
+    let show: @Sendable (Value) -> String?
+    /// Merges an inherited value with a table's own.
+    let merge: @Sendable (_ inherited: Value, _ own: Value) -> Value
+    /// Returns the value that a table gives to a key of this name, and reports what is wrong with it.
+    let read: @Sendable (DeclarationReader, String) -> Value?
+
+    init(
+        _ type: KeyType, show: @escaping @Sendable (Value) -> String? = { _ in nil },
+        merge: @escaping @Sendable (_ inherited: Value, _ own: Value) -> Value = { $1 },
+        read: @escaping @Sendable (DeclarationReader, String) -> Value?
+    ) {
+        self.type = type
+        self.show = show
+        self.merge = merge
+        self.read = read
+    }
+
+    /// Returns the kind with a further check of its values.
+    ///
+    /// - Parameter problems: returns what is wrong with a value.
+    func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
+        Self(type, show: show, merge: merge) { table, name in
+            let value = read(table, name)
+            for problem in value.map(problems) ?? [] { table.report(name, problem) }
+            return value
+        }
     }
 }
 
@@ -79,18 +101,18 @@ enum KeyDefault<Value: Sendable>: Sendable {
     case none
     /// Nothing: the key must be there.
     ///
-    /// - Parameter hint: what the message of a missing key says at its end.
-    case requiring(hint: String)
+    /// - Parameter help: the help on a missing key.
+    case requiring(help: String?)
     case value(Value)
     /// What depends on other things, in words.
     case described(String)
 
-    static var required: Self { .requiring(hint: "") }
+    static var required: Self { .requiring(help: nil) }
 
     func described(_ show: (Value) -> String?) -> KeyEntry.Default {
         switch self {
         case .none: .none
-        case .requiring(let hint): .required(hint: hint)
+        case .requiring(let help): .required(help: help)
         case .value(let value): show(value).map { .value($0) } ?? .none
         case .described(let text): .described(text)
         }

@@ -11,8 +11,8 @@ package struct KeyEntry: Sendable {
 
     enum Default: Sendable {
         case none
-        /// - Parameter hint: what the message of a missing key says at its end.
-        case required(hint: String)
+        /// - Parameter help: the help on a missing key.
+        case required(help: String?)
         /// A value, as in TOML and JSON.
         case value(String)
         case described(String)

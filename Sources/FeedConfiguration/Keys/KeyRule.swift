@@ -1,14 +1,16 @@
+import FeedModel
+
 /// A rule between the keys of one table, from which come the message, and the condition in the JSON Schema.
 ///
 /// A boolean key that is false counts as missing.
 struct KeyRule: Sendable {
     private enum Condition: Sendable {
         case atMostOne
-        /// - Parameter lacking: the message where none of them is there.
-        case exactlyOne(lacking: String)
+        /// - Parameter lacking: the finding where none of them is there.
+        case exactlyOne(lacking: Finding)
         /// The first key requires the last one.
         ///
-        /// - Parameter hint: what the message says behind the name of the last one.
+        /// - Parameter hint: what the finding says behind the name of the last one.
         case requires(hint: String)
         /// The first key requires one of some values of the last one.
         ///
@@ -30,9 +32,11 @@ struct KeyRule: Sendable {
     /// The keys exclude each other. The mistake is at the last of those that are there.
     static func atMostOne(_ keys: any DeclaredKey...) -> Self { Self(keys, .atMostOne) }
 
-    /// - Parameter lacking: the message where none of them is there.
-    static func exactlyOne(_ keys: any DeclaredKey..., lacking: String) -> Self {
-        Self(keys, .exactlyOne(lacking: lacking))
+    /// - Parameters:
+    ///   - lacking: the finding where none of them is there.
+    ///   - help: the help on it.
+    static func exactlyOne(_ keys: any DeclaredKey..., lacking: String, help: String) -> Self {
+        Self(keys, .exactlyOne(lacking: Finding(lacking, help: help)))
     }
 
     /// A key requires another one.
@@ -49,6 +53,12 @@ struct KeyRule: Sendable {
 
     // MARK: - Mistakes
 
+    private static let onlyOne = "give only one"
+
+    private static func found(_ given: [String]) -> String {
+        "found " + given.map { "'\($0)'" }.joined(separator: " and ")
+    }
+
     /// Reports what contradicts the rule.
     ///
     /// - Parameter lacking: the keys of which the table is known to lack one: that others require them follows from it.
@@ -57,17 +67,15 @@ struct KeyRule: Sendable {
         case .atMostOne:
             let given = given(in: table)
             guard given.count > 1, let last = given.last else { return }
-            let listed = KeyType.list(given.map { "'\($0)'" })
-            table.report(last, "give \(listed), not \(given.count == 2 ? "both" : "all")")
-        case .exactlyOne(let message):
+            table.report(last, Self.found(given), help: Self.onlyOne)
+        case .exactlyOne(let finding):
             let given = given(in: table)
             guard given.count != 1 else { return }
             if given.isEmpty {
                 lacking.formUnion(names)
-                return table.problems.reportLacking(names, at: table.path, message)
+                return table.problems.reportLacking(names, at: table.path, finding.text, help: finding.help)
             }
-            let listed = given.map { "'\($0)'" }.joined(separator: " and ")
-            table.problems.report(table.path, "found \(listed); give only one")
+            table.problems.report(table.path, Self.found(given), help: Self.onlyOne)
         case .requires(let hint):
             guard table.isGiven(entries[0]), !table.isGiven(entries[1]), !lacking.contains(names[1]) else { return }
             table.report(names[0], "requires '\(names[1])'\(hint)")

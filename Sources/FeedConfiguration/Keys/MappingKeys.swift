@@ -9,47 +9,49 @@ struct TableKeys: KeyGroup {
             .key(all.within, requires: all.sync, is: .mirror, orNone: true),
         ])
 
-    let table = Key.string("table", default: .required, "The table's name.")
-    let element = Key.string(
-        "element", default: .requiring(hint: "; give the path of the element that is a row, such as \"item\""),
+    let table = Key("table", .string, default: .required, "The table's name.")
+    let element = Key(
+        "element", .string, default: .requiring(help: "give the path of the element that is a row, such as \"item\""),
         "The path of the element that is a row.")
-    let key = Key.strings(
-        "key", default: .described("the table's primary key, or else the whole row"), "The columns that identify a row."
+    let key = Key(
+        "key", .strings, default: .described("the table's primary key, or else the whole row"),
+        "The columns that identify a row."
     )
     let columns = TableKey.named(
         "columns", ColumnKeys.self, short: "path",
         default: .described("each column of the existing table takes the child or attribute of its name"),
         "The columns, each with the path of its value, or with a table of keys.")
-    let order = Key.strings(
-        "order", default: .described("the order of the file"),
+    let order = Key(
+        "order", .strings, default: .described("the order of the file"),
         "The order of columns in a new table, and of elements in an export.")
-    let filter = Key.string("where", "A filter: an SQL expression over the record's columns.")
-    let sync = Key<SyncMode>.choice("sync", default: .described("the request's"), "Like the request's, for this table.")
-    let window = Key.string(
-        "window",
+    let filter = Key("where", .string, "A filter: an SQL expression over the record's columns.")
+    let sync = Key<SyncMode>(
+        "sync", .choice, default: .described("the request's"), "Like the request's, for this table.")
+    let window = Key(
+        "window", .string,
         "With `sync = \"mirror\"`: the column of a moving window; rows with a value below the smallest one in the feed are kept."
     )
-    let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
-    let deleted = Key.newColumn(
-        "deleted", default: .described("the request's"),
+    let within = Key("within", .string, "With `sync = \"mirror\"`: a column with `parent`.")
+    let deleted = Key(
+        "deleted", .newColumn, default: .described("the request's"),
         "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
-    let expire = Key.expiry(
-        "expire", default: .described("the request's"),
+    let expire = Key(
+        "expire", .expiry, default: .described("the request's"),
         "Deletes rows whose date is too old: `column` and `after`, as in a request's `expire.column`.")
-    let deletedWhen = Key.string(
-        "deleted_when",
+    let deletedWhen = Key(
+        "deleted_when", .string,
         "An SQL expression over the record's columns; a record for which it is true deletes the row with its key.")
-    let duplicates = Key<RowShape.Duplicates>.choice(
-        "duplicates", default: .value(.last),
+    let duplicates = Key<RowShape.Duplicates>(
+        "duplicates", .choice, default: .value(.last),
         "Which of several records with the same key counts, within one request; `\"discard\"` discards the run.")
-    let minRows = Key.integer(
-        "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
+    let minRows = Key(
+        "min_rows", .integer(0...ConfigurationLimits.minRows), default: .value(0),
         "The minimum number of rows that the request stages for this table; fewer discard the run.")
-    let maxDeleted = Key.changeLimit(
-        "max_deleted", default: .described("the request's"), "Like the request's, for this table.")
-    let maxChanged = Key.changeLimit(
-        "max_changed", default: .described("the request's"), "Like the request's, for this table.")
+    let maxDeleted = Key(
+        "max_deleted", .changeLimit, default: .described("the request's"), "Like the request's, for this table.")
+    let maxChanged = Key(
+        "max_changed", .changeLimit, default: .described("the request's"), "Like the request's, for this table.")
 }
 
 struct ColumnKeys: KeyGroup {
@@ -60,7 +62,8 @@ struct ColumnKeys: KeyGroup {
             .exactlyOne(
                 all.path, all.value, all.ordinal, all.response, all.parent, all.row, all.capture, all.sql,
                 lacking:
-                    "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"),
+                    "the column has no value",
+                help: "give one of path, value, ordinal, response, parent, row, capture, sql"),
             .key(all.separator, requires: all.repetition, is: .join),
             .key(all.decimalSeparator, requires: all.type, is: .integer, .real, .decimal),
             .key(all.groupSeparator, requires: all.type, is: .integer, .real, .decimal),
@@ -71,69 +74,74 @@ struct ColumnKeys: KeyGroup {
             .key(all.update, requires: all.missing, is: .create),
         ])
 
-    let path = Key.string("path", "The path of the value, from the row's element.")
-    let value = Key.constant("value", "A constant value, the same in every row.")
-    let ordinal = Key.flag(
-        "ordinal", or: ["parent", "document"],
+    let path = Key("path", .string, "The path of the value, from the row's element.")
+    let value = Key("value", .constant, "A constant value, the same in every row.")
+    let ordinal = Key(
+        "ordinal", .flag(or: ["parent", "document"]),
         "The row's position, from 1: with `true`, among the records in the same element; with `\"parent\"`, among all records in the `parent`'s record, at any depth; with `\"document\"`, among all records of the document."
     )
-    let response = Key<ColumnMapping.Fact>.choice(
-        "response",
+    let response = Key<ColumnMapping.Fact>(
+        "response", .choice,
         "A fact about the response: its address, the time of the request, its Last-Modified, or the name of the document among several (`documents`)."
     )
-    let parent = Key.string(
-        "parent",
+    let parent = Key(
+        "parent", .string,
         "The table of the enclosing element: the column takes the key of its row, whether it comes from the feed or from the store."
     )
-    let row = Key.string("row", "With `for_each`: a column of the row for which the request was sent.")
-    let capture = Key.string("capture", "A value that an earlier request has captured.")
-    let sql = Key.string("sql", "An SQL expression over the record's other columns.")
-    let stored = Key.boolean(
-        "stored", default: true,
+    let row = Key("row", .string, "With `for_each`: a column of the row for which the request was sent.")
+    let capture = Key("capture", .string, "A value that an earlier request has captured.")
+    let sql = Key("sql", .string, "An SQL expression over the record's other columns.")
+    let stored = Key(
+        "stored", .boolean, default: .value(true),
         "`false` makes the column available to expressions (`sql`, `where`) without storing it.")
-    let type = Key<ValueType>.choice(
-        "type", default: .described("`\"text\"`, or the type of the store's column"),
+    let type = Key<ValueType>(
+        "type", .choice, default: .described("`\"text\"`, or the type of the store's column"),
         "The type of the value: `decimal` keeps every digit, `blob` is base 64, `xml` is the element's own markup."
     )
-    let format = Key.string(
-        "format",
+    let format = Key(
+        "format", .string,
         "The format of a date, such as `\"%d.%m.%Y %H:%M\"` or `\"dd.MM.yyyy HH:mm\"`; of a blob, `\"hex\"` or `\"base64\"`."
     )
-    let decimalSeparator = Key.string(
-        "decimal_separator", default: .value("."), "The decimal separator of numbers, for values such as `1.234,50`.")
-    let groupSeparator = Key.string("group_separator", "The separator between groups of digits.")
-    let timeZone = Key.timeZone(
-        "time_zone", default: .described("the source's, or else UTC"),
+    let decimalSeparator = Key(
+        "decimal_separator", .string, default: .value("."),
+        "The decimal separator of numbers, for values such as `1.234,50`.")
+    let groupSeparator = Key("group_separator", .string, "The separator between groups of digits.")
+    let timeZone = Key(
+        "time_zone", .timeZone, default: .described("the source's, or else UTC"),
         "The time zone of a `datetime` without an offset: a tzdata name.")
-    let fallback = Key.constant(
-        "default", default: .described("NULL"), "The value if the path has no match, or finds an empty text.")
-    let required = Key.boolean(
-        "required", default: false, "Requires a value; without one, `on_error` decides.")
-    let onError = Key<ColumnMapping.OnError>.choice(
-        "on_error", default: .value(.discard),
+    let fallback = Key(
+        "default", .constant, default: .described("NULL"), "The value if the path has no match, or finds an empty text."
+    )
+    let required = Key(
+        "required", .boolean, default: .value(false), "Requires a value; without one, `on_error` decides.")
+    let onError = Key<ColumnMapping.OnError>(
+        "on_error", .choice, default: .value(.discard),
         "The treatment of a record with an invalid or missing value: discard the run, store NULL, or skip and count the record."
     )
-    let repetition = Key<ColumnMapping.Repeat>.choice(
-        "repeat", default: .value(.first), "Which of several matches counts; `\"join\"` joins them.")
-    let separator = Key.string(
-        "separator", default: .value(" "), "With `repeat = \"join\"`: the text between the values.")
-    let values = Key.constants("values", "A table of texts and their values.")
-    let references = Key.string(
-        "references",
+    let repetition = Key<ColumnMapping.Repeat>(
+        "repeat", .choice, default: .value(.first), "Which of several matches counts; `\"join\"` joins them.")
+    let separator = Key(
+        "separator", .string, default: .value(" "), "With `repeat = \"join\"`: the text between the values.")
+    let values = Key("values", .constants, "A table of texts and their values.")
+    let references = Key(
+        "references", .string,
         "`\"TABLE(COLUMN)\"`: finds the row with this value among the rows that exist after the commit, and stores its primary key."
     )
-    let missing = Key<RowShape.Missing>.choice(
-        "missing", default: .value(.discard), "With `references`: what to do if no row matches.")
+    let missing = Key<RowShape.Missing>(
+        "missing", .choice, default: .value(.discard), "With `references`: what to do if no row matches.")
     let set = TableKey.named(
         "set", SetColumnKeys.self, short: "path",
         "With `missing = \"create\"`: further columns of the new row, each with the path of its value from this row's element."
     )
-    let update = Key.boolean("update", default: false, "With `set`: updates these columns in an existing row, too.")
-    let overwrite = Key.boolean("overwrite", default: true, "`false` writes the column only in new rows.")
-    let encrypted = Key.boolean(
-        "encrypted", default: false, "Encrypts the value with AES-GCM and `encryption_key` of `[store]`.")
-    let export = Key.exportPath(
-        "export", default: .described("`true`; `false` with `sql`"), "`false` leaves the column out of exports.")
+    let update = Key(
+        "update", .boolean, default: .value(false), "With `set`: updates these columns in an existing row, too.")
+    let overwrite = Key("overwrite", .boolean, default: .value(true), "`false` writes the column only in new rows.")
+    let encrypted = Key(
+        "encrypted", .boolean, default: .value(false),
+        "Encrypts the value with AES-GCM and `encryption_key` of `[store]`.")
+    let export = Key(
+        "export", .exportPath, default: .described("`true`; `false` with `sql`"),
+        "`false` leaves the column out of exports.")
 }
 
 struct SetColumnKeys: KeyGroup {
@@ -142,6 +150,6 @@ struct SetColumnKeys: KeyGroup {
         "[sources.NAME.requests.tables.columns.COLUMN.set.COLUMN]",
         "A column that is set in a row that a reference creates.", all)
 
-    let path = Key.string("path", default: .required, "The path of the value.")
-    let type = Key<ValueType>.choice("type", default: .value(.text), "Like the `type` of a column.")
+    let path = Key("path", .string, default: .required, "The path of the value.")
+    let type = Key<ValueType>("type", .choice, default: .value(.text), "Like the `type` of a column.")
 }

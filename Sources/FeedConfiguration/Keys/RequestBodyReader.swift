@@ -44,7 +44,7 @@ struct RequestBodyReader {
             if let text = try ConfigurationFile.text(named: file) { return text }
             body.report("file", "the file \(file) is not UTF-8 text")
         } catch {
-            body.report("file", "the file \(file) \(error.message)")
+            body.report("file", "the file \(file) \(error)")
         }
         return nil
     }

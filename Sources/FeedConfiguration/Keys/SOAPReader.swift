@@ -15,7 +15,7 @@ struct SOAPReader {
         let declaring = isQualified ? "xmlns" : "xmlns:m"
         let parameters = table.table(keys.parameters).map { parameters in
             if namespace != nil, parameters.keys.contains("@" + declaring) {
-                parameters.report("@" + declaring, "the operation has a 'namespace'; remove one of the two")
+                parameters.report("@" + declaring, "the operation has a 'namespace'", help: "remove one of the two")
             }
             return XMLBodyWriter(table: parameters).inner()
         }

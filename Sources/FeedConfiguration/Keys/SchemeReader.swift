@@ -41,13 +41,14 @@ struct SchemeReader {
         if request.authentication == nil {
             table.report(
                 keys.url,
-                "an sftp: address needs the user: declare 'auth.ssh' with their key, or 'auth.basic' with their password"
-            )
+                "an sftp: address needs the user",
+                help: "declare 'auth.ssh' with their key, or 'auth.basic' with their password")
         }
         if request.transport.knownHosts == nil, !table.has(keys.knownHosts) {
             table.report(
                 keys.url,
-                "an sftp: address needs 'known_hosts', the file with the server's host key; `ssh-keyscan \(port(address))"
+                "an sftp: address needs 'known_hosts', the file with the server's host key",
+                help: "`ssh-keyscan \(port(address))"
                     + "\(address.url.hostBeforePort)` prints it")
         }
     }

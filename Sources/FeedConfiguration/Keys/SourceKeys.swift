@@ -7,36 +7,36 @@ struct SourceKeys: KeyGroup {
         rules: [.atMostOne(all.schedule, all.cache)])
 
     let requests = TableKey.tables(
-        "requests", RequestKeys.self, default: .required(hint: ""),
+        "requests", RequestKeys.self, default: .required(help: nil),
         "The requests of the source, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
     )
-    let cache = Key.duration(
-        "cache", default: .described("what the server suggests"), inherited: .nearest,
+    let cache = Key(
+        "cache", .duration, default: .described("what the server suggests"), inherited: .nearest,
         "The time between a good run and the next one, or longer if the server says so (`honor_max_age`).")
-    let schedule = Key.schedule(
-        "schedule", default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
+    let schedule = Key(
+        "schedule", .schedule, default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
         "The times of runs, instead of `cache`, as cron's five fields (crontab(5)): minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
     )
-    let timeZone = Key.timeZone(
-        "time_zone", default: .value(.utc), inherited: .nearest,
+    let timeZone = Key(
+        "time_zone", .timeZone, default: .value(.utc), inherited: .nearest,
         "The time zone of `schedule`, of `${now:…}`, and of times without an offset in the feeds: a tzdata name.")
-    let allowPrivate = Key.boolean(
-        "allow_private", default: false, inherited: .nearest,
+    let allowPrivate = Key(
+        "allow_private", .boolean, default: .value(false), inherited: .nearest,
         "Allows responses to lead to private addresses."
     )
-    let honorMaxAge = Key.boolean(
-        "honor_max_age", default: true, inherited: .nearest,
+    let honorMaxAge = Key(
+        "honor_max_age", .boolean, default: .value(true), inherited: .nearest,
         "Postpones the next request while the response is fresh (`Cache-Control: max-age` or `Expires`), if this is longer than `cache`, by at most a year."
     )
-    let freshWithin = Key.duration(
-        "fresh_within", inherited: .nearest,
+    let freshWithin = Key(
+        "fresh_within", .duration, inherited: .nearest,
         "How old the last good run may be before the source is stale."
     )
-    let keepHistory = Key.boolean(
-        "keep_history", default: false, inherited: .nearest,
+    let keepHistory = Key(
+        "keep_history", .boolean, default: .value(false), inherited: .nearest,
         "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
     )
-    let enabled = Key.boolean("enabled", default: true, "`false` disables the source.")
+    let enabled = Key("enabled", .boolean, default: .value(true), "`false` disables the source.")
 }
 
 struct RequestKeys: KeyGroup {
@@ -50,134 +50,140 @@ struct RequestKeys: KeyGroup {
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
         ])
 
-    let key = Key.string(
-        "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
-    let url = Key.text(
-        "url", default: .required, isSent: true,
+    let key = Key(
+        "key", .string, default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
+    let url = Key(
+        "url", .sentText, default: .required,
         "An `http:`, `https:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
     )
-    let method = Key.method(
-        "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
-    let headers = Key.headers(
-        "headers", default: .described("an `Accept` for the `format`, or else for XML"), "Headers of the request.")
-    let parameters = Key.texts(
-        "parameters", inherited: .merged, areSent: true,
+    let method = Key(
+        "method", .method, default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest,
+        "The HTTP method.")
+    let headers = Key(
+        "headers", .headers, default: .described("an `Accept` for the `format`, or else for XML"), inherited: .merged,
+        "Headers of the request.")
+    let parameters = Key(
+        "parameters", .sentTexts, inherited: .merged,
         "Parameters in the query of the address, or form-encoded in the body of a POST without `body`.")
-    let body = Key.table(
-        "body", BodyKeys.self, short: "text", inherited: .nearest,
-        "The body of the request: a text, or a table that describes it."
-    ) { RequestBodyReader(body: $0).read() }
-    let soap = Key.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.") {
-        SOAPReader(table: $0).read()
-    }
-    let auth = Key.table(
-        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth."
-    ) { TransportReader.authentication($0) }
-    let tls = Key.table(
-        "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
-        "Certificates: see tls."
-    ) { TransportReader.tls($0) }
-    let knownHosts = Key.file(
-        "known_hosts", inherited: .nearest,
+    let body = Key(
+        "body", .table(BodyKeys.self, short: "text") { RequestBodyReader(body: $0).read() }, inherited: .nearest,
+        "The body of the request: a text, or a table that describes it.")
+    let soap = Key(
+        "soap", .table(SOAPKeys.self) { SOAPReader(table: $0).read() }, inherited: .nearest,
+        "A call of a SOAP operation: see soap.")
+    let auth = Key(
+        "auth", .table(AuthenticationKeys.self) { TransportReader.authentication($0) }, inherited: .nearest,
+        "The credentials of the request: see auth.")
+    let tls = Key(
+        "tls", .table(TLSKeys.self) { TransportReader.tls($0) }, default: .described("the system's certificates"),
+        inherited: .nearest, "Certificates: see tls.")
+    let knownHosts = Key(
+        "known_hosts", .file, inherited: .nearest,
         "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
-    let proxy = Key.proxy("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
-    let timeout = Key.duration(
-        "timeout", default: .value(.seconds(30)), inherited: .nearest, isPositive: true,
+    let proxy = Key("proxy", .proxy, inherited: .nearest, "An `http:` or `socks5:` proxy.")
+    let timeout = Key(
+        "timeout", .positiveDuration, default: .value(.seconds(30)), inherited: .nearest,
         "The time limit for the whole exchange, from connecting to the last byte, including retries.")
-    let connectTimeout = Key.duration(
-        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, isPositive: true,
+    let connectTimeout = Key(
+        "connect_timeout", .positiveDuration, default: .value(.seconds(10)), inherited: .nearest,
         "The time limit for connecting.")
-    let maxBody = Key.size(
-        "max_body", default: RequestDeclaration.defaultMaxBody, inherited: .nearest,
+    let maxBody = Key(
+        "max_body", .size, default: .value(RequestDeclaration.defaultMaxBody), inherited: .nearest,
         "The largest body; a larger one discards the run.")
-    let acceptStatus = Key.integers(
-        "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed."
-    ).checked { statuses in
-        statuses.filter { !(200..<300).contains($0) }.map { "\($0) is not a status of success (200 to 299)" }
-    }
-    let retries = Key.integer(
-        "retries", 0...ConfigurationLimits.retries, default: .value(0), inherited: .nearest,
+    let acceptStatus = Key(
+        "accept_status",
+        .integers.checked { statuses in
+            statuses.filter { !(200..<300).contains($0) }.map { "\($0) is not a status of success (200 to 299)" }
+        }, default: .value([200]), inherited: .nearest, "The statuses whose bodies are parsed.")
+    let retries = Key(
+        "retries", .integer(0...ConfigurationLimits.retries), default: .value(0), inherited: .nearest,
         "How many times a request is sent again after a broken connection or a 500, 502 or 504, at growing intervals within `timeout`; at most 1,000."
     )
-    let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` also repeats a POST.")
-    let resume = Key.boolean(
-        "resume", default: false, inherited: .nearest,
+    let retryUnsafe = Key(
+        "retry_unsafe", .boolean, default: .value(false), inherited: .nearest, "`retries` also repeats a POST.")
+    let resume = Key(
+        "resume", .boolean, default: .value(false), inherited: .nearest,
         "Continues a broken transfer where it stopped, as one of the `retries`, if the server still has the same version."
     )
-    let parser = Key.string(
-        "parser", inherited: .nearest,
+    let parser = Key(
+        "parser", .string, inherited: .nearest,
         "The parser of the body: a class or record that the program registers, or `\"mirrored\"`, which takes the store's own tables as the mapping."
     )
-    let format = Key<BodyFormat>.choice(
-        "format", default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
+    let format = Key<BodyFormat>(
+        "format", .choice,
+        default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
-    let repair = Key.strings(
-        "repair",
+    let repair = Key(
+        "repair", .strings,
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
-    let documents = Key.string(
-        "documents",
+    let documents = Key(
+        "documents", .string,
         "A pattern for the members of an archive, or for the files of a folder: each match is a document, and all documents are committed together."
     )
-    let newerThan = Key.duration(
-        "newer_than", default: .described("any age"),
+    let newerThan = Key(
+        "newer_than", .duration, default: .described("any age"),
         "How long ago a file of a folder may have changed; older files are ignored.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
-    let namespaces = Key.texts("namespaces", "The prefixes in the mapping's paths.")
-    let root = Key.string("root", default: .described("any"), "With a mapping: the required name of the root element.")
-    let expand = Key.boolean(
-        "expand", default: false,
+    let namespaces = Key("namespaces", .texts, "The prefixes in the mapping's paths.")
+    let root = Key(
+        "root", .string, default: .described("any"), "With a mapping: the required name of the root element.")
+    let expand = Key(
+        "expand", .boolean, default: .value(false),
         "With a mapping: `export` also writes the `set` columns of referenced rows, in addition to their look-up value."
     )
-    let sync = Key<SyncMode>.choice(
-        "sync", default: .value(.upsert), inherited: .nearest, "How new, known and missing rows are merged.")
-    let scope = Key.texts(
-        "scope", inherited: .merged,
+    let sync = Key<SyncMode>(
+        "sync", .choice, default: .value(.upsert), inherited: .nearest, "How new, known and missing rows are merged.")
+    let scope = Key(
+        "scope", .texts, inherited: .merged,
         "Column values that limit a mirror's deletions to its own rows, so that several sources can share a table."
     )
-    let window = Key.string(
-        "window", inherited: .nearest, "Like a table's, for the tables of a parser class that have the column."
-    ).checked { $0.isEmpty ? ["a column's name must not be empty"] : [] }
-    let deleted = Key.newColumn(
-        "deleted", inherited: .nearest, "Like a table's, for every table that the request mirrors.")
-    let expire = Key.expiry(
-        "expire", inherited: .nearest, "Like a table's, for every table that the request writes.")
-    let allowEmpty = Key.boolean(
-        "allow_empty", default: false, inherited: .nearest,
+    let window = Key(
+        "window", .string.checked { $0.isEmpty ? ["a column's name must not be empty"] : [] }, inherited: .nearest,
+        "Like a table's, for the tables of a parser class that have the column.")
+    let deleted = Key(
+        "deleted", .newColumn, inherited: .nearest, "Like a table's, for every table that the request mirrors.")
+    let expire = Key(
+        "expire", .expiry, inherited: .nearest, "Like a table's, for every table that the request writes.")
+    let allowEmpty = Key(
+        "allow_empty", .boolean, default: .value(false), inherited: .nearest,
         "Allows a mirror without a single record to delete every row.")
-    let maxDeleted = Key.changeLimit(
-        "max_deleted", default: .described("half of the rows, if there are more than 100"), inherited: .nearest,
+    let maxDeleted = Key(
+        "max_deleted", .changeLimit, default: .described("half of the rows, if there are more than 100"),
+        inherited: .nearest,
         "The maximum number of rows in its scope that a commit may delete.")
-    let maxChanged = Key.changeLimit(
-        "max_changed", default: .described("any"), inherited: .nearest,
+    let maxChanged = Key(
+        "max_changed", .changeLimit, default: .described("any"), inherited: .nearest,
         "The maximum number of rows in its scope that a commit may update.")
-    let drift = Key<DriftRule>.choice(
-        "drift", default: .value(.report), inherited: .nearest,
+    let drift = Key<DriftRule>(
+        "drift", .choice, default: .value(.report), inherited: .nearest,
         "What follows from a changed form of the documents: `report` notes it, `block` blocks the commit.")
-    let minRows = Key.integer(
-        "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
+    let minRows = Key(
+        "min_rows", .integer(0...ConfigurationLimits.minRows), default: .value(0),
         "The minimum number of rows that the request stages, in all its tables together; fewer discard the run.")
     let expect = TableKey.tables(
         "expect", ExpectationKeys.self,
         "Conditions on the staged rows, each as `[[sources.NAME.requests.expect]]`, checked before the commit.")
-    let keepBodies = Key.integer(
-        "keep_bodies", 0...ConfigurationLimits.keptBodies, default: .value(0), inherited: .nearest,
+    let keepBodies = Key(
+        "keep_bodies", .integer(0...ConfigurationLimits.keptBodies), default: .value(0), inherited: .nearest,
         "The number of good bodies to keep beside the store, for `replay`; at most 1,000.")
-    let capture = Key.texts(
-        "capture",
+    let capture = Key(
+        "capture", .texts,
         "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
     let page = TableKey.table("page", PageKeys.self, "Paging, for a response in several pages: see page.")
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
-    let concurrency = Key.integer(
-        "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
+    let concurrency = Key(
+        "concurrency", .integer(1...ConfigurationLimits.concurrency),
+        default: .value(ForEachDeclaration.defaultConcurrency),
         "The number of concurrent requests of a `for_each`, within `per_host`.")
-    let maxRequests = Key.integer(
-        "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
+    let maxRequests = Key(
+        "max_requests", .integer(1...ConfigurationLimits.maxRequests),
+        default: .value(ForEachDeclaration.defaultMaxRequests),
         "The maximum number of rows of a `for_each`.")
 }
 
@@ -187,13 +193,14 @@ struct ForEachKeys: KeyGroup {
         "[sources.NAME.requests.for_each]", "A request for each row.", all,
         rules: [.key(all.maxSkipped, requires: all.onError, is: .skip)])
 
-    let rows = Key.string("rows", default: .required, "The `SELECT`.")
-    let onError = Key<ForEachDeclaration.OnError>.choice(
-        "on_error", default: .value(.discard),
+    let rows = Key("rows", .string, default: .required, "The `SELECT`.")
+    let onError = Key<ForEachDeclaration.OnError>(
+        "on_error", .choice, default: .value(.discard),
         "The treatment of a row whose response is 404 or 410, or whose document does not parse: discard the run, or skip the row and name it in the run's report."
     )
-    let maxSkipped = Key.integer(
-        "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
+    let maxSkipped = Key(
+        "max_skipped", .integer(1...ConfigurationLimits.maxRequests),
+        default: .value(ForEachDeclaration.defaultMaxSkipped),
         "The maximum number of rows that `on_error = \"skip\"` may skip.")
 }
 
@@ -202,14 +209,14 @@ struct ExpectationKeys: KeyGroup {
     static let table = KeyTable(
         "[[sources.NAME.requests.expect]]", "A condition on the staged rows, checked before the commit.", all)
 
-    let sql = Key.string(
-        "sql", default: .required,
+    let sql = Key(
+        "sql", .string, default: .required,
         "The condition that must be true: an expression or a `SELECT` in SQLite's SQL, over the rows of this run, `staged.TABLE`."
     )
-    let message = Key.string(
-        "message", default: .described("the SQL"), "The error message if the condition is not true.")
-    let onFailure = Key<Expectation.Failure>.choice(
-        "on_failure", default: .value(.discard),
+    let message = Key(
+        "message", .string, default: .described("the SQL"), "The error message if the condition is not true.")
+    let onFailure = Key<Expectation.Failure>(
+        "on_failure", .choice, default: .value(.discard),
         "The outcome of the run if the condition is not true: discarded, blocked, or committed with a note.")
 }
 
@@ -217,6 +224,6 @@ struct ExpiryKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.expire]", "The age at which rows are deleted.", all)
 
-    let column = Key.string("column", default: .required, "The column with a row's date.")
-    let after = Key.duration("after", default: .required, "The maximum age of the date.")
+    let column = Key("column", .string, default: .required, "The column with a row's date.")
+    let after = Key("after", .duration, default: .required, "The maximum age of the date.")
 }

@@ -4,30 +4,33 @@ struct StoreKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[store]", "The database of the rows.", all, rules: [.atMostOne(all.path, all.url)])
 
-    let path = Key.string(
-        "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
-    let url = Key.text("url", "A PostgreSQL database instead of a file: any libpq connection string.")
-    let work = Key.string(
-        "work",
+    let path = Key(
+        "path", .string, default: .value("tributary.sqlite"),
+        "The SQLite file, relative to the folder of `sources.toml`.")
+    let url = Key("url", .text, "A PostgreSQL database instead of a file: any libpq connection string.")
+    let work = Key(
+        "work", .string,
         default: .described(
             "`\"tributary-work\"`; under systemd, that folder in the unit's `StateDirectory`, such as `/var/lib/tributary`"
         ),
         "With PostgreSQL: the folder of scratch files, kept bodies and requests to the daemon, relative to `sources.toml`."
     )
-    let connections = Key.integer(
-        "connections", 4...ConfigurationLimits.connections, default: .value(16),
+    let connections = Key(
+        "connections", .integer(4...ConfigurationLimits.connections), default: .value(16),
         "With PostgreSQL: the maximum number of connections of this process, at least 4.")
-    let schema = Key.string(
-        "schema", "A file with SQL that runs whenever the store is opened, before tables of mappings are created."
+    let schema = Key(
+        "schema", .string,
+        "A file with SQL that runs whenever the store is opened, before tables of mappings are created."
     )
-    let schemaAfter = Key.string(
-        "schema_after", "A file with SQL for views, triggers, indexes and full-text search over the tables of mappings."
+    let schemaAfter = Key(
+        "schema_after", .string,
+        "A file with SQL for views, triggers, indexes and full-text search over the tables of mappings."
     )
-    let history = Key.duration(
-        "history", default: .value(.seconds(90 * 86_400)),
+    let history = Key(
+        "history", .duration, default: .value(.seconds(90 * 86_400)),
         "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
-    let encryptionKey = Key.string(
-        "encryption_key", "The key of `encrypted` columns: 32 bytes in hex, for AES-GCM.")
+    let encryptionKey = Key(
+        "encryption_key", .string, "The key of `encrypted` columns: 32 bytes in hex, for AES-GCM.")
 }
 
 struct DaemonKeys: KeyGroup {
@@ -39,33 +42,33 @@ struct DaemonKeys: KeyGroup {
             .key(all.readToken, requires: all.token, ", the secret of clients that may make changes"),
         ])
 
-    let concurrency = Key.integer(
-        "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
+    let concurrency = Key(
+        "concurrency", .integer(1...ConfigurationLimits.concurrency), default: .value(8),
         "The number of runs that parse a response or commit at a time, at most 10,000.")
-    let perHost = Key.integer(
-        "per_host", 1...ConfigurationLimits.concurrency, default: .value(2),
+    let perHost = Key(
+        "per_host", .integer(1...ConfigurationLimits.concurrency), default: .value(2),
         "The number of concurrent requests to one host, at most 10,000.")
-    let listen = Key.string(
-        "listen",
+    let listen = Key(
+        "listen", .string,
         "The IP address and port of the page (`/`), the JSON API (`/api`), `/metrics` and `/healthz`."
     )
-    let health = Key.string(
-        "health",
+    let health = Key(
+        "health", .string,
         "A separate IP address and port for `/healthz`, on its own thread, so that connections to the page never delay it."
     )
-    let token = Key.text(
-        "token",
+    let token = Key(
+        "token", .text,
         "The secret that clients of the page, `/api` and `/metrics` must send, even on this machine: at least 16 characters."
     )
-    let readToken = Key.text(
-        "read_token", "A second secret, for clients that may see everything and change nothing."
+    let readToken = Key(
+        "read_token", .text, "A second secret, for clients that may see everything and change nothing."
     )
-    let metricsPerSource = Key.boolean(
-        "metrics_per_source", default: true,
+    let metricsPerSource = Key(
+        "metrics_per_source", .boolean, default: .value(true),
         "With `false`, no series at `/metrics` has the label `source`; each series then covers all sources of the daemon."
     )
-    let rows = Key.boolean(
-        "rows", default: true,
+    let rows = Key(
+        "rows", .boolean, default: .value(true),
         "With `false`, the page and the API show neither rows nor changed rows, only their numbers.")
 }
 
@@ -73,12 +76,12 @@ struct HostKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[hosts.NAME]", "Limits for one host: concurrent requests, and their pace.", all)
 
-    let perHost = Key.integer(
-        "per_host", 1...ConfigurationLimits.concurrency,
+    let perHost = Key(
+        "per_host", .integer(1...ConfigurationLimits.concurrency),
         default: .described("[`per_host`](daemon.md#per_host) of `[daemon]`"),
         "The number of concurrent requests to this host, at most 10,000.")
-    let pace = Key.duration(
-        "pace",
+    let pace = Key(
+        "pace", .duration,
         "The minimum time between the starts of two requests to this host: those of all sources, with their redirects, pages, rows, retries and access tokens."
     )
 }
@@ -97,35 +100,37 @@ struct HookKeys: KeyGroup {
         "[hooks.NAME]", "A hook: a program or an address that receives events.", all,
         rules: [
             .exactlyOne(
-                all.run, all.post, lacking: "the hook has no receiver; name a program ('run') or an address ('post')")
+                all.run, all.post, lacking: "the hook has no receiver",
+                help: "name a program ('run') or an address ('post')")
         ])
 
-    let on = Key.strings(
-        "on", default: .requiring(hint: "; name the events that the hook receives: \(HookEventKind.listed)"),
+    let on = Key(
+        "on", .strings, default: .requiring(help: "name the events that the hook receives: \(HookEventKind.listed)"),
         "The events that the hook receives.")
-    let sources = Key.strings(
-        "sources", default: .described("all"), "The names of the sources, with `*` for any characters and `?` for one.")
-    let after = Key.duration(
-        "after", default: .value(.seconds(3600)), "How long a source must fail before `failing` is sent.")
-    let rows = Key.integer(
-        "rows", 0...ConfigurationLimits.hookRows, default: .value(100),
+    let sources = Key(
+        "sources", .strings, default: .described("all"),
+        "The names of the sources, with `*` for any characters and `?` for one.")
+    let after = Key(
+        "after", .duration, default: .value(.seconds(3600)), "How long a source must fail before `failing` is sent.")
+    let rows = Key(
+        "rows", .integer(0...ConfigurationLimits.hookRows), default: .value(100),
         "The maximum number of changed rows in an event, at most 10,000.")
-    let values = Key.boolean(
-        "values", default: false,
+    let values = Key(
+        "values", .boolean, default: .value(false),
         "With `true`, events hold each changed row as it was before the change and as it is after.")
-    let format = Key.choice(
-        "format", default: .value(HookFormat.plain),
+    let format = Key<HookFormat>(
+        "format", .choice, default: .value(.plain),
         "With `\"debezium\"`, each changed row has the form that Debezium uses, with its values.")
-    let condition = Key.condition(
-        "where",
+    let condition = Key(
+        "where", .condition,
         "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
     )
-    let timeout = Key.duration(
-        "timeout", default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
-    let run = Key.templates("run", "A program and its arguments, without a shell.")
-    let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")
-    let secret = Key.text(
-        "secret",
+    let timeout = Key(
+        "timeout", .duration, default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
+    let run = Key("run", .templates, "A program and its arguments, without a shell.")
+    let post = Key("post", .text, "An `http:` or `https:` address, to which the event is posted as JSON.")
+    let secret = Key(
+        "secret", .text,
         "With `post`: the key that signs events, according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."
     )
 }

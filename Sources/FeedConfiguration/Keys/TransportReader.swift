@@ -47,7 +47,7 @@ enum TransportReader {
 
     private static func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
         guard let problem = authentication.problem else { return authentication }
-        table.problems.report(table.path, problem)
+        table.problems.report(table.path, problem.text, help: problem.help)
         return nil
     }
 
@@ -65,7 +65,7 @@ enum TransportReader {
             _ = try WebAddress(url.value)
         } catch {
             let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
-            oauth2.report("token_url", "'\(shown)' cannot be used: \(error)")
+            oauth2.report("token_url", "'\(shown)' cannot be used: \(error.text)", help: error.help)
             return nil
         }
         return ClientCredentials(
@@ -103,8 +103,8 @@ enum TransportReader {
             let bytes = try ConfigurationFile.read(named: path)
             try load(path)
             return Data(bytes).base64EncodedString()
-        } catch let error as ConfigurationFile.Failure {
-            table.report(key, "the file \(path) \(error.message)")
+        } catch let error as Finding {
+            table.report(key, "the file \(path) \(error)")
         } catch {
             let password = key == "key" ? ", or 'key_password' is not its password" : ""
             table.report(key, "the file \(path) holds no usable PEM\(password)")
@@ -119,14 +119,14 @@ enum TransportReader {
         } catch {
             table.report(
                 name,
-                "'\(text)' is not a proxy: \(error); write \"http://host:3128\" or \"socks5://host:1080\"")
+                "'\(text)' is not a proxy: \(error.text)", help: "write \"http://host:3128\" or \"socks5://host:1080\"")
             return nil
         }
         guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = url.host,
             let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
             ["", "/"].contains(components.path)
         else {
-            table.report(name, "'\(text)' is not a proxy; write \"http://host:3128\" or \"socks5://host:1080\"")
+            table.report(name, "'\(text)' is not a proxy", help: "write \"http://host:3128\" or \"socks5://host:1080\"")
             return nil
         }
         func secret(_ value: String?) -> InterpolatedText? { value.map { InterpolatedText(value: $0, template: "…") } }

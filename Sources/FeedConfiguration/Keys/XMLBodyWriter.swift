@@ -71,6 +71,7 @@ struct XMLBodyWriter {
     private func check(_ name: String, at path: TOMLKeyPath) {
         guard !XMLText.isName(name) else { return }
         table.problems.report(
-            path, "'\(name)' is not the name of an element; attributes are written \"@name\", an element's text \".\"")
+            path, "'\(name)' is not the name of an element",
+            help: "attributes are written \"@name\", an element's text \".\"")
     }
 }

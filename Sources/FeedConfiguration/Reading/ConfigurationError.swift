@@ -1,3 +1,5 @@
+import FeedModel
+
 /// All mistakes in a configuration, reported at once.
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
@@ -7,56 +9,38 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
         public var line: Int?
         /// `sources.directory.requests[2].timeout`; empty if the mistake concerns the whole file.
         public var keyPath: String
-        /// What was found, and behind a semicolon what to do.
-        public var message: String
+        /// What is wrong.
+        public var finding: String
+        /// What to do; nil where nothing can be said.
+        public var help: String?
         /// The part of the line that is wrong; nil where that is not known.
         public var excerpt: SourceExcerpt?
         /// The column that ``description`` names behind the message; nil for none.
         var column: Int?
 
-        public init(file: String, line: Int? = nil, keyPath: String = "", message: String) {
+        public init(file: String, line: Int? = nil, keyPath: String = "", finding: String, help: String? = nil) {
             self.file = file
             self.line = line
             self.keyPath = keyPath
-            self.message = message
+            self.finding = finding
+            self.help = help
         }
+
+        /// - Parameter error: the reason why the file is not TOML.
+        init(notTOML error: TOMLError, file: String) {
+            self.init(
+                file: file, line: error.line, finding: "this is not TOML: \(error.finding.text)",
+                help: error.finding.help)
+            column = error.column
+        }
+
+        /// The finding and the help in one sentence.
+        public var message: String { Finding(finding, help: help).description }
 
         public var description: String {
             let place = file.isEmpty ? "" : file + (line.map { ":\($0)" } ?? "") + ": "
             let end = column.map { ", at column \($0)" } ?? ""
             return place + (keyPath.isEmpty ? "" : "\(keyPath): ") + message + end
-        }
-
-        /// What was found, without what to do.
-        public var finding: String { String(message[..<(suggestion ?? message.endIndex)]) }
-
-        /// What to do; nil where the message does not say it.
-        public var help: String? { suggestion.map { String(message[$0...].dropFirst(2)) } }
-
-        /// The words with which a message begins to say what to do.
-        private static let beginnings: Set<Substring> = [
-            "add", "declare", "delete", "did", "drop", "end", "give", "install", "its", "known", "leave", "make",
-            "map", "name", "only", "put", "remove", "rename", "restore", "save", "store", "take", "there", "use",
-            "write",
-        ]
-
-        /// The first semicolon with such a word behind it, but not in quotes, where a text of the file may have one.
-        private var suggestion: String.Index? {
-            var quote: Character?
-            var former: Character = " "
-            for index in message.indices {
-                let character = message[index]
-                defer { former = character }
-                if character == quote {
-                    quote = nil
-                } else if quote == nil, character == "'" || character == "\"", !former.isLetter {
-                    quote = character
-                } else if quote == nil, message[index...].hasPrefix("; ") {
-                    let rest = message[index...].dropFirst(2)
-                    if rest.first == "`" || Self.beginnings.contains(rest.prefix { $0 != " " }) { return index }
-                }
-            }
-            return nil
         }
     }
 

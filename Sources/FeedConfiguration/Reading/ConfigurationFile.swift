@@ -6,13 +6,9 @@ import Foundation
 enum ConfigurationFile {
     /// The most bytes of a file.
     static let limit = 16 << 20
-    struct Failure: Error {
-        /// A text that follows the file's name in a sentence.
-        var message: String
-    }
 
     /// - Parameter timeLimit: the time for which a pipe may be silent, in milliseconds.
-    static func read(_ path: String, timeLimit: Int32 = 5_000) throws(Failure) -> [UInt8] {
+    static func read(_ path: String, timeLimit: Int32 = 5_000) throws(Finding) -> [UInt8] {
         // Without `O_NONBLOCK`, opening a pipe waits for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -21,8 +17,8 @@ enum ConfigurationFile {
         guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG, S_IFIFO: break
-        case S_IFDIR: throw Failure(message: "is a folder")
-        default: throw Failure(message: "is neither a regular file nor a pipe")
+        case S_IFDIR: throw Finding("is a folder")
+        default: throw Finding("is neither a regular file nor a pipe")
         }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -37,33 +33,33 @@ enum ConfigurationFile {
                 throw failure(errno)
             }
         }
-        throw Failure(message: "is larger than \(ByteSize.text(limit)), the limit")
+        throw Finding("is larger than \(ByteSize.text(limit)), the limit")
     }
 
     /// Returns the bytes of a file that the configuration names.
-    static func read(named path: String) throws(Failure) -> [UInt8] {
+    static func read(named path: String) throws(Finding) -> [UInt8] {
         do {
             try RegularFile.check(path)
         } catch {
-            throw Failure(message: error.description)
+            throw Finding(error.description)
         }
         return try read(path)
     }
 
     /// Returns the text of a file that the configuration names; nil if it is not UTF-8.
-    static func text(named path: String) throws(Failure) -> String? {
+    static func text(named path: String) throws(Finding) -> String? {
         String(validating: try read(named: path), as: UTF8.self)
     }
 
-    private static func wait(for descriptor: Int32, _ timeLimit: Int32) throws(Failure) {
+    private static func wait(for descriptor: Int32, _ timeLimit: Int32) throws(Finding) {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, timeLimit) != 0 else {
-            throw Failure(message: "is a pipe to which nothing was written for \(timeLimit) ms")
+            throw Finding("is a pipe to which nothing was written for \(timeLimit) ms")
         }
     }
 
-    private static func failure(_ code: Int32) -> Failure {
-        if code == ENOENT { return Failure(message: "does not exist") }
-        return Failure(message: "cannot be read: \(String(cString: strerror(code)))")
+    private static func failure(_ code: Int32) -> Finding {
+        if code == ENOENT { return Finding("does not exist") }
+        return Finding("cannot be read: \(String(cString: strerror(code)))")
     }
 }

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 
 /// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
@@ -5,10 +6,6 @@ import Foundation
 /// Collects the secrets for the redactor, which keeps them out of texts that others print: the contents of files, and
 /// the values in secret places (``LiteralSecrets``).
 final class Interpolation {
-    struct Failure: Error {
-        var message: String
-    }
-
     private let environment: [String: String]
     private let folder: String
     private(set) var secrets: Set<String> = []
@@ -41,9 +38,9 @@ final class Interpolation {
     ///   - escape: escapes each value; returns nil if that cannot be done.
     func interpolate(
         _ template: String, isSecret: Bool = false, escape: (String) -> String? = { $0 }
-    ) throws(Failure) -> InterpolatedText {
+    ) throws(Finding) -> InterpolatedText {
         guard !template.utf8.contains(0) else {
-            throw Failure(message: "the text has a NUL character (U+0000), which is not allowed")
+            throw Finding("the text has a NUL character (U+0000), which is not allowed")
         }
         guard template.utf8.contains(UInt8(ascii: "$")) else { return InterpolatedText(template) }
         let bytes = Array(template.utf8)
@@ -57,14 +54,14 @@ final class Interpolation {
                 continue
             }
             guard let end = bytes[(sign + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
-                throw Failure(message: "'${' is never closed; write '$${' for a literal '${'")
+                throw Finding("'${' is never closed", help: "write '$${' for a literal '${'")
             }
             value += String(decoding: bytes[start..<sign], as: UTF8.self)
             let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
             let dynamic = try Self.dynamic(reference).map(InterpolatedText.marked)
             let known = dynamic == nil ? escape(try resolve(reference, isSecret)) : nil
             guard let replacement = dynamic ?? known else {
-                throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
+                throw Finding("the value of ${\(reference)} has a character that XML cannot hold")
             }
             value += replacement
             start = end + 1
@@ -82,58 +79,58 @@ final class Interpolation {
     }
 
     /// Returns the reference whose value is known only when the request is sent; nil for others.
-    private static func dynamic(_ text: String) throws(Failure) -> Reference? {
+    private static func dynamic(_ text: String) throws(Finding) -> Reference? {
         guard let reference = Reference(text) else { return nil }
         if case .now(let form) = reference {
             do {
                 _ = try RunTime(form)
             } catch {
-                throw Failure(message: "${\(text)}: \(error)")
+                throw Finding("${\(text)}: \(error.text)", help: error.help)
             }
         }
         return reference
     }
 
-    private func resolve(_ reference: String, _ isSecret: Bool) throws(Failure) -> String {
+    private func resolve(_ reference: String, _ isSecret: Bool) throws(Finding) -> String {
         let value: String
         if reference.hasPrefix("file:") {
             value = try read(String(reference.dropFirst("file:".count)))
         } else if let variable = environment[reference] {
             value = variable
         } else if let colon = reference.firstIndex(of: ":") {
-            throw Failure(
-                message: "'\(reference[...colon])' is unknown; write ${NAME} for a variable, or ${file:…}, "
-                    + "${capture:…}, ${row:…}, ${last:…} or ${now:…}")
+            throw Finding(
+                "'\(reference[...colon])' is unknown",
+                help: "write ${NAME} for a variable, or ${file:…}, ${capture:…}, ${row:…}, ${last:…} or ${now:…}")
         } else {
-            throw Failure(message: "the environment variable '\(reference)' is not set")
+            throw Finding("the environment variable '\(reference)' is not set")
         }
         if isSecret || reference.hasPrefix("file:") { hide(value) }
         return value
     }
 
     /// Returns the file's text, without the line breaks at its end.
-    private func read(_ path: String) throws(Failure) -> String {
+    private func read(_ path: String) throws(Finding) -> String {
         let file = try locate(path)
         let contents: String?
         do {
             contents = try ConfigurationFile.text(named: file)
         } catch {
-            throw Failure(message: "the file \(file) \(error.message)")
+            throw Finding("the file \(file) \(error)")
         }
         guard var text = contents, !text.utf8.contains(0) else {
-            throw Failure(message: "the file \(file) is not UTF-8 text")
+            throw Finding("the file \(file) is not UTF-8 text")
         }
         while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
         return text
     }
 
     /// Returns the path of a file that the configuration names.
-    func locate(_ path: String) throws(Failure) -> String {
+    func locate(_ path: String) throws(Finding) -> String {
         var candidates = [URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).path]
         if !path.hasPrefix("/"), let credentials = environment["CREDENTIALS_DIRECTORY"] {
             candidates.insert(credentials + "/" + path, at: 0)
         }
         for candidate in candidates where FileManager.default.fileExists(atPath: candidate) { return candidate }
-        throw Failure(message: "the file \(candidates.joined(separator: " or ")) does not exist")
+        throw Finding("the file \(candidates.joined(separator: " or ")) does not exist")
     }
 }

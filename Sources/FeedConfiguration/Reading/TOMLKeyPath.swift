@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// The place of a value in a TOML document: `sources.directory.requests[1].timeout`. As a text, the first of several is 1.
 struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     enum Component: Sendable, Hashable {
@@ -7,7 +9,9 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
 
     var components: [Component] = []
 
-    func appending(_ key: String) -> TOMLKeyPath { TOMLKeyPath(components: components + [.key(key)]) }
+    func appending(_ keys: String...) -> TOMLKeyPath {
+        TOMLKeyPath(components: components + keys.map { .key($0) })
+    }
     func appending(_ index: Int) -> TOMLKeyPath { TOMLKeyPath(components: components + [.index(index)]) }
 
     /// The path of the table around.
@@ -84,5 +88,24 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
         else { return nil }
         rest = rest[rest.index(after: end)...]
         return number - 1
+    }
+}
+
+extension KeyPlace {
+    init(file: String, _ path: TOMLKeyPath) { self.init(file: file, path: path.description) }
+
+    /// The key's path; nil where the place is no key.
+    var keyPath: TOMLKeyPath? {
+        let (path, rest) = TOMLKeyPath.read(from: self.path[...])
+        return rest.isEmpty ? path : nil
+    }
+
+    /// Returns the place of a key in the table at this one.
+    ///
+    /// - Parameter index: the position of an element of the key's array, counted from 0.
+    package func appending(_ key: String, _ index: Int? = nil) -> KeyPlace {
+        var inner = TOMLKeyPath().appending(key)
+        if let index { inner = inner.appending(index) }
+        return KeyPlace(file: file, path: path.isEmpty ? "\(inner)" : "\(path).\(inner)")
     }
 }

@@ -3,15 +3,11 @@ import Foundation
 
 /// The files of tzdata, each of which is read once.
 final class TimeZoneFolder {
-    struct Failure: Error {
-        var message: String
-    }
-
     /// Where Debian's package tzdata has them.
     static let defaultPath = "/usr/share/zoneinfo"
 
     private let path: String
-    private var known: [String: Result<NamedZone, Failure>] = ["UTC": .success(.utc)]
+    private var known: [String: Result<NamedZone, Finding>] = ["UTC": .success(.utc)]
 
     /// - Parameter environment: `TZDIR` names another folder, as for the C library (tzset(3)).
     init(environment: [String: String]) {
@@ -19,12 +15,12 @@ final class TimeZoneFolder {
     }
 
     /// Returns the zone of a name such as `Europe/Berlin`.
-    func zone(_ name: String) throws(Failure) -> NamedZone {
-        let zone: Result<NamedZone, Failure>
+    func zone(_ name: String) throws(Finding) -> NamedZone {
+        let zone: Result<NamedZone, Finding>
         if let known = known[name] {
             zone = known
         } else {
-            do throws(Failure) {
+            do throws(Finding) {
                 zone = .success(NamedZone(name: name, rules: try read(name)))
             } catch {
                 zone = .failure(error)
@@ -34,10 +30,10 @@ final class TimeZoneFolder {
         return try zone.get()
     }
 
-    private func read(_ name: String) throws(Failure) -> TimeZoneRules {
+    private func read(_ name: String) throws(Finding) -> TimeZoneRules {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw Failure(
-                message: "'\(name)' cannot be looked up: there is no folder \(path); install the package tzdata")
+            throw Finding(
+                "'\(name)' cannot be looked up: there is no folder \(path)", help: "install the package tzdata")
         }
         let isName =
             !name.isEmpty
@@ -57,22 +53,20 @@ final class TimeZoneFolder {
             return try TimeZoneRules(file: file)
         } catch {
             guard !error.countsLeapSeconds else {
-                throw Failure(
-                    message:
-                        "the file \(path)/\(name) counts leap seconds, which the system's clock does not; write the "
-                        + "zone's name without 'right/'")
+                throw Finding(
+                    "the file \(path)/\(name) counts leap seconds, which the system's clock does not",
+                    help: "write the zone's name without 'right/'")
             }
-            throw Failure(
-                message: "the file \(path)/\(name) is not a time zone file (RFC 8536); install the package tzdata again"
+            throw Finding(
+                "the file \(path)/\(name) is not a time zone file (RFC 8536)", help: "install the package tzdata again"
             )
         }
     }
 
-    private func unknown(_ name: String) -> Failure {
-        let hint = nearestName(to: name, among: names()).map { "did you mean '\($0)'?" }
-        return Failure(
-            message: "'\(name)' is not a time zone in \(path); "
-                + (hint ?? "write one such as \"Europe/Berlin\" or \"UTC\"")
+    private func unknown(_ name: String) -> Finding {
+        Finding(
+            "'\(name)' is not a time zone in \(path)",
+            help: (didYouMean(name, among: names()) ?? "write one such as \"Europe/Berlin\" or \"UTC\"")
                 + " (old names are in the package tzdata-legacy)")
     }
 

@@ -32,14 +32,17 @@ extension OpenTable {
             move(to: key, line: line, at: position)
             return table
         case .table(let table):
-            throw source.error(
-                table.origin == .header
-                    ? "the table '\(key.shown)' is already defined, on line \(former); rename one, or put the keys of both under one header"
-                    : "the keys of the table '\(key.shown)' are given already, from line \(former) on; put them together",
-                at: key.position)
+            throw table.origin == .header
+                ? source.error(
+                    "the table '\(key.shown)' is already defined, on line \(former)",
+                    help: "rename one, or put the keys of both under one header", at: key.position)
+                : source.error(
+                    "the keys of the table '\(key.shown)' are given already, from line \(former) on",
+                    help: "put them together", at: key.position)
         case .elements:
             throw source.error(
-                "'\(key.shown)' is an array of tables, from line \(former) on; write [[ ]] to add one", at: key.position
+                "'\(key.shown)' is an array of tables, from line \(former) on", help: "write [[ ]] to add one",
+                at: key.position
             )
         case .value(let value): throw taken(key, former, value, in: source)
         }
@@ -80,14 +83,14 @@ extension OpenTable {
             switch table.children[position].child {
             case .table(let inner) where inner.origin == .header:
                 throw source.error(
-                    "the table '\(key.shown)' has a header, on line \(former); write its keys below that",
+                    "the table '\(key.shown)' has a header, on line \(former)", help: "write its keys below that",
                     at: key.position)
             case .table(let inner):
                 inner.origin = .key
                 table = inner
             case .elements:
                 throw source.error(
-                    "'\(key.shown)' is an array of tables, from line \(former) on; write [[ ]] to add one",
+                    "'\(key.shown)' is an array of tables, from line \(former) on", help: "write [[ ]] to add one",
                     at: key.position)
             case .value(let value): throw taken(key, former, value, in: source)
             }
@@ -100,7 +103,8 @@ extension OpenTable {
     ) throws(TOMLError) {
         if let position = position(of: key.name) {
             throw source.error(
-                "the key '\(key.shown)' is already defined, on line \(children[position].place.line); remove one of the two",
+                "the key '\(key.shown)' is already defined, on line \(children[position].place.line)",
+                help: "remove one of the two",
                 at: key.position)
         }
         append(key, line: line, .value(value), value: range)

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// The bytes of a document. All must be text: UTF-8 without control characters other than tabs and line ends (TOML 1.1,
 /// "Spec" and "Comment").
 struct TOMLBytes {
@@ -10,14 +12,16 @@ struct TOMLBytes {
         self.bytes = bytes
         start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            throw error("the text is UTF-16; save it as UTF-8", at: 0)
+            throw error("the text is UTF-16", help: "save it as UTF-8", at: 0)
         }
         var position = start
         while position < bytes.count {
             let byte = bytes[position]
             if byte >= 0x80 {
                 let length = sequenceLength(at: position)
-                guard length > 0 else { throw error("the text is not UTF-8 here; save it as UTF-8", at: position) }
+                guard length > 0 else {
+                    throw error("the text is not UTF-8 here", help: "save it as UTF-8", at: position)
+                }
                 position += length
             } else if byte >= 0x20, byte != 0x7F {
                 position += 1
@@ -33,14 +37,14 @@ struct TOMLBytes {
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): return
         case UInt8(ascii: "\r"):
             guard position + 1 < bytes.count, bytes[position + 1] == UInt8(ascii: "\n") else {
-                throw error("a carriage return without a line feed; end lines with LF or CRLF", at: position)
+                throw error("a carriage return without a line feed", help: "end lines with LF or CRLF", at: position)
             }
         case 0:
             throw error("a NUL byte; the file is damaged, or is not a text", at: position)
         default:
             let digits = String(byte, radix: 16, uppercase: true)
             let code = String(repeating: "0", count: 4 - digits.count) + digits
-            throw error("the control character U+\(code); write \"\\u\(code)\" if it is meant", at: position)
+            throw error("the control character U+\(code)", help: "write \"\\u\(code)\" if it is meant", at: position)
         }
     }
 
@@ -64,7 +68,7 @@ struct TOMLBytes {
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     /// Returns an error with the line and column of a position.
-    func error(_ message: String, at position: Int) -> TOMLError {
+    func error(_ finding: String, help: String? = nil, at position: Int) -> TOMLError {
         var line = 1
         var lineStart = start
         for index in bytes[..<position].indices where bytes[index] == UInt8(ascii: "\n") {
@@ -73,6 +77,6 @@ struct TOMLBytes {
         }
         // Continuation bytes of a character are not counted.
         let column = bytes[min(lineStart, position)..<position].count { $0 & 0xC0 != 0x80 } + 1
-        return TOMLError(line: line, column: column, offset: position, message: message)
+        return TOMLError(line: line, column: column, offset: position, finding: Finding(finding, help: help))
     }
 }

@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// Reads documents of TOML 1.1 (https://toml.io/en/v1.1.0) into tables whose values have line numbers. Every document of
 /// TOML 1.0 is one of TOML 1.1, with the same values.
 ///
@@ -36,10 +38,9 @@ package enum TOMLParser {
         let (path, last) = try scanner.readKey()
         let end = isElement ? "]]" : "]"
         guard scanner.skip("]"), !isElement || scanner.skip("]") else {
-            throw scanner.error(
-                scanner.isAtLineEnd
-                    ? "the table header has no '\(end)'; write it at the end"
-                    : "\(scanner.found) in a header; write \(end) at its end")
+            throw scanner.isAtLineEnd
+                ? scanner.error("the table header has no '\(end)'", help: "write it at the end")
+                : scanner.error("\(scanner.found) in a header", help: "write \(end) at its end")
         }
         try scanner.expectLineEnd(after: "the header")
         return try root.opened(byHeader: path, last, isElement: isElement, line: line, in: scanner.source)
@@ -60,19 +61,7 @@ package struct TOMLError: Error, Equatable, CustomStringConvertible {
     package var column: Int
     /// The offset in the document's bytes.
     package var offset: Int
-    package var message: String
+    package var finding: Finding
 
-    package init(line: Int, column: Int, offset: Int = 0, message: String) {
-        self.line = line
-        self.column = column
-        self.offset = offset
-        self.message = message
-    }
-
-    /// Mistakes at the same line and column are equal.
-    package static func == (left: TOMLError, right: TOMLError) -> Bool {
-        (left.line, left.column, left.message) == (right.line, right.column, right.message)
-    }
-
-    package var description: String { "line \(line), column \(column): \(message)" }
+    package var description: String { "line \(line), column \(column): \(finding)" }
 }

@@ -21,7 +21,8 @@ extension TOMLScanner {
         let start = position
         while let peek, Self.isBare(peek) { advance() }
         guard position > start else {
-            throw error("a key is missing before \(found); other characters than A-Z a-z 0-9 _ - are written in quotes")
+            throw error(
+                "a key is missing before \(found)", help: "other characters than A-Z a-z 0-9 _ - are written in quotes")
         }
         return source.text(start..<position)
     }

@@ -28,7 +28,8 @@ extension TOMLScanner {
         }
         let mark = quote == UInt8(ascii: "\"") ? "\"" : "'"
         throw error(
-            "the string is not closed on its line; add \(mark), or write \(mark)\(mark)\(mark) around several lines",
+            "the string is not closed on its line",
+            help: "add \(mark), or write \(mark)\(mark)\(mark) around several lines",
             at: start)
     }
 
@@ -66,7 +67,7 @@ extension TOMLScanner {
             }
         }
         let mark = quote == UInt8(ascii: "\"") ? "\"\"\"" : "'''"
-        throw error("the string is never closed; add \(mark) at its end", at: start)
+        throw error("the string is never closed", help: "add \(mark) at its end", at: start)
     }
 
     /// Skips a backslash at the end of a line, with the line end and all blanks that follow.
@@ -79,7 +80,7 @@ extension TOMLScanner {
         advance()
         skipBlanks()
         guard skipLineEnd() else {
-            throw error("a backslash before a blank; write \\\\ for a backslash", at: start)
+            throw error("a backslash before a blank", help: "write \\\\ for a backslash", at: start)
         }
         repeat { skipBlanks() } while skipLineEnd()
         return true
@@ -105,7 +106,8 @@ extension TOMLScanner {
         case UInt8(ascii: "U"): return try readCodePoint(8, after: "U", from: start)
         default:
             throw error(
-                "the backslash has no meaning here; write \\\\ for a backslash, or put the string into single quotes",
+                "the backslash has no meaning here",
+                help: "write \\\\ for a backslash, or put the string into single quotes",
                 at: start)
         }
     }

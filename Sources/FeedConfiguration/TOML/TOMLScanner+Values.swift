@@ -1,3 +1,5 @@
+import FeedModel
+
 extension TOMLScanner {
     /// - Parameter depth: the number of tables and arrays around the value.
     mutating func readValue(depth: Int) throws(TOMLError) -> TOMLValue {
@@ -23,15 +25,15 @@ extension TOMLScanner {
         while true {
             skipBlankLines()
             if skip("]") { return nodes }
-            guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
+            guard peek != nil else { throw error("the array is never closed", help: "add ] at its end", at: start) }
             let (line, first) = (self.line, position)
             let value = try readValue(depth: depth)
             nodes.append(TOMLNode(value, at: TOMLPlace(line: line, value: first..<position)))
             skipBlankLines()
             if skip("]") { return nodes }
             guard skip(",") else {
-                guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
-                throw error("\(found) in an array; write , before the next value, or ] at the end")
+                guard peek != nil else { throw error("the array is never closed", help: "add ] at its end", at: start) }
+                throw error("\(found) in an array", help: "write , before the next value, or ] at the end")
             }
         }
     }
@@ -43,16 +45,18 @@ extension TOMLScanner {
         while true {
             skipBlankLines()
             if skip("}") { return table.closed() }
-            guard peek != nil else { throw error("the table in braces is never closed; add } at its end", at: start) }
+            guard peek != nil else {
+                throw error("the table in braces is never closed", help: "add } at its end", at: start)
+            }
             try readAssignment(into: table)
             skipBlankLines()
             if skip("}") { return table.closed() }
             guard skip(",") else {
                 guard peek != nil else {
-                    throw error("the table in braces is never closed; add } at its end", at: start)
+                    throw error("the table in braces is never closed", help: "add } at its end", at: start)
                 }
                 let place = line == self.line ? "a table in braces" : "the table in braces from line \(line)"
-                throw error("\(found) in \(place); write , before the next key, or } at the end")
+                throw error("\(found) in \(place)", help: "write , before the next key, or } at the end")
             }
         }
     }
@@ -61,7 +65,7 @@ extension TOMLScanner {
     mutating func readAssignment(into table: OpenTable) throws(TOMLError) {
         let line = self.line
         let (path, last) = try readKey()
-        guard skip("=") else { throw error("\(found) after a key; write = and a value") }
+        guard skip("=") else { throw error("\(found) after a key", help: "write = and a value") }
         skipBlanks()
         let parent = try table.opened(path, line: line, in: source)
         let start = position
@@ -85,7 +89,8 @@ extension TOMLScanner {
             return try TOMLWord.value(source.bytes[start..<position])
         } catch {
             let word = source.text(start..<position)
-            throw self.error("'\(TOMLKey.shown(word.unicodeScalars))' \(error.message)", at: start)
+            throw self.error(
+                "'\(TOMLKey.shown(word.unicodeScalars))' \(error.text)", help: error.help, at: start)
         }
     }
 

@@ -62,7 +62,7 @@ struct TOMLScanner {
         skipBlanks()
         skipComment()
         guard peek == nil || skipLineEnd() else {
-            throw error("\(found) after \(what); only a comment may follow on the line")
+            throw error("\(found) after \(what)", help: "only a comment may follow on the line")
         }
     }
 
@@ -78,7 +78,8 @@ struct TOMLScanner {
     /// True at the end of a line, and of the text.
     var isAtLineEnd: Bool { peek.map { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) } ?? true }
 
-    func error(_ message: String) -> TOMLError { source.error(message, at: position) }
-
-    func error(_ message: String, at position: Int) -> TOMLError { source.error(message, at: position) }
+    /// - Parameter place: the position of what is wrong; nil for the present one.
+    func error(_ finding: String, help: String? = nil, at place: Int? = nil) -> TOMLError {
+        source.error(finding, help: help, at: place ?? position)
+    }
 }

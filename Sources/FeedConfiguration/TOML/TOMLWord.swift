@@ -1,15 +1,12 @@
+import FeedModel
+
 /// A value without quotes: a number, a date, `true` or `false`.
 enum TOMLWord {
-    struct Problem: Error {
-        /// The text that follows the word in a sentence.
-        var message: String
-    }
-
-    static func value(_ word: ArraySlice<UInt8>) throws(Problem) -> TOMLValue {
+    static func value(_ word: ArraySlice<UInt8>) throws(Finding) -> TOMLValue {
         if let last = word.last, last >= UInt8(ascii: "a"), let value = named(word) { return value }
         if TOMLDate.isMeant(by: word) {
             guard let date = TOMLDate.text(word) else {
-                throw Problem(message: "is not a date or time; write 1979-05-27, 07:32:00 or 1979-05-27T07:32:00Z")
+                throw Finding("is not a date or time", help: "write 1979-05-27, 07:32:00 or 1979-05-27T07:32:00Z")
             }
             return .date(date)
         }
@@ -27,9 +24,9 @@ enum TOMLWord {
         }
     }
 
-    private static func number(_ word: ArraySlice<UInt8>) throws(Problem) -> TOMLValue {
+    private static func number(_ word: ArraySlice<UInt8>) throws(Finding) -> TOMLValue {
         guard let digits = withoutUnderscores(word) else {
-            throw Problem(message: "has a '_' that does not stand between digits")
+            throw Finding("has a '_' that does not stand between digits")
         }
         var rest = digits[...]
         let isSigned = rest.first == UInt8(ascii: "-") || rest.first == UInt8(ascii: "+")
@@ -41,29 +38,29 @@ enum TOMLWord {
         }
         let whole = rest.prefix(while: isDigit)
         guard !whole.isEmpty else {
-            throw Problem(message: "is not a value; a text is written in quotes: \"…\"")
+            throw Finding("is not a value", help: "a text is written in quotes: \"…\"")
         }
         guard whole.count == 1 || whole.first != UInt8(ascii: "0") else {
-            throw Problem(message: "begins with a zero, which no number does; a text is written in quotes: \"…\"")
+            throw Finding("begins with a zero, which no number does", help: "a text is written in quotes: \"…\"")
         }
         if whole.endIndex == digits.endIndex {
             return try integer(whole, radix: 10, in: digits)
         }
         guard isFloat(rest.dropFirst(whole.count)), let number = Double(String(decoding: digits, as: UTF8.self)) else {
-            throw Problem(message: "is not a number; a text is written in quotes: \"…\"")
+            throw Finding("is not a number", help: "a text is written in quotes: \"…\"")
         }
         return .float(number)
     }
 
     /// - Parameter digits: the digits without the sign and the mark of the radix.
-    private static func integer(_ digits: ArraySlice<UInt8>, radix: Int, in word: [UInt8]) throws(Problem) -> TOMLValue
+    private static func integer(_ digits: ArraySlice<UInt8>, radix: Int, in word: [UInt8]) throws(Finding) -> TOMLValue
     {
         let isNegative = word.first == UInt8(ascii: "-")
         var number = 0
         var overflows = false
         for byte in digits {
             guard let digit = hexadecimalDigit(byte), digit < radix else {
-                throw Problem(message: "is not a number of base \(radix)")
+                throw Finding("is not a number of base \(radix)")
             }
             let (product, isTooLarge) = number.multipliedReportingOverflow(by: radix)
             let (sum, isLarger) = product.addingReportingOverflow(isNegative ? -digit : digit)
@@ -71,7 +68,7 @@ enum TOMLWord {
             overflows = overflows || isTooLarge || isLarger
         }
         guard !overflows else {
-            throw Problem(message: "is too large; an integer is from \(Int.min) to \(Int.max)")
+            throw Finding("is too large; an integer is from \(Int.min) to \(Int.max)")
         }
         return .integer(number)
     }

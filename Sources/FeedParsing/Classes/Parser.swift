@@ -75,7 +75,9 @@ public struct Parser: Sendable {
             let inserter = RecordInserter<Record>(context: context)
             return RecordTreeHandler(path: path) { try inserter.insert($0) }
         }
-        if !key.isEmpty { parser.tableSchemas = [RecordTable.schema(of: type, place: "parser '\(name)'")] }
+        if !key.isEmpty {
+            parser.tableSchemas = [RecordTable.schema(of: type, place: KeyPlace(path: "parser '\(name)'"))]
+        }
         return parser
     }
 

@@ -1,3 +1,4 @@
+package import FeedModel
 package import FeedConfiguration
 
 /// The parsers of a program, by name.
@@ -39,12 +40,12 @@ extension ParserRegistry: BodyParsing {
         ExpressionCompiler.problems(of: table)
     }
 
-    package func conditionProblem(of sql: String) -> String? {
+    package func conditionProblem(of sql: String) -> Finding? {
         do throws(ChangeCondition.Failure) {
             _ = try ChangeCondition(sql)
             return nil
         } catch {
-            return error.description
+            return error.finding
         }
     }
 

@@ -7,7 +7,7 @@ import GRDB
 /// and returns empty values.
 enum RecordTable {
     /// - Precondition: each column can be derived, and the key's columns are among them.
-    static func schema<Record: FeedRecord>(of type: Record.Type, place: String) -> TableSchema {
+    static func schema<Record: FeedRecord>(of type: Record.Type, place: KeyPlace) -> TableSchema {
         guard case .useDefaultKeys = type.databaseColumnEncodingStrategy else {
             preconditionFailure("\(place): the columns of a table that is derived have the names of the properties")
         }

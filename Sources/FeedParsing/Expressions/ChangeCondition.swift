@@ -10,7 +10,11 @@ import GRDBSQLite
 /// Used by one thread at a time.
 package final class ChangeCondition {
     package struct Failure: Error, CustomStringConvertible {
-        package let description: String
+        package let finding: Finding
+
+        init(_ text: String, help: String? = nil) { finding = Finding(text, help: help) }
+
+        package var description: String { finding.description }
     }
 
     /// A table that a condition has been given the values of.
@@ -44,14 +48,14 @@ package final class ChangeCondition {
         do throws(ExpressionFault) {
             try ExpressionDatabase.checkFormats(of: sql)
         } catch {
-            throw Failure(description: error.message)
+            throw Failure(error.message)
         }
         // Which columns it reads is asked of SQLite: whatever it lacks is a column that the images may have.
         while let missing = try missingColumn() {
             let image = missing.image == Self.before ? 0 : 1
             let isKnown = reads[image].columns.contains { $0.lowercased() == missing.column.lowercased() }
             guard !isKnown, reads[image].columns.count < Self.mostColumns else {
-                throw Failure(description: "is not an SQL expression: no such column: \(missing.column)")
+                throw Failure("is not an SQL expression: no such column: \(missing.column)")
             }
             reads[image].columns.append(missing.column)
         }
@@ -65,7 +69,7 @@ package final class ChangeCondition {
         for read in reads { try execute("INSERT INTO \(read.image) (\(Self.place)) VALUES (1)") }
         database.functions.fault = nil
         sqlite3_exec(database.connection, query, nil, nil, nil)
-        if let fault = database.functions.fault { throw Failure(description: fault) }
+        if let fault = database.functions.fault { throw Failure(fault.text, help: fault.help) }
     }
 
     deinit { finalize() }
@@ -101,7 +105,7 @@ package final class ChangeCondition {
             let statement = try database.prepare(query)
             defer { sqlite3_finalize(statement) }
             guard sqlite3_bind_parameter_count(statement) == 0 else {
-                throw ExpressionFault("has a parameter; a condition reads the columns of old and new alone")
+                throw ExpressionFault("has a parameter", help: "a condition reads the columns of old and new alone")
             }
             return nil
         } catch {
@@ -109,19 +113,19 @@ package final class ChangeCondition {
         }
         // Looking for the names of functions is a SELECT, too.
         if case nil = fault.culprit, database.guardian.selectsLeft.map({ $0 < 0 }) == true {
-            throw Failure(
-                description: "is not an expression over the columns of old and new alone: no subquery is allowed")
+            throw Failure("is not an expression over the columns of old and new alone: no subquery is allowed")
         }
         guard case .column(let name)? = fault.culprit else {
             let isAmbiguous = fault.message.contains("ambiguous column name")
-            throw Failure(description: fault.message(on: sql) + (isAmbiguous ? "; write new. or old. before it" : ""))
+            let finding = fault.finding(on: sql)
+            throw Failure(finding.text, help: isAmbiguous ? "write new. or old. before it" : finding.help)
         }
         let parts = name.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let image = [Self.before, Self.after].first(where: { $0 == parts[0].lowercased() })
         else {
             throw Failure(
-                description:
-                    "'\(name)' needs a row; write new.\(parts.last ?? "") for the row after the change, "
+                "'\(name)' needs a row",
+                help: "write new.\(parts.last ?? "") for the row after the change, "
                     + "or old.\(parts.last ?? "") for the row before it")
         }
         return (image, String(parts[1]))
@@ -153,7 +157,7 @@ package final class ChangeCondition {
 
     private func execute(_ sql: String) throws(Failure) {
         guard sqlite3_exec(database.connection, sql, nil, nil, nil) == SQLITE_OK else {
-            throw Failure(description: database.message)
+            throw Failure(database.message)
         }
     }
 
@@ -174,7 +178,7 @@ package final class ChangeCondition {
             return prepared
         } catch {
             for statement in writes { sqlite3_finalize(statement) }
-            throw Failure(description: error.message)
+            throw Failure(error.message)
         }
     }
 
@@ -187,7 +191,7 @@ package final class ChangeCondition {
     package func holds(for change: ChangelogEntry) throws(Failure) -> Bool {
         guard let images = change.images, !images.types.isEmpty else { return true }
         if let column = column(missingFrom: images.types.keys) {
-            throw Failure(description: "table '\(change.table)' has no column '\(column)'")
+            throw Failure("table '\(change.table)' has no column '\(column)'")
         }
         let rows = [(images.before, change.operation == "insert"), (images.after, change.operation == "delete")]
         for (read, (row, isAbsent)) in zip(reads, rows) where row == nil && !isAbsent && !read.columns.isEmpty {
@@ -214,16 +218,16 @@ package final class ChangeCondition {
             let value = row.first { $0.column.lowercased() == column.lowercased() }?.value ?? .null
             let code = value.bind(to: statement, Int32(index + 1))
             if code == SQLITE_TOOBIG { return false }
-            guard code == SQLITE_OK else { throw Failure(description: "column '\(column)': \(database.message)") }
+            guard code == SQLITE_OK else { throw Failure("column '\(column)': \(database.message)") }
         }
         sqlite3_step(statement)
         let code = sqlite3_reset(statement)
-        guard code == SQLITE_OK || code == SQLITE_TOOBIG else { throw Failure(description: database.message) }
+        guard code == SQLITE_OK || code == SQLITE_TOOBIG else { throw Failure(database.message) }
         return code == SQLITE_OK
     }
 
     private func failure(_ change: ChangelogEntry) -> Failure {
-        Failure(description: "fails for the row \(change.key) of table '\(change.table)': \(database.message)")
+        Failure("fails for the row \(change.key) of table '\(change.table)': \(database.message)")
     }
 }
 

@@ -70,8 +70,7 @@ struct ExpressionCompiler {
             expressions[index].reads = reads
             problems += faults.map {
                 ExpressionProblem(
-                    column: expressions[index].column?.name, message: $0.message(on: expressions[index].sql),
-                    unknown: $0.unknown)
+                    column: expressions[index].column?.name, $0.finding(on: expressions[index].sql))
             }
         }
         return (expressions, problems)
@@ -105,8 +104,9 @@ struct ExpressionCompiler {
                 let circle = (path[start...] + [name]).map { byName[$0]?.column?.name ?? $0 }
                 throw ExpressionProblem(
                     column: circle[0],
-                    message: "the columns are computed from each other in a circle: "
-                        + circle.joined(separator: " needs "))
+                    Finding(
+                        "the columns are computed from each other in a circle: "
+                            + circle.joined(separator: " needs ")))
             }
             path.append(name)
             var step = least
@@ -213,9 +213,9 @@ struct ExpressionCompiler {
                 defer { sqlite3_finalize(statement) }
                 database.functions.fault = nil
                 sqlite3_step(statement)
-                return database.functions.fault.map { ExpressionProblem(column: part.column, message: $0) }
+                return database.functions.fault.map { ExpressionProblem(column: part.column, $0) }
             } catch {
-                return ExpressionProblem(column: part.column, message: error.message)
+                return ExpressionProblem(column: part.column, Finding(error.message))
             }
         }
     }

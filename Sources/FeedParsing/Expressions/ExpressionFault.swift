@@ -1,10 +1,14 @@
 import FeedConfiguration
+import FeedModel
 import Foundation
 
 /// The reason why an expression cannot be compiled.
 struct ExpressionFault: Error {
-    var message: String
-    var unknown: ExpressionProblem.UnknownName?
+    private(set) var message: String
+    /// What to do; nil where nothing can be said but what ``unknown`` gives.
+    private var help: String?
+    /// A name that the expression uses and nothing has, and the names that there are.
+    var unknown: (name: String, known: [String])?
     /// What further mistakes are looked for without.
     var culprit: Culprit?
 
@@ -13,14 +17,15 @@ struct ExpressionFault: Error {
         case column(String), function(String)
     }
 
-    init(_ message: String, _ culprit: Culprit? = nil) {
+    init(_ message: String, _ culprit: Culprit? = nil, help: String? = nil) {
         self.message = message
         self.culprit = culprit
+        self.help = help
     }
 
     private init(_ message: String, _ culprit: Culprit, _ name: String, known: [String]) {
         self.init(message, culprit)
-        unknown = .init(name: name, known: known)
+        unknown = (name, known)
     }
 
     /// Creates the fault for what SQLite says of an expression.
@@ -46,11 +51,18 @@ struct ExpressionFault: Error {
 
     private static let syntax = "is not an SQL expression"
 
-    /// Returns the message on an expression. SQLite also names the parenthesis that is added behind it.
-    func message(on expression: String) -> String {
-        guard message.hasPrefix(Self.syntax) else { return message }
+    /// Returns the finding on an expression. SQLite also names the parenthesis that is added behind it.
+    func finding(on expression: String) -> Finding {
+        guard message.hasPrefix(Self.syntax) else { return Finding(message, help: help ?? unknownHelp) }
         let endsEarly = message.contains("near \")\": syntax error") && !expression.contains(")")
-        return "'\(expression.shortened(to: 100))' " + (endsEarly ? "\(Self.syntax): it ends too early" : message)
+        return Finding(
+            "'\(expression.shortened(to: 100))' " + (endsEarly ? "\(Self.syntax): it ends too early" : message))
+    }
+
+    private var unknownHelp: String? {
+        guard let (name, known) = unknown else { return nil }
+        return didYouMean(name, among: known)
+            ?? (known.count > 40 ? nil : "its columns: " + known.joined(separator: ", "))
     }
 
     private static let prohibited = [

@@ -7,7 +7,7 @@ import GRDBSQLite
 /// Used by one connection, which it must outlive.
 final class ExpressionFunctions {
     /// The reason, if any, why a call failed that would fail for every record.
-    var fault: String?
+    var fault: Finding?
     let patterns = PatternCache()
     /// SQLite's own functions, for those whose arguments are only checked.
     let native = NativeFunctions()

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// Functions with regular expressions.
 extension FunctionCall {
     /// `regexp(pattern, text)`, which is SQLite's `text REGEXP pattern`: true if the pattern is found in the text.
@@ -10,7 +12,7 @@ extension FunctionCall {
             var search = PatternSearch(program, text, groups: nil)
             answer(try search.find(from: 0))
         } catch {
-            fail("regexp: \(error.message)")
+            fail("regexp: \(error.finding)")
         }
     }
 
@@ -25,7 +27,7 @@ extension FunctionCall {
             guard let replaced = try replacement.replace(in: text, program) else { return answer(text) }
             answer(replaced)
         } catch {
-            fail("regexp_replace: \(error.message)")
+            fail("regexp_replace: \(error.finding)")
         }
     }
 
@@ -35,7 +37,8 @@ extension FunctionCall {
             return try functions.patterns.program(pattern)
         } catch {
             let text = String(decoding: pattern.prefix(200), as: UTF8.self)
-            failByDeclaration("'\(text)' is not a regular expression: \(error.message)")
+            failByDeclaration(
+                "'\(text)' is not a regular expression: \(error.finding.text)", help: error.finding.help)
             return nil
         }
     }

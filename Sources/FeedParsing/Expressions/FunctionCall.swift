@@ -1,3 +1,4 @@
+import FeedModel
 import GRDBSQLite
 
 /// Makes SQLite copy a result.
@@ -57,8 +58,9 @@ struct FunctionCall {
     func fail(_ message: String) { sqlite3_result_error(context, message, -1) }
 
     /// Fails for a reason that lies in the expression, whatever the record.
-    func failByDeclaration(_ message: String) {
-        functions.fault = message
-        fail(message)
+    func failByDeclaration(_ text: String, help: String? = nil) {
+        let finding = Finding(text, help: help)
+        functions.fault = finding
+        fail("\(finding)")
     }
 }

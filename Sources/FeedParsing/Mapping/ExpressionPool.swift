@@ -31,7 +31,7 @@ package final class ExpressionPool {
             compiler = try ExpressionCompiler(table, in: database)
         } catch {
             throw MappingError(
-                "table '\(table.table)', \(error.column.map { "column '\($0)'" } ?? "'where'"): " + error.message)
+                "table '\(table.table)', \(error.column.map { "column '\($0)'" } ?? "'where'"): \(error.finding)")
         }
         let inputs = try affinities(compiler.inputs)
         do throws(ExpressionFault) {

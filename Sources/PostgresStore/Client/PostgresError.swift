@@ -1,3 +1,5 @@
+package import FeedModel
+
 /// Why PostgreSQL, or the way to it, did not do what was asked. It names the server and never holds a password.
 package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
@@ -76,15 +78,15 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 
     /// - Returns: the subject, what happened, and what to do about it, in this order.
-    package var description: String {
-        var text = server.map { "\($0): " } ?? ""
-        if let line { text += "line \(line): " }
-        text += message
+    package var description: String { (server.map { "\($0): " } ?? "") + "\(finding)" }
+
+    /// The problem, without the server's name, and what to do about it.
+    package var finding: Finding {
+        var text = (line.map { "line \($0): " } ?? "") + message
         if let state { text += " (\(state))" }
         if let detail { text += "; " + detail }
         if let context, kind == .statement { text += "; " + context.replacing("\n", with: "; ") }
         if isCommitUnknown { text += "; it is not known whether the transaction was committed" }
-        if let advice = advice ?? hint { text += "; " + advice }
-        return text
+        return Finding(text, help: advice ?? hint)
     }
 }

@@ -32,7 +32,8 @@ extension PostgresStore {
             defer { connection.close() }
             try Self.run(schema: schema, connection, isNeeded: isNeeded)
         } catch let error as PostgresError {
-            throw StoreError(error.kind == .statement ? .schema : .unavailable, error.text)
+            throw StoreError(
+                error.kind == .statement ? .schema : .unavailable, error.finding.text, help: error.finding.help)
         }
     }
 

@@ -16,21 +16,19 @@ extension PostgresStore {
             var tables = try present(definitions)
             if !Self.areThere(definitions, tables) {
                 // What cannot be used is not made.
-                let problems =
+                let mistakes =
                     Self.differences(tables, from: definitions)
-                    + definitions.referenceProblems(isMade: true) { tables[$0]?.info.primaryKey }
-                guard problems.isEmpty else {
-                    throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
-                }
+                    + definitions.referenceMistakes(isMade: true) { tables[$0]?.info.primaryKey }
+                guard mistakes.isEmpty else { throw StoreError(mistakes) }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     made = try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
                 tables = try present(definitions)
             }
-            let problems = Self.differences(tables, from: definitions)
-            guard problems.isEmpty else {
+            let mistakes = Self.differences(tables, from: definitions)
+            guard mistakes.isEmpty else {
                 try remove(made)
-                throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
+                throw StoreError(mistakes)
             }
         }
         return made
@@ -92,7 +90,8 @@ extension PostgresStore {
                 try body(connection)
             }
         } catch let error as PostgresError {
-            throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error.text)")
+            throw StoreError(
+                error.isTransient ? .database : .schema, "\(problem): \(error.finding.text)", help: error.finding.help)
         }
         try renewTableInfos(of: nil)
     }
@@ -144,15 +143,15 @@ extension PostgresStore {
         Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
     }
 
-    /// Returns messages about existing tables that are not as declared, and about names that no table can have.
-    package func differences(from definitions: [TableSchema]) throws -> [String] {
+    /// Returns the mistakes of declarations from which existing tables differ, and of names that no table can have.
+    package func differences(from definitions: [TableSchema]) throws -> [Mistake] {
         Self.differences(try present(definitions), from: definitions)
     }
 
-    private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [String] {
+    private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [Mistake] {
         definitions.flatMap {
-            TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
-        } + definitions.referenceProblems(isMade: false) { tables[$0]?.info.primaryKey }
+            TableCreation.nameMistakes(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
+        } + definitions.referenceMistakes(isMade: false) { tables[$0]?.info.primaryKey }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
@@ -160,14 +159,10 @@ extension PostgresStore {
         guard !references.isEmpty else { return }
         try tableDetails.ensure(.references(references)) {
             let tables = try ask { try tableDetails.reread(Set(references.map(\.table)), in: $0) }
-            let problems = references.compactMap { reference in
-                guard let table = tables[reference.table] else {
-                    return
-                        "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"
-                }
-                return table.problem(of: reference)
+            let mistakes = references.compactMap { reference in
+                tables[reference.table].map { $0.mistake(in: reference) } ?? reference.mistakeOfTable
             }
-            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+            guard mistakes.isEmpty else { throw StoreError(mistakes) }
         }
     }
 

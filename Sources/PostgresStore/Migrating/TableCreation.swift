@@ -37,14 +37,16 @@ struct TableCreation {
     }
 
     private func checkNames(of definition: TableSchema) throws {
-        if let problem = Self.nameProblems(of: definition).first { throw StoreError(.schema, problem) }
+        if let mistake = Self.nameMistakes(of: definition).first { throw StoreError([mistake]) }
     }
 
-    /// Returns messages about names that PostgreSQL would cut, and then not find the table or its column by them.
-    static func nameProblems(of definition: TableSchema) -> [String] {
+    /// Returns the mistakes of names that PostgreSQL would cut, and then not find the table or its column by them.
+    static func nameMistakes(of definition: TableSchema) -> [Mistake] {
         let names = QualifiedName(definition.name).map { [$0.schema, $0.relation] } ?? [definition.name]
         return (names + definition.columns.map(\.name) + definition.scope).filter { $0.utf8.count > 63 }.map { name in
-            "\(definition.place): the name '\(name)' has \(name.utf8.count) bytes, and PostgreSQL takes 63; shorten it"
+            Mistake(
+                definition.place, "the name '\(name)' has \(name.utf8.count) bytes, and PostgreSQL takes 63",
+                help: "shorten it")
         }
     }
 
@@ -93,10 +95,12 @@ struct TableCreation {
     private func addForeignKey(of column: TableSchema.Column, _ definition: TableSchema) throws {
         guard let name = column.references else { return }
         guard let table = try catalog.table(definition.name), let other = try catalog.table(name) else {
-            throw StoreError(
-                .schema,
-                "\(definition.place): the column '\(column.name)' of table '\(definition.name)' refers to table '\(name)', "
-                    + "which does not exist; map it, or create it in the schema")
+            throw StoreError([
+                Mistake(
+                    definition.place,
+                    "the column '\(column.name)' of table '\(definition.name)' refers to table '\(name)', which does not "
+                        + "exist", help: "map it, or create it in the schema")
+            ])
         }
         try connection.execute(
             "ALTER TABLE \(table.sql) ADD FOREIGN KEY (\(column.name.sqlIdentifier)) REFERENCES \(other.sql) DEFERRABLE"

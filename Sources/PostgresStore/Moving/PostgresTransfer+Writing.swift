@@ -43,7 +43,7 @@ extension PostgresTransfer: TransferWriter {
         guard error.isAboutRows else { return StoreError(commit: error, store: store.description) }
         // Of foreign keys the server says no line.
         guard let place = CopyPlace(error.context ?? "", table: table.name) else {
-            return StoreError(.constraint, "table '\(table.name)': \(error.text); nothing was moved")
+            return StoreError(.constraint, "table '\(table.name)': \(error.finding); nothing was moved")
         }
         return TransferProblem(
             row: place.line, column: place.column, message: error.message + (error.detail.map { "; " + $0 } ?? ""))

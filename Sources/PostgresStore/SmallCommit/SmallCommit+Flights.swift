@@ -41,7 +41,7 @@ extension SmallCommit {
             let isAnyCommits = error.isConnectionLost || error.isRepeatable || error.isTransient
             let isLocked = error.state == .lockNotAvailable
             if isAnyCommits && !isLocked || error.isCommitUnknown { throw error }
-            throw Unsuitable(error.text)
+            throw Unsuitable("\(error.finding)")
         }
     }
 

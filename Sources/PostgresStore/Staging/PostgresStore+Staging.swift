@@ -93,10 +93,10 @@ extension PostgresStore: StagingStore {
                 }
             } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
                 if stagedQuery.isWriting || error.state == .readOnlyTransaction {
-                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                    throw StoreError(.schema, "\"\(query)\" writes", help: "it must be a SELECT")
                 }
                 let place = error.context.map { " (\($0))" } ?? ""
-                throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message)\(place)")
+                throw StoreError(.schema, "\"\(query)\" cannot be run: \(error.message)\(place)")
             }
         }
     }

@@ -27,6 +27,13 @@ enum OwnMigrations {
         return migrations.allSatisfy { applied.contains($0.0) }
     }
 
+    /// Returns the error of tables that a program of this version has yet to migrate.
+    static func outdated(_ connection: PostgresConnection) -> StoreError {
+        StoreError.cannotOpen(
+            connection.address.url, "its tables are those of an earlier Tributary",
+            help: "run 'tributary sync' or the daemon once, which brings them up to date")
+    }
+
     /// Refuses tables of a newer program, whose meaning is unknown, and of the programs before the first release.
     static func checkAge(_ connection: PostgresConnection) throws {
         guard try exist(connection) else { return }

@@ -149,7 +149,8 @@ package final class PlanSpace: @unchecked Sendable {
             try connection.execute("SET LOCAL lock_timeout = '50ms'")
             try connection.executeScript(script)
         } catch let error as PostgresError where error.kind == .statement {
-            throw StoreError(error.isTransient ? .database : .schema, "\(origin): \(error.text)")
+            throw StoreError(
+                error.isTransient ? .database : .schema, "\(origin): \(error.finding.text)", help: error.finding.help)
         }
         guard connection.transactionStatus == .inTransaction else {
             connection.close()

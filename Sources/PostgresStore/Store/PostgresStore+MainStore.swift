@@ -108,7 +108,7 @@ extension PostgresStore {
                     return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
                 }
             } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
-                throw StoreError(.schema, "\(subject): \(error.text)")
+                throw StoreError(.schema, "\(subject): \(error.finding.text)", help: error.finding.help)
             }
         }
     }

@@ -99,7 +99,7 @@ extension PostgresStore {
                 if let isRecorded { return isRecorded }
             } catch let error as PostgresError where error.isTransient {
                 // A program that is to stop gives its connections up itself.
-                if !lockWaits.areEnding { reason = error.text }
+                if !lockWaits.areEnding { reason = "\(error.finding)" }
             }
             let end = min(deadline, lockWaits.deadline ?? deadline)
             guard ContinuousClock.now < end else {

@@ -98,13 +98,14 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         try self.init(url, workFolder) { connection in
             try OwnMigrations.checkAge(connection)
             guard try OwnMigrations.areComplete(connection) else {
-                throw StoreError.cannotOpen(
-                    connection.address.url,
-                    try OwnMigrations.exist(connection)
-                        ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
-                            + "them up to date"
-                        : "it has no tables of Tributary; check the database's name and the role's search_path, or run "
-                            + "'tributary sync' or the daemon once, which creates them")
+                guard try OwnMigrations.exist(connection) else {
+                    throw StoreError.cannotOpen(
+                        connection.address.url, "it has no tables of Tributary",
+                        help:
+                            "check the database's name and the role's search_path, or run 'tributary sync' or the daemon "
+                            + "once, which creates them")
+                }
+                throw OwnMigrations.outdated(connection)
             }
         }
     }
@@ -118,10 +119,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
             try Self.checkWriting(connection)
             try OwnMigrations.checkAge(connection)
             if try OwnMigrations.exist(connection), try !OwnMigrations.areComplete(connection) {
-                throw StoreError.cannotOpen(
-                    connection.address.url,
-                    "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
-                        + "them up to date")
+                throw OwnMigrations.outdated(connection)
             }
         }
     }
@@ -149,7 +147,7 @@ extension PostgresStore {
             try body(connection)
             return connection.address.url
         } catch let error as PostgresError {
-            throw StoreError.cannotOpen(error.server?.url, error.text)
+            throw StoreError.cannotOpen(error.server?.url, error.finding.text, help: error.finding.help)
         }
     }
 
@@ -164,8 +162,8 @@ extension PostgresStore {
         guard encoding == "UTF8" else {
             throw StoreError.cannotOpen(
                 address,
-                "the database's encoding is \(encoding), which cannot hold every text; create a database WITH ENCODING "
-                    + "'UTF8' TEMPLATE template0")
+                "the database's encoding is \(encoding), which cannot hold every text",
+                help: "create a database WITH ENCODING 'UTF8' TEMPLATE template0")
         }
     }
 
@@ -176,17 +174,18 @@ extension PostgresStore {
         guard try row.bool(0) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the server is a standby, which is read-only; connect to the primary (several hosts with "
-                    + "target_session_attrs=read-write find it)")
+                "the server is a standby, which is read-only",
+                help: "connect to the primary (several hosts with target_session_attrs=read-write find it)")
         }
         guard try row.bool(1) == false else {
             throw StoreError.cannotOpen(
                 address,
-                "the session is read-only; see default_transaction_read_only of the role, the database and the server")
+                "the session is read-only",
+                help: "see default_transaction_read_only of the role, the database and the server")
         }
         guard row.string(2) != nil else {
             throw StoreError.cannotOpen(
-                address, "no schema of the search_path exists; create one, or set the role's search_path")
+                address, "no schema of the search_path exists", help: "create one, or set the role's search_path")
         }
     }
 }

@@ -26,23 +26,26 @@ struct QualifiedName {
             """, [.text(name.schema)])
         let places = NameIndex(schemas.map { $0.string(0) ?? "" })
         guard let found = places[name.schema].map({ schemas[$0] }), let schema = found.string(0) else {
-            throw StoreError(
-                .schema,
-                "\(definition.place): the table '\(definition.name)' is to be made in the schema '\(name.schema)', and the "
-                    + "database has none of that name; run CREATE SCHEMA \(name.schema.postgresIdentifier), or write the "
-                    + "table's name without a dot")
+            throw StoreError([
+                Mistake(
+                    definition.place,
+                    "the table '\(definition.name)' is to be made in the schema '\(name.schema)', and the database has none "
+                        + "of that name",
+                    help: "run CREATE SCHEMA \(name.schema.postgresIdentifier), or write the table's name without a dot"
+                )
+            ])
         }
         guard try found.bool(1) == false else { throw needless(definition.name, name.relation, definition.place) }
         return "\(schema.postgresIdentifier).\(name.relation.postgresIdentifier)"
     }
 
     /// Creates the error for a name with a schema that the search path has.
-    static func needless(_ name: String, _ relation: String, _ place: String? = nil) -> StoreError {
-        StoreError(
-            .schema,
-            (place.map { $0 + ": " } ?? "")
-                + "the schema of table '\(name)' is in the role's search_path, which finds it "
-                + "without; write table = \"\(relation)\"")
+    static func needless(_ name: String, _ relation: String, _ place: KeyPlace = KeyPlace()) -> StoreError {
+        StoreError([
+            Mistake(
+                place, "the schema of table '\(name)' is in the role's search_path, which finds it without",
+                help: "write table = \"\(relation)\"")
+        ])
     }
 }
 

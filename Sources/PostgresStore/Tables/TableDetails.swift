@@ -77,20 +77,23 @@ struct TableDetails: Sendable, Decodable {
     static let maximumColumns = 1590
 
     /// Returns the reason for which rows with this many columns cannot be written to the table; nil if they can.
-    func problem(ofWriting count: Int) -> String? {
+    func problem(ofWriting count: Int) -> Finding? {
         if !kind.isTable {
-            return
-                "'\(name)' is a \(kind.description), and rows are merged into tables only; write to a table, and let a "
-                + "trigger on it fill '\(name)'"
+            return Finding(
+                "'\(name)' is a \(kind.description), and rows are merged into tables only",
+                help: "write to a table, and let a trigger on it fill '\(name)'")
         }
         if count > Self.maximumColumns {
-            return "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be; "
-                + "leave some out, or split the table"
+            return Finding(
+                "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be",
+                help: "leave some out, or split the table")
         }
         var seen: [String: String] = [:]
         for column in columns {
             if let other = seen.updateValue(column.name, forKey: column.name.lowercased()) {
-                return "the columns '\(other)' and '\(column.name)' of table '\(name)' differ by case only; rename one"
+                return Finding(
+                    "the columns '\(other)' and '\(column.name)' of table '\(name)' differ by case only",
+                    help: "rename one")
             }
         }
         return nil

@@ -35,7 +35,7 @@ extension SQLiteStore {
             return try reader.read { db in
                 let statement = try db.makeStatement(sql: query)
                 guard statement.isReadonly else {
-                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                    throw StoreError(.schema, "\"\(query)\" writes", help: "it must be a SELECT")
                 }
                 var found = QueriedRows(
                     columns: statement.columnNames.map { $0.lowercased() }, rows: [],
@@ -51,7 +51,7 @@ extension SQLiteStore {
             // SQLite does not say which of its files has failed.
             let place = error.isOfDisk ? ", in the store \(path) or the scratch file \(staged.database.path)" : ""
             throw StoreError(
-                .schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)\(place)")
+                .schema, "\"\(query)\" cannot be run: \(error.message ?? error.description)\(place)")
         }
     }
 }

@@ -92,7 +92,8 @@ extension StoreError {
         guard access(folder, F_OK) != 0, errno == ENOENT else { return nil }
         self.init(
             .unavailable,
-            "the store \(path) cannot be opened: the folder \(folder) does not exist; create it, or name another path")
+            "the store \(path) cannot be opened: the folder \(folder) does not exist",
+            help: "create it, or name another path")
     }
 
     /// Creates the error of a store that SQLite does not open.
@@ -104,16 +105,19 @@ extension StoreError {
         var isFolder: ObjCBool = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         let message = error.message ?? error.description
-        let fault =
+        let (fault, help): (String, String?) =
             switch error.resultCode {
-            case _ where isFolder.boolValue: "is a folder; name a file"
-            case .SQLITE_NOTADB: "cannot be opened: \(message); it is not an SQLite database, or it is encrypted"
+            case _ where isFolder.boolValue: ("is a folder", "name a file")
+            case .SQLITE_NOTADB: ("cannot be opened: \(message); it is not an SQLite database, or it is encrypted", nil)
             case .SQLITE_CANTOPEN:
-                "cannot be opened: \(message); check that its folder exists, and that this user may write there"
-            case .SQLITE_CORRUPT: "is damaged: \(message); restore a backup"
-            default: "cannot be opened: \(message)"
+                (
+                    "cannot be opened: \(message)",
+                    "check that its folder exists, and that this user may write there"
+                )
+            case .SQLITE_CORRUPT: ("is damaged: \(message)", "restore a backup")
+            default: ("cannot be opened: \(message)", nil)
             }
-        self.init(.unavailable, "the store \(path) \(fault)")
+        self.init(.unavailable, "the store \(path) \(fault)", help: help)
     }
 
     /// Creates the error of a transaction that failed as a whole.

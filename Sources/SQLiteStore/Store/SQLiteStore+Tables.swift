@@ -18,7 +18,7 @@ extension SQLiteStore {
                     // What cannot be used is not made.
                     try refuse(
                         differences(from: definitions)
-                            + definitions.referenceProblems(isMade: true) { try primaryKey(of: $0) })
+                            + definitions.referenceMistakes(isMade: true) { try primaryKey(of: $0) })
                     let all = Dictionary(definitions.map { ($0.name.lowercased(), $0) }) { first, _ in first }
                     made = try pool.write { db in
                         let made = try definitions.flatMap { try db.prepare($0, among: all) }
@@ -59,12 +59,8 @@ extension SQLiteStore {
         }
     }
 
-    /// - Throws: ``StoreError`` with the problems, if there are any.
-    private func refuse(_ problems: [String]) throws {
-        guard problems.isEmpty else {
-            throw StoreError(.schema, problems.withoutRepetitions.joined(separator: "\n"))
-        }
-    }
+    /// - Throws: ``StoreError`` with the mistakes, if there are any.
+    private func refuse(_ mistakes: [Mistake]) throws { if !mistakes.isEmpty { throw StoreError(mistakes) } }
 
     private func primaryKey(of table: String) throws -> [String]? {
         try pool.unsafeRead { try tableInfos.info(of: table, in: $0)?.primaryKey }
@@ -186,11 +182,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns messages about existing tables that are not as declared.
-    package func differences(from definitions: [TableSchema]) throws -> [String] {
+    /// Returns the mistakes of declarations from which existing tables differ.
+    package func differences(from definitions: [TableSchema]) throws -> [Mistake] {
         try pool.unsafeRead { db in
             try definitions.flatMap { try tableInfos.info(of: $0.name, in: db)?.differences(from: $0) ?? [] }
-                + definitions.referenceProblems(isMade: false) { try tableInfos.info(of: $0, in: db)?.primaryKey }
+                + definitions.referenceMistakes(isMade: false) { try tableInfos.info(of: $0, in: db)?.primaryKey }
         }
     }
 
@@ -198,8 +194,8 @@ extension SQLiteStore {
     package func checkReferences(_ references: [ReferenceDefinition]) throws {
         guard !references.isEmpty else { return }
         try tableInfos.ensure(.references(references), in: pool) {
-            let problems = try pool.read { db in try references.compactMap { try db.problem(of: $0) } }
-            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+            let mistakes = try pool.read { db in try references.compactMap { try db.mistake(in: $0) } }
+            guard mistakes.isEmpty else { throw StoreError(mistakes) }
         }
     }
 }
@@ -213,24 +209,18 @@ extension Database {
         }
     }
 
-    fileprivate func problem(of reference: ReferenceDefinition) throws -> String? {
+    fileprivate func mistake(in reference: ReferenceDefinition) throws -> Mistake? {
         guard let info = try TableInfo(self, table: reference.table, schema: "main") else {
-            return "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"
+            return reference.mistakeOfTable
         }
-        for column in [reference.column] + reference.set where info.column(column) == nil {
-            let known = info.columns.map(\.name).joined(separator: ", ")
-            return "\(reference.place): table '\(info.name)' has no column '\(column)'; it has \(known)"
-        }
-        if info.primaryKey.count != 1 {
-            return
-                "\(reference.place): the primary key of table '\(info.name)' is not one column, and cannot be stored in one"
-        }
-        if reference.needsUniqueColumn, info.collations(ofKey: [reference.column]) == nil {
-            return "\(reference.place): missing = \"create\" needs a unique index on '\(reference.column)' of table "
-                + "'\(info.name)'; run CREATE UNIQUE INDEX \(info.name)_\(reference.column) ON "
-                + "\(info.name.sqlIdentifier) (\(reference.column.sqlIdentifier))"
-        }
-        return nil
+        return reference.mistake(
+            in: info.name, info.columns.map(\.name), hasColumn: { info.column($0) != nil },
+            isKeyOneColumn: info.primaryKey.count == 1,
+            isUnique: { info.collations(ofKey: [reference.column]) != nil },
+            index: {
+                "CREATE UNIQUE INDEX \(info.name)_\(reference.column) ON \(info.name.sqlIdentifier) "
+                    + "(\(reference.column.sqlIdentifier))"
+            })
     }
 
     /// - Parameter all: the tables that are declared together, by their names in lower case.

@@ -8,20 +8,22 @@ extension ConfigurationCheck {
     /// Returns the mistakes in conditions of hooks, and notes on rows that they will not know.
     ///
     /// - Parameter stores: where the tables are; the first that has one counts.
-    static func hookMessages(
+    static func hookFindings(
         _ stores: [any MainStore], _ program: Program, _ configuration: TributaryConfiguration
-    ) throws -> (mistakes: [String], notes: [String]) {
-        var (mistakes, notes): ([String], [String]) = ([], [])
+    ) throws -> Findings {
+        var (mistakes, notes): ([Mistake], [Mistake]) = ([], [])
         for hook in configuration.hooks where hook.format.hasImages || hook.condition != nil {
-            let place = "\(configuration.file): hooks.\(hook.name)"
+            let place = configuration.place("hooks", hook.name)
             let sources = configuration.sources.filter { hook.concerns($0.name) }
             if hook.format.hasImages {
                 let bare = sources.filter { !$0.keepsHistory }.map { "'\($0.name)'" }
                 if !bare.isEmpty {
                     let key = hook.format == .debezium ? "format" : "values"
                     notes.append(
-                        "\(place).\(key): without keep_history = true, 'before' is null, and 'after' is the row as it is "
-                            + "when the event is sent: \(listed(bare))")
+                        Mistake(
+                            place.appending(key),
+                            "without keep_history = true, 'before' is null, and 'after' is the row as it is when the event "
+                                + "is sent: \(listed(bare))"))
                 }
             }
             guard let condition = hook.condition else { continue }
@@ -38,36 +40,41 @@ extension ConfigurationCheck {
             }
             if !hidden.isEmpty {
                 notes.append(
-                    "\(place).where: without keep_history = true, no row before a change is known, and each update passes: "
-                        + listed(hidden))
+                    Mistake(
+                        place.appending("where"),
+                        "without keep_history = true, no row before a change is known, and each update passes: "
+                            + listed(hidden)))
             }
-            mistakes += try self.mistakes(condition, place + ".where", columns)
+            mistakes += try self.mistakes(condition, place.appending("where"), columns)
             let isClosed = sources.flatMap(\.requests).allSatisfy { !program.parsers.tables(of: $0.content).isEmpty }
             guard case .tables(let conditions) = condition, isClosed else { continue }
             let known = columns.keys.sorted()
             for name in conditions.keys.sorted() where !known.contains(where: { $0.lowercased() == name.lowercased() })
             {
-                let nearest = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-                mistakes.append("\(place).where.\(name): no source of the hook writes this table\(nearest)")
+                mistakes.append(
+                    Mistake(
+                        place.appending("where").appending(name), "no source of the hook writes this table",
+                        help: didYouMean(name, among: known)))
             }
         }
         return (mistakes, notes)
     }
 
-    /// Returns messages about columns that a condition reads and tables do not have.
+    /// Returns the mistakes of columns that a condition reads and tables do not have.
     private static func mistakes(
-        _ condition: HookCondition, _ place: String, _ tables: [String: Set<String>]
-    ) throws -> [String] {
+        _ condition: HookCondition, _ place: KeyPlace, _ tables: [String: Set<String>]
+    ) throws -> [Mistake] {
         try tables.sorted { $0.key < $1.key }.compactMap { table, columns in
             guard !columns.isEmpty, let sql = condition.sql(for: table),
                 let missing = try ChangeCondition(sql).column(missingFrom: columns)
             else { return nil }
-            let nearest = nearestName(to: missing, among: columns.sorted()).map { "; did you mean '\($0)'?" } ?? ""
+            let finding = "table '\(table)' has no column '\(missing)'"
+            let nearest = didYouMean(missing, among: columns.sorted())
             guard case .everyTable = condition else {
-                return "\(place).\(table): table '\(table)' has no column '\(missing)'\(nearest)"
+                return Mistake(place.appending(table), finding, help: nearest)
             }
-            let hint = "; for some tables alone, name them: where = { TABLE = \"…\" }"
-            return "\(place): table '\(table)' has no column '\(missing)'\(nearest.isEmpty ? hint : nearest)"
+            return Mistake(
+                place, finding, help: nearest ?? "for some tables alone, name them: where = { TABLE = \"…\" }")
         }
     }
 

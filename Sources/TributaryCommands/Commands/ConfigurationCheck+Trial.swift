@@ -15,9 +15,9 @@ extension ConfigurationCheck {
     /// - Parameters:
     ///   - existing: the store in use, if there is one.
     ///   - folder: the folder of the empty store.
-    static func problemsOnTrial(
+    static func findingsOnTrial(
         _ existing: (any MainStore)?, _ program: Program, _ configuration: TributaryConfiguration, in folder: String
-    ) throws -> (problems: [String], notes: [String]) {
+    ) throws -> Findings {
         let path = folder + "/store.sqlite"
         do {
             let store = try SQLiteStore(
@@ -28,7 +28,7 @@ extension ConfigurationCheck {
             if existing != nil, case .file(let path) = configuration.store {
                 try store.adoptDefinitions(
                     of: path,
-                    except: Set(configuration.sources.flatMap { $0.schemas(file: configuration.file) }.map(\.name)))
+                    except: Set(configuration.sources.flatMap(\.schemas).map(\.name)))
             }
             do {
                 try configuration.prepareAllTables(of: store)
@@ -36,11 +36,17 @@ extension ConfigurationCheck {
                 // Its request reports it below.
             }
             let views = try Self.trySchemaAfter(in: store, program, configuration)
-            var problems = try configuration.messages(parsers: program.parsers) { request, source in
-                try Self.problems(request, of: source, in: store, existing, program, configuration)
+            var mistakes = try configuration.findings(parsers: program.parsers) { request, source in
+                try Self.mistakes(request, of: source, in: store, existing, program, configuration)
             }
             // They may name tables of any request of the source, which are all there by now.
-            if problems.isEmpty { problems = try Self.expectationProblems(in: store, configuration) }
+            if mistakes.isEmpty {
+                mistakes = try configuration.sources.flatMap { source in
+                    try source.requests.flatMap { request in
+                        try Self.mistakes(at: request) { try request.checkExpectations(store, source: source.name) }
+                    }
+                }
+            }
             let conflicts = try conflicts(program, configuration) { table, scopes in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
@@ -49,57 +55,41 @@ extension ConfigurationCheck {
             }
             let stores = [store as any MainStore, existing].compactMap(\.self)
             let notes =
-                try problems.isEmpty
-                ? configuration.messages(parsers: program.parsers) { request, _ in
-                    try stores.flatMap {
-                        try request.notes(on: $0, file: configuration.file, parsers: program.parsers)
-                    }
+                try mistakes.isEmpty
+                ? configuration.findings(parsers: program.parsers) { request, _ in
+                    try stores.flatMap { try request.notes(on: $0, parsers: program.parsers) }
                 } : []
             let scopes = try scopeConflicts(stores.reversed(), program, configuration)
-            let hooks = try hookMessages(stores.reversed(), program, configuration)
+            let hooks = try hookFindings(stores.reversed(), program, configuration)
             return (
-                problems + views + conflicts + scopes.mistakes + hooks.mistakes,
-                try configuration.locating(Set(notes).sorted() + scopes.notes + hooks.notes)
+                mistakes + views + conflicts + scopes.mistakes + hooks.mistakes,
+                try sorted(notes) + scopes.notes + hooks.notes
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {
             let schemaError = SQLiteStore.schemaError(path)
-            let text = "\(error)"
-            guard text.hasPrefix(schemaError) else {
+            var finding = error.finding
+            guard finding.text.hasPrefix(schemaError) else {
                 // The folder of the empty store is gone by the time at which this is read.
-                return (["\(configuration.file): \(text.replacing("the store \(path)", with: "an empty store"))"], [])
+                finding.text.replace("the store \(path)", with: "an empty store")
+                return ([Mistake(configuration.place(), finding)], [])
             }
-            let reason = text.dropFirst(schemaError.count)
-            return (["\(configuration.file): store.schema: \(configuration.schemaPath ?? ""): \(reason)"], [])
-        }
-    }
-
-    private static func expectationProblems(
-        in store: any MainStore, _ configuration: TributaryConfiguration
-    ) throws -> [String] {
-        try configuration.sources.flatMap { source in
-            try source.requests.compactMap { request in
-                do {
-                    try request.checkExpectations(store, source: source.name)
-                    return nil
-                } catch let error as StoreError {
-                    return Self.message(error, of: request, in: source, file: configuration.file)
-                }
-            }
+            finding.text = "\(configuration.schemaPath ?? ""): \(finding.text.dropFirst(schemaError.count))"
+            return ([Mistake(configuration.place("store", "schema"), finding)], [])
         }
     }
 
     /// Runs the schema that follows the mappings, twice, as a start may not be the first. Tables that cannot be created
     /// are reported with their requests, and the SQL that relies on them is not tried.
     ///
-    /// - Returns: the message about a view that cannot be read.
+    /// - Returns: the mistake of a view that cannot be read.
     private static func trySchemaAfter(
         in store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
-    ) throws -> [String] {
+    ) throws -> [Mistake] {
         guard let sql = try configuration.schemaAfter() else { return [] }
         do {
             for request in configuration.sources.flatMap(\.requests) {
-                try request.prepare(store, file: configuration.file, parsers: program.parsers)
+                try request.prepare(store, parsers: program.parsers)
             }
         } catch is StoreError {
             return []
@@ -108,74 +98,67 @@ extension ConfigurationCheck {
         do {
             try store.checkViews()
         } catch let error as StoreError where error.code == .schema {
-            return ["\(configuration.file): store.schema_after: \(error)"]
+            return error.mistakes(at: configuration.place("store", "schema_after"))
         }
         return []
     }
 
     /// - Parameter existing: the store in use, if there is one.
-    private static func problems(
+    private static func mistakes(
         _ request: RequestDeclaration, of source: SourceDeclaration, in store: any MainStore,
         _ existing: (any MainStore)?,
         _ program: Program, _ configuration: TributaryConfiguration
-    ) throws -> [String] {
-        do {
-            try request.prepare(store, file: configuration.file, parsers: program.parsers)
-            let differences = try existing.map { try request.differences(from: $0, file: configuration.file) } ?? []
-            if !differences.isEmpty { return differences }
-            do {
-                try request.checkForEach(store, source: source.name)
-            } catch let error as StoreError {
-                return [Self.message(error, of: request, in: source, file: configuration.file)]
-            }
-            let stores = [store, existing].compactMap(\.self)
-            if let problem = try lastValueProblem(request, of: source, in: stores, program) {
-                return ["\(configuration.file): \(problem)"]
-            }
-        } catch let error as StoreError {
-            return [error.message]
+    ) throws -> [Mistake] {
+        var differences: [Mistake] = []
+        let refused = try Self.mistakes(at: request) {
+            try request.prepare(store, parsers: program.parsers)
+            differences = try existing.map { try request.differences(from: $0) } ?? []
+            guard differences.isEmpty else { return }
+            try request.checkForEach(store, source: source.name)
+            try checkLastValues(request, in: [store, existing].compactMap(\.self), program)
         }
-        let lacking = try request.scopeProblems(
-            in: store, existing, file: configuration.file, source: source.name, parsers: program.parsers)
+        if !refused.isEmpty || !differences.isEmpty { return refused + differences }
+        let lacking = try request.scopeMistakes(in: store, existing, parsers: program.parsers)
         if !lacking.isEmpty { return lacking }
-        let dotted = try request.schemas(file: configuration.file).filter { schema in
+        let dotted = try request.schemas.filter { schema in
             try schema.name.contains(".") && existing?.missingTables(among: [schema.name]).isEmpty ?? true
         }
         if !dotted.isEmpty { return dotted.map(Self.dotted) }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             if case .mapping = request.content {
-                return
-                    "\(configuration.file): \(Self.place(of: request, in: source)): table '\(table)' does not exist; "
-                    + "declare 'columns', or create it in the schema"
+                return Mistake(
+                    request.place, "table '\(table)' does not exist",
+                    help: "declare 'columns', or create it in the schema")
             }
-            return
-                "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
-                + "'\(table)', which neither the schema nor a migration creates"
+            return Mistake(
+                request.place,
+                "the parser of request '\(request.key)' writes table '\(table)', which neither the schema nor a migration "
+                    + "creates")
         }
     }
 
-    /// Returns what is wrong with an expression of `${last:…}`, which some of the stores must be able to evaluate; nil for
-    /// nothing.
-    private static func lastValueProblem(
-        _ request: RequestDeclaration, of source: SourceDeclaration, in stores: [any MainStore], _ program: Program
-    ) throws -> String? {
+    /// Checks the expressions of `${last:…}`.
+    ///
+    /// - Throws: ``StoreError`` if none of the stores can evaluate one.
+    private static func checkLastValues(
+        _ request: RequestDeclaration, in stores: [any MainStore], _ program: Program
+    ) throws {
         let hasExpression = request.references.contains { if case .last = $0 { true } else { false } }
-        guard hasExpression, let table = program.parsers.tables(of: request.content).first else { return nil }
+        guard hasExpression, let table = program.parsers.tables(of: request.content).first else { return }
         let stores = try stores.filter { try $0.missingTables(among: [table]).isEmpty }
         for reference in request.references {
             guard case .last(let expression) = reference else { continue }
-            var problem: String?
+            var failure: StoreError?
             for store in stores {
                 do {
                     _ = try store.value(of: expression, in: table, scope: [:])
-                    problem = nil
+                    failure = nil
                     break
                 } catch let error as StoreError {
-                    problem = problem ?? error.message
+                    failure = failure ?? error
                 }
             }
-            if let problem { return "\(place(of: request, in: source)): \(problem)" }
+            if let failure { throw failure }
         }
-        return nil
     }
 }

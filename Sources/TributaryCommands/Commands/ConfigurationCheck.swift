@@ -38,18 +38,19 @@ struct ConfigurationCheck {
                 return "\(source.name): \(Figures.count(source.requests.count, "request"))\(written)"
                     + (source.isEnabled ? "" : ", disabled")
             }
-            let (problems, notes) = try await storeProblems(configuration)
+            let found = try await findings(configuration)
             let searchPath = ProcessInfo.processInfo.environment["PATH"]
-            let hooks = configuration.hooks.compactMap {
-                $0.programProblem(file: configuration.file, searchPath: searchPath)
+            let hooks = configuration.hooks.compactMap { hook in
+                hook.programProblem(searchPath: searchPath).map {
+                    Mistake(configuration.place("hooks", hook.name, "run"), $0)
+                }
             }
-            let mistakes = configuration.located(
-                (problems + hooks + Self.folders(configuration)).map(configuration.redactor.redact))
+            let mistakes = configuration.located(found.mistakes + hooks + Self.folders(configuration))
             // In the order of the file; those of one line as they were found.
             result.mistakes = mistakes.enumerated().sorted {
                 ($0.element.line ?? Int.max, $0.offset) < ($1.element.line ?? Int.max, $1.offset)
             }.map(\.element)
-            result.notes = notes
+            result.notes = configuration.located(found.notes).map(\.description)
         } catch let error as ConfigurationError {
             result.mistakes = error.problems
         }
@@ -66,15 +67,16 @@ struct ConfigurationCheck {
         for note in result.notes { try Terminal.printWrapped(note, after: "note: ", indent: 6) }
     }
 
-    /// Returns the mistakes that only a store with the schema shows, and the notes.
-    private func storeProblems(
-        _ configuration: TributaryConfiguration
-    ) async throws -> (problems: [String], notes: [String]) {
+    /// The mistakes that a check finds, and notes on what is valid but may be unintended.
+    typealias Findings = (mistakes: [Mistake], notes: [Mistake])
+
+    /// Returns what only a store with the schema shows.
+    private func findings(_ configuration: TributaryConfiguration) async throws -> Findings {
         let isOnServer = if case .server = configuration.store { true } else { false }
         /// What the declarations alone show.
-        func unasked(_ note: String) throws -> (problems: [String], notes: [String]) {
+        func unasked(_ note: String) throws -> Findings {
             let scopes = try Self.scopeConflicts([], program, configuration)
-            return (scopes.mistakes, configuration.locating(scopes.notes) + [note])
+            return (scopes.mistakes, scopes.notes + [Mistake(KeyPlace(), note)])
         }
         if isOnServer, !asksServer {
             return try unasked("the store on the server was not asked; check --store compares its tables")
@@ -86,81 +88,93 @@ struct ConfigurationCheck {
             }
             existing = try configuration.openExistingTables()
         } catch let error as StoreError {
-            return (["\(configuration.file): store.\(isOnServer ? "url" : "path"): \(error)"], [])
+            return (error.mistakes(at: configuration.place("store", isOnServer ? "url" : "path")), [])
         }
         defer { try? existing?.close() }
-        if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
+        if isOnServer, let existing { return try Self.findings(on: existing, program, configuration) }
         var found = try await PrivateFolder.with("check") { folder in
-            try Self.problemsOnTrial(existing, program, configuration, in: folder)
+            try Self.findingsOnTrial(existing, program, configuration, in: folder)
         }
         if case .file(let path) = configuration.store, let missing = StoreError(folderOf: path) {
-            found.notes += configuration.locating(["\(configuration.file): store.path: \(missing)"])
+            found.notes += missing.mistakes(at: configuration.place("store", "path"))
         }
         return found
     }
 
     /// Compares the tables of a store on a server, which is left as it is, with the declarations.
-    private static func problems(
+    private static func findings(
         on store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
-    ) throws -> (problems: [String], notes: [String]) {
-        var problems: [String] = []
-        var notes: Set<String> = []
+    ) throws -> Findings {
+        var mistakes: [Mistake] = []
+        var notes: [Mistake] = []
         let made = try MadeTables(program, configuration)
         for source in configuration.sources {
-            let before = problems.count
+            let before = mistakes.count
             for request in source.requests {
-                var found: [String]
-                do {
-                    found = try request.differences(from: store, file: configuration.file)
-                    found += try request.referenceProblems(
-                        in: store, file: configuration.file, isMade: made.contains)
-                    found += try request.missingRights(in: store, file: configuration.file)
-                    found += try request.scopeProblems(
-                        in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
-                } catch let error as StoreError where error.code == .schema {
-                    found = [
-                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"
-                    ]
+                var found: [Mistake] = []
+                let refused = try Self.mistakes(at: request, .schema) {
+                    found = try request.differences(from: store)
+                    found += try Self.mistakes(at: request, .schema) {
+                        try request.checkReferences(in: store, isMade: made.contains)
+                    }
+                    found += try request.missingRights(in: store)
+                    found += try request.scopeMistakes(in: store, store, parsers: program.parsers)
                 }
+                if !refused.isEmpty { found = refused }
                 if source.keepsHistory {
                     found += program.parsers.tables(of: request.content).compactMap(store.historyProblem).map {
-                        "\(configuration.file): sources.\(source.name).keep_history: \($0)"
+                        Mistake(configuration.place("sources", source.name, "keep_history"), $0)
                     }
                 }
-                if found.isEmpty {
-                    notes.formUnion(try request.notes(on: store, file: configuration.file, parsers: program.parsers))
-                }
-                problems += found
+                if found.isEmpty { notes += try request.notes(on: store, parsers: program.parsers) }
+                mistakes += found
             }
             // A query may name tables that the first run creates.
-            guard problems.count == before,
+            guard mistakes.count == before,
                 try source.requests.allSatisfy({ try $0.isPrepared(in: store, parsers: program.parsers) })
             else { continue }
             for request in source.requests {
-                do {
+                mistakes += try Self.mistakes(at: request) {
                     try request.checkForEach(store, source: source.name)
                     try request.checkExpectations(store, source: source.name)
-                } catch let error as StoreError {
-                    problems.append(Self.message(error, of: request, in: source, file: configuration.file))
                 }
             }
         }
-        problems += try conflicts(program, configuration, comparison: store.comparison(of:scopes:))
+        mistakes += try conflicts(program, configuration, comparison: store.comparison(of:scopes:))
         let scopes = try scopeConflicts([store], program, configuration)
-        let hooks = try hookMessages([store], program, configuration)
+        let hooks = try hookFindings([store], program, configuration)
         return (
-            problems + scopes.mistakes + hooks.mistakes,
-            try configuration.locating(notes.sorted() + scopes.notes + hooks.notes)
-                + undeclared(in: store, configuration)
+            mistakes + scopes.mistakes + hooks.mistakes,
+            try sorted(notes) + scopes.notes + hooks.notes + undeclared(in: store, configuration)
         )
+    }
+
+    /// Returns notes without repetitions, in the order of their texts.
+    static func sorted(_ notes: [Mistake]) -> [Mistake] {
+        Set(notes).map { (text: $0.description, note: $0) }.sorted { $0.text < $1.text }.map(\.note)
+    }
+
+    /// Returns the mistakes for which a store refuses a request.
+    ///
+    /// - Parameter code: that of the errors which are mistakes; nil for all.
+    static func mistakes(
+        at request: RequestDeclaration, _ code: StoreError.Code? = nil, _ body: () throws -> Void
+    ) throws -> [Mistake] {
+        do {
+            try body()
+            return []
+        } catch let error as StoreError where code == nil || error.code == code {
+            return error.mistakes(at: request.place)
+        }
     }
 
     /// Returns notes on sources that are in a store alone.
     static func undeclared(
         in store: (any MainStore)?, _ configuration: TributaryConfiguration
-    ) throws -> [String] {
-        try configuration.undeclaredSources(among: store?.read { try $0.sources.all() } ?? [:]).map(
-            TributaryConfiguration.undeclared)
+    ) throws -> [Mistake] {
+        try configuration.undeclaredSources(among: store?.read { try $0.sources.all() } ?? [:]).map {
+            Mistake(KeyPlace(), TributaryConfiguration.undeclared($0))
+        }
     }
 }
 
@@ -190,21 +204,23 @@ private struct MadeTables {
 
 extension HookDeclaration {
     /// Returns why the hook's program cannot be started; nil where it can, or where the hook posts.
-    func programProblem(file: String, searchPath: String?) -> String? {
+    func programProblem(searchPath: String?) -> Finding? {
         guard case .program(let command) = receiver, let program = command.first else { return nil }
-        let place = "\(file): hooks.\(name).run: the program '\(program)'"
         guard !program.value.contains("/") else {
-            return Self.problem(program.value).map { "\(place) \($0)" }
+            return Self.problem(program.value).map { Finding("the program '\(program)' \($0.text)", help: $0.help) }
         }
         let folders = (searchPath ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         let isFound = folders.contains { Self.problem("\($0)/\(program.value)") == nil }
-        return isFound ? nil : "\(place) is in no folder of PATH"
+        return isFound ? nil : Finding("the program '\(program)' is in no folder of PATH")
     }
 
-    private static func problem(_ path: String) -> String? {
+    private static func problem(_ path: String) -> Finding? {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "does not exist" }
-        if isFolder.boolValue { return "is a folder" }
-        return FileManager.default.isExecutableFile(atPath: path) ? nil : "is not executable; `chmod +x` makes it so"
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            return Finding("does not exist")
+        }
+        if isFolder.boolValue { return Finding("is a folder") }
+        return FileManager.default.isExecutableFile(atPath: path)
+            ? nil : Finding("is not executable", help: "`chmod +x` makes it so")
     }
 }

@@ -76,25 +76,25 @@ struct MigrateCommand: ProgramCommand {
                         defer { try? store.close() }
                         return isDone
                             ? try declaration.migrate(store, in: configuration, parsers: program.parsers, at: Date())
-                            : try store.migrations(to: declaration.schemas(file: configuration.file))
+                            : try store.migrations(to: declaration.schemas)
                     })
             }
         }
     }
 
-    /// - Throws: ``Failure`` if the next run would be discarded because of the tables, with the reasons.
+    /// - Throws: ``StoreError`` if the next run would be discarded because of the tables, with the reasons.
     private func checkTables(of declaration: SourceDeclaration, in configuration: TributaryConfiguration) async throws {
         guard let store = try configuration.openExistingStore(isWritten: false) else { return }
-        let problems = try await withCheckedThrowingContinuation { continuation in
+        let mistakes = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     with: Swift.Result {
                         defer { try? store.close() }
-                        return try store.differences(from: declaration.schemas(file: configuration.file))
+                        return try store.differences(from: declaration.schemas)
                     })
             }
         }
-        guard problems.isEmpty else { throw Failure.failed(problems.withoutRepetitions.joined(separator: "\n")) }
+        guard mistakes.isEmpty else { throw StoreError(mistakes) }
     }
 
     private func show(_ migrations: [TableMigration], isDone: Bool) throws {

@@ -84,7 +84,7 @@ package struct Program: Sendable {
     func checkingScopes(of configuration: TributaryConfiguration) throws -> TributaryConfiguration {
         let mistakes = ScopeConflict.mistakes(in: configuration, parsers: parsers)
         guard mistakes.isEmpty else {
-            throw ConfigurationError(problems: configuration.located(mistakes.map(configuration.redactor.redact)))
+            throw ConfigurationError(problems: configuration.located(mistakes))
         }
         return configuration
     }

@@ -28,9 +28,7 @@ struct HandlerFactory {
     ///
     /// - Parameter additions: notes what was made.
     func prepareStore(_ additions: AdditionLog) throws {
-        try request.prepare(
-            environment.store, file: environment.configuration.file, parsers: environment.registry,
-            noting: additions.note)
+        try request.prepare(environment.store, parsers: environment.registry, noting: additions.note)
     }
 
     /// Returns the handlers of a document. That of a mapping comes first.

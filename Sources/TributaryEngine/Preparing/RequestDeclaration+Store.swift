@@ -10,7 +10,7 @@ extension RequestDeclaration {
     ///
     /// - Parameter note: called with what was made; not for the SQL of a parser.
     package func prepare(
-        _ store: any MainStore, file: String, parsers: ParserRegistry,
+        _ store: any MainStore, parsers: ParserRegistry,
         noting note: ([SchemaAddition]) -> Void = { _ in }
     ) throws {
         switch content {
@@ -18,34 +18,36 @@ extension RequestDeclaration {
             guard let parser = parsers[name] else { return }
             if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
             if !parser.tableSchemas.isEmpty { note(try store.prepareTables(parser.tableSchemas)) }
-            note(try store.prepareTables(marks(on: parser.tables, in: store, file: file)))
+            note(try store.prepareTables(marks(on: parser.tables, in: store)))
             if let window, !parser.tables.isEmpty,
                 try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
             {
-                throw StoreError(.schema, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
+                throw StoreError([
+                    Mistake(place, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
+                ])
             }
         case .mapping(let mapping):
-            let definitions = definitions(mapping, file: file)
-            let references = mapping.references(file: file)
+            let definitions = definitions(mapping)
+            let references = mapping.references
             // Nothing is made for a reference that leads nowhere.
             let declared = Set(definitions.map { $0.name.lowercased() })
             try store.checkReferences(references.filter { !declared.contains($0.table.lowercased()) })
             note(try store.prepareTables(definitions))
-            note(try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file)))
+            note(try store.prepareTables(marks(on: mapping.namedTables, in: store)))
             try store.checkReferences(references)
         case .mirrored, .captures:
             break
         }
     }
 
-    /// Returns a problem for each column of `scope` or `window` missing from tables that no mapping declares.
+    /// Returns a mistake for each column of `scope` or `window` missing from tables that no mapping declares.
     ///
     /// - Parameters:
     ///   - store: a store with the schema.
     ///   - existing: the store in use, if there is one.
-    package func scopeProblems(
-        in store: any MainStore, _ existing: (any MainStore)?, file: String, source: String, parsers: ParserRegistry
-    ) throws -> [String] {
+    package func scopeMistakes(
+        in store: any MainStore, _ existing: (any MainStore)?, parsers: ParserRegistry
+    ) throws -> [Mistake] {
         guard !scope.isEmpty || window != nil || retainsRows else { return [] }
         var tables: [String]
         switch content {
@@ -53,26 +55,28 @@ extension RequestDeclaration {
         case .mapping(let mapping): tables = mapping.tables.map(\.table)
         case .mirrored, .captures: return []
         }
-        var problems: [String] = []
+        var mistakes: [Mistake] = []
         tables = try tables.filter { try store.missingTables(among: [$0]).isEmpty }
         for table in tables {
             let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
             let columns = try (isThere ? existing ?? store : store).columns(of: table)
             for name in scope.keys.sorted() where !columns.contains(name.lowercased()) {
-                problems.append(
-                    "\(file): sources.\(source): table '\(table)', which request '\(key)' writes, has no column '\(name)', "
-                        + "which 'scope' names")
+                mistakes.append(
+                    Mistake(
+                        place,
+                        "table '\(table)', which request '\(key)' writes, has no column '\(name)', which 'scope' names")
+                )
             }
         }
         if let window, !tables.isEmpty,
             try !tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
         {
-            problems.append(
-                "\(file): sources.\(source): no table that request '\(key)' writes has the column '\(window)', which 'window' "
-                    + "names")
+            mistakes.append(
+                Mistake(
+                    place, "no table that request '\(key)' writes has the column '\(window)', which 'window' names"))
         }
-        return try problems
-            + expiryProblems(of: tables, file: file, source: source) { table in
+        return try mistakes
+            + expiryMistakes(of: tables) { table in
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return isThere ? existing ?? store : store
             }
@@ -85,12 +89,16 @@ extension RequestDeclaration {
         guard let forEach else { return }
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
-        let columns = try context.columns(ofQuery: forEach.query)
-        for name in references.compactMap(\.column) {
-            if columns.contains(name.lowercased()) { continue }
-            throw StoreError(
-                .schema,
-                "the rows of for_each have no column '\(name)'; they have \(columns.sorted().joined(separator: ", "))")
+        let place = place.appending("for_each")
+        let columns: [String]
+        do {
+            columns = try context.columns(ofQuery: forEach.query)
+        } catch let error as StoreError {
+            throw StoreError([Mistake(place, error.finding)])
+        }
+        for name in references.compactMap(\.column) where !columns.contains(name.lowercased()) {
+            let known = columns.sorted().joined(separator: ", ")
+            throw StoreError([Mistake(place, "the rows of for_each have no column '\(name)'; they have \(known)")])
         }
     }
 
@@ -103,8 +111,11 @@ extension RequestDeclaration {
         defer { context.remove() }
         for (number, expectation) in expectations.enumerated() {
             do { try context.check(condition: expectation.sql) } catch let error as StoreError {
-                throw StoreError(
-                    error.code, "expect[\(number + 1)].sql \(error.message): \(expectation.shownSQL)")
+                throw StoreError([
+                    Mistake(
+                        place.appending("expect", number).appending("sql"),
+                        "\(error.finding.text): \(expectation.shownSQL)", help: error.finding.help)
+                ])
             }
         }
     }
@@ -129,44 +140,38 @@ extension RequestDeclaration {
             !parser.schema.isEmpty || !parser.tableSchemas.isEmpty
         {
             return try (parser.schema.isEmpty || store.isPrepared(schema: parser.schema, tables: parser.tables))
-                && store.isPrepared(for: parser.tableSchemas + marks(on: parser.tables, in: store, file: ""))
+                && store.isPrepared(for: parser.tableSchemas + marks(on: parser.tables, in: store))
         }
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
         }
         return try store.isPrepared(
-            for: definitions(mapping, file: "") + marks(on: mapping.namedTables, in: store, file: ""))
+            for: definitions(mapping) + marks(on: mapping.namedTables, in: store))
     }
 
-    /// Returns the schemas that the request's mapping gives its tables.
-    package func schemas(file: String) -> [TableSchema] {
+    /// The schemas that the request's mapping gives its tables.
+    package var schemas: [TableSchema] {
         guard case .mapping(let mapping) = content else { return [] }
-        return definitions(mapping, file: file)
+        return definitions(mapping)
     }
 
     /// Returns the differences between the tables of an existing store and the mapping.
-    package func differences(from store: any MainStore, file: String) throws -> [String] {
+    package func differences(from store: any MainStore) throws -> [Mistake] {
         guard case .mapping(let mapping) = content else { return [] }
-        return try store.differences(from: definitions(mapping, file: file))
+        return try store.differences(from: definitions(mapping))
     }
 
-    /// Returns messages about references to tables of an existing store that do not exist, or cannot be referred to.
+    /// Checks the references to tables of an existing store.
     ///
     /// - Parameter isMade: returns true for the name of a table that a run may make or change first.
-    package func referenceProblems(
-        in store: any MainStore, file: String, isMade: (String) -> Bool
-    ) throws -> [String] {
-        guard case .mapping(let mapping) = content else { return [] }
-        do {
-            try store.checkReferences(mapping.references(file: file).filter { !isMade($0.table) })
-            return []
-        } catch let error as StoreError where error.code == .schema {
-            return error.message.split(separator: "\n").map(String.init)
-        }
+    /// - Throws: ``StoreError`` naming each whose table does not exist, or cannot be referred to.
+    package func checkReferences(in store: any MainStore, isMade: (String) -> Bool) throws {
+        guard case .mapping(let mapping) = content else { return }
+        try store.checkReferences(mapping.references.filter { !isMade($0.table) })
     }
 
-    /// Returns a message for each existing table that the store's role may not write as the mapping does.
-    package func missingRights(in store: any MainStore, file: String) throws -> [String] {
+    /// Returns a mistake for each existing table that the store's role may not write as the mapping does.
+    package func missingRights(in store: any MainStore) throws -> [Mistake] {
         guard case .mapping(let mapping) = content else { return [] }
         return try mapping.tables.compactMap { table in
             var rights: Set<TableRight> = [.select, .insert]
@@ -175,13 +180,13 @@ extension RequestDeclaration {
             if mode == .mirror || table.deletedWhen != nil {
                 rights.insert(deletionMark(of: table) == nil ? .delete : .update)
             }
-            return try store.missingRights([table.table: rights])[table.table].map { "\(file): \(table.place): \($0)" }
+            return try store.missingRights([table.table: rights])[table.table].map { Mistake(table.place, $0) }
         }
     }
 
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
-    package func notes(on store: any MainStore, file: String, parsers: ParserRegistry) throws -> [String] {
-        let expiring = try expiryNotes(on: store, file: file, parsers: parsers)
+    package func notes(on store: any MainStore, parsers: ParserRegistry) throws -> [Mistake] {
+        let expiring = try expiryNotes(on: store, parsers: parsers)
         guard case .mapping(let mapping) = content else { return expiring }
         return try expiring
             + mapping.tables.flatMap { table in
@@ -193,28 +198,28 @@ extension RequestDeclaration {
                     default: return nil
                     }
                     if try store.refers(column.name, of: table.table, to: other) { return nil }
-                    return
-                        "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                        + "'\(column.name)' to '\(other)': the database will not check that the row exists"
+                    return Mistake(
+                        table.place.appending("columns").appending(column.name),
+                        "no foreign key of table '\(table.table)' leads from '\(column.name)' to '\(other)': the database "
+                            + "will not check that the row exists")
                 }
             }
     }
 
-    private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
+    private func definitions(_ mapping: RequestMapping) -> [TableSchema] {
         mapping.definitions(
-            file: file, scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror },
+            scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror },
             gone: { deletionMark(of: $0) },
             expiry: { expiry(of: $0)?.column }, keepsHistory: keepsHistory)
     }
 
     /// Returns the columns of soft deletion, for existing tables without a mapping.
-    private func marks(on tables: some Sequence<String>, in store: any MainStore, file: String) throws -> [TableSchema]
-    {
+    private func marks(on tables: some Sequence<String>, in store: any MainStore) throws -> [TableSchema] {
         let marked = tables.compactMap { table in deletionMark(of: table).map { (table: table, gone: $0) } }
         guard !marked.isEmpty else { return [] }
         let missing = try Set(store.missingTables(among: Set(marked.map(\.table))))
         return marked.filter { !missing.contains($0.table) }.map { table, gone in
-            var schema = TableSchema(name: table, columns: [], key: [], place: "\(file): request '\(key)'")
+            var schema = TableSchema(name: table, columns: [], key: [], place: place)
             schema.mark(gone, mirrorsOf: [])
             return schema
         }
@@ -228,7 +233,7 @@ extension SourceDeclaration {
         for request in requests {
             guard case .mapping(let mapping) = request.content else { return nil }
             tables.formUnion(mapping.tables.map(\.table))
-            tables.formUnion(mapping.references(file: "").map(\.table))
+            tables.formUnion(mapping.references.map(\.table))
         }
         return tables
     }
@@ -238,15 +243,15 @@ extension RequestMapping {
     /// The tables whose columns are those of the store.
     fileprivate var namedTables: [String] { tables.filter(\.matchesNames).map(\.table) }
 
-    /// Returns the requirements of each reference on the store.
-    func references(file: String) -> [ReferenceDefinition] {
+    /// The requirements of each reference on the store.
+    var references: [ReferenceDefinition] {
         tables.flatMap { table in
             table.columns.compactMap { column -> ReferenceDefinition? in
                 guard let reference = column.reference else { return nil }
                 return ReferenceDefinition(
                     table: reference.table, column: reference.column, set: reference.set.map(\.column),
                     needsUniqueColumn: reference.missing == .create,
-                    place: "\(file): \(table.place).columns.\(column.name).references")
+                    place: table.place.appending("columns").appending(column.name).appending("references"))
             }
         }
     }

@@ -1,17 +1,16 @@
 package import FeedConfiguration
-import FeedModel
+package import FeedModel
 package import FeedParsing
 
 /// A conflict of two requests: no column of their table's key distinguishes the rows of the two.
 package struct ScopeConflict: Sendable {
-    /// The conflict as a message about the file, `FILE: KEY: …`.
-    package let description: String
+    package let mistake: Mistake
     /// True if each commit takes rows of the other request; false if it may be intended.
     package let isMistake: Bool
 
     /// Returns the mistakes that the declarations alone show, without the primary keys of tables.
-    package static func mistakes(in configuration: TributaryConfiguration, parsers: ParserRegistry) -> [String] {
-        sharedTables(of: configuration, parsers).flatMap { scopes($0, [], configuration.file) }.map(\.description)
+    package static func mistakes(in configuration: TributaryConfiguration, parsers: ParserRegistry) -> [Mistake] {
+        sharedTables(of: configuration, parsers).flatMap { scopes($0, []) }.map(\.mistake)
     }
 
     /// Returns all conflicts between enabled sources that declare their tables.
@@ -23,7 +22,7 @@ package struct ScopeConflict: Sendable {
     ) rethrows -> [ScopeConflict] {
         try sharedTables(of: configuration, parsers).flatMap { writers in
             let key = try primaryKey(writers[0].table)
-            return scopes(writers, key, configuration.file) + mirrors(writers, configuration.file)
+            return scopes(writers, key) + mirrors(writers)
         }
     }
 
@@ -33,12 +32,12 @@ package struct ScopeConflict: Sendable {
     ) -> [[Writer]] {
         var writers: [Writer] = []
         for source in configuration.enabledSources {
-            for (index, request) in source.requests.enumerated() {
+            for request in source.requests {
                 for table in parsers.tables(of: request.content).sorted() {
                     writers.append(
                         Writer(
-                            source: source.name, place: "sources.\(source.name).requests[\(index + 1)]", table: table,
-                            request: request, declared: request.key(of: table, parsers: parsers)))
+                            source: source.name, table: table, request: request,
+                            declared: request.key(of: table, parsers: parsers)))
                 }
             }
         }
@@ -47,7 +46,7 @@ package struct ScopeConflict: Sendable {
     }
 
     /// The scopes that are not part of the key, beside another scope of the same table.
-    private static func scopes(_ writers: [Writer], _ primaryKey: [String], _ file: String) -> [ScopeConflict] {
+    private static func scopes(_ writers: [Writer], _ primaryKey: [String]) -> [ScopeConflict] {
         var index = ScopeIndex<Int>()
         var known: Set<[[String: String]]> = []
         let (fixed, all) = (writers.map { $0.fixed(primaryKey) }, writers.map(\.scope))
@@ -61,23 +60,26 @@ package struct ScopeConflict: Sendable {
             guard let other = others.first(where: { all[$0] != all[number] }) else { return nil }
             let key = writer.key(primaryKey).joined(separator: ", ")
             return ScopeConflict(
-                description:
-                    "\(file): \(writer.place): its scope names the column '\(column)' of table '\(writer.table)', "
-                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: both would "
-                    + "overwrite each other's rows with the same key; make '\(column)' part of the key of both",
+                mistake: Mistake(
+                    writer.request.place,
+                    "its scope names the column '\(column)' of table '\(writer.table)', which is not part of the key "
+                        + "(\(key)), and \(writers[other].request.place.path) writes the table, too: both would overwrite "
+                        + "each other's rows with the same key",
+                    help: "make '\(column)' part of the key of both"),
                 isMistake: true)
         }
     }
 
     /// The mirrors without a scope of tables that other sources write, and do not mirror.
-    private static func mirrors(_ writers: [Writer], _ file: String) -> [ScopeConflict] {
+    private static func mirrors(_ writers: [Writer]) -> [ScopeConflict] {
         writers.filter { $0.request.mirrors($0.table) && $0.request.scope.isEmpty }.compactMap { mirror in
             let other = writers.first { $0.source != mirror.source && !$0.request.mirrors($0.table) }
             guard let other else { return nil }
             return ScopeConflict(
-                description:
-                    "\(file): \(mirror.place): mirrors all of table '\(mirror.table)', which \(other.place) writes, too: "
-                    + "rows that only the other has are deleted; give both a scope whose column is part of the key",
+                mistake: Mistake(
+                    mirror.request.place,
+                    "mirrors all of table '\(mirror.table)', which \(other.request.place.path) writes, too: rows that only "
+                        + "the other has are deleted", help: "give both a scope whose column is part of the key"),
                 isMistake: false)
         }
     }
@@ -85,7 +87,6 @@ package struct ScopeConflict: Sendable {
     /// A request that writes a table.
     private struct Writer {
         var source: String
-        var place: String
         var table: String
         var request: RequestDeclaration
         /// The declared key; nil for the primary key.

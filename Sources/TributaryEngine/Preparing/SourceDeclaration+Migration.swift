@@ -6,10 +6,8 @@ package import Foundation
 
 /// Migration of a source's tables to its current declaration.
 extension SourceDeclaration {
-    /// Returns the schemas that the source's mappings give their tables.
-    ///
-    /// - Parameter file: the file of the declaration, for messages.
-    package func schemas(file: String) -> [TableSchema] { requests.flatMap { $0.schemas(file: file) } }
+    /// The schemas that the source's mappings give their tables.
+    package var schemas: [TableSchema] { requests.flatMap(\.schemas) }
 
     /// Changes the source's tables to their declaration, while no source that writes them runs. Those sources are then
     /// due.
@@ -19,7 +17,6 @@ extension SourceDeclaration {
     package func migrate(
         _ store: any MainStore, in configuration: TributaryConfiguration, parsers: ParserRegistry, at now: Date
     ) throws -> [TableMigration] {
-        let schemas = schemas(file: configuration.file)
         let tables = Set(schemas.map { $0.name.lowercased() })
         let writers = configuration.sources.filter { source in
             source.name == name

@@ -1,5 +1,5 @@
 package import FeedConfiguration
-import FeedModel
+package import FeedModel
 package import FeedParsing
 package import FeedStores
 
@@ -38,27 +38,27 @@ package struct StoreRequirements: Hashable {
             return
         }
         tables = mapping.tables.map { table($0.table, takesColumnsOfStore: $0.matchesNames) }
-        schemas = request.schemas(file: "").map(\.undeclared)
-        references = mapping.references(file: "")
+        schemas = request.schemas.map(\.undeclared)
+        references = mapping.references
         // The place of the declaration does not matter to a store.
-        for index in references.indices { references[index].place = "" }
+        for index in references.indices { references[index].place = KeyPlace() }
     }
 }
 
 extension TributaryConfiguration {
-    /// Returns the messages about all requests. After one about which there is nothing to say, none is asked for that
+    /// Returns the findings on all requests. After one about which there is nothing to say, none is asked for that
     /// needs the same of a store.
-    package func messages(
-        parsers: ParserRegistry, _ body: (RequestDeclaration, SourceDeclaration) throws -> [String]
-    ) rethrows -> [String] {
+    package func findings(
+        parsers: ParserRegistry, _ body: (RequestDeclaration, SourceDeclaration) throws -> [Mistake]
+    ) rethrows -> [Mistake] {
         var met: Set<StoreRequirements> = []
         return try sources.flatMap { source in
             try source.requests.flatMap { request in
                 let requirements = StoreRequirements(request, parsers: parsers)
-                if let requirements, met.contains(requirements) { return [String]() }
-                let messages = try body(request, source)
-                if let requirements, messages.isEmpty { met.insert(requirements) }
-                return messages
+                if let requirements, met.contains(requirements) { return [Mistake]() }
+                let findings = try body(request, source)
+                if let requirements, findings.isEmpty { met.insert(requirements) }
+                return findings
             }
         }
     }
@@ -76,6 +76,6 @@ extension TributaryConfiguration {
         guard !refers else { return }
         var known: Set<TableSchema> = []
         try store.prepareTables(
-            requests.flatMap { $0.schemas(file: file) }.filter { known.insert($0.undeclared).inserted })
+            requests.flatMap(\.schemas).filter { known.insert($0.undeclared).inserted })
     }
 }

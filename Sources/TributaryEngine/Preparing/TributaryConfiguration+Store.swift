@@ -20,7 +20,7 @@ extension TributaryConfiguration {
         for source in sources {
             for request in source.requests {
                 do {
-                    try request.prepare(store, file: file, parsers: parsers) { made[source.name, default: []] += $0 }
+                    try request.prepare(store, parsers: parsers) { made[source.name, default: []] += $0 }
                 } catch let error as StoreError {
                     logger.warning(
                         "The tables of a request cannot be created",
@@ -43,7 +43,7 @@ extension TributaryConfiguration {
     private func tablesUsed(by sql: String, among made: [String], _ parsers: ParserRegistry) -> Set<String> {
         let definitions = sources.flatMap(\.requests).flatMap { request in
             if case .parser(let name) = request.content { return parsers[name]?.tableSchemas ?? [] }
-            return request.schemas(file: file)
+            return request.schemas
         }
         let tables = Set((definitions.map(\.name) + made).map { $0.lowercased() })
         let text = sql.lowercased().replacing("\"\"", with: "\"").split(whereSeparator: \.isWhitespace)
@@ -84,17 +84,16 @@ extension TributaryConfiguration {
             try isForced ? store.execute(schema: sql) : store.apply(schemaAfter: sql)
         } catch {
             let message = "\(error)"
-            throw ConfigurationError(
-                problems: located([
-                    "\(file): store.schema_after: \(schemaAfterPath ?? ""): \(message)\(Self.advice(on: message))"
-                ]))
+            let mistake = Mistake(
+                place("store", "schema_after"), "\(schemaAfterPath ?? ""): \(message)", help: Self.advice(on: message))
+            throw ConfigurationError(problems: located([mistake]))
         }
     }
 
     /// Returns what to do about SQL that fails when it runs again.
-    private static func advice(on message: String) -> String {
-        guard let found = message.prefixMatch(of: /view (.+?) already exists/) else { return "" }
-        return "; write DROP VIEW IF EXISTS \(found.1) before it, because the file runs more than once"
+    private static func advice(on message: String) -> String? {
+        guard let found = message.prefixMatch(of: /view (.+?) already exists/) else { return nil }
+        return "write DROP VIEW IF EXISTS \(found.1) before it, because the file runs more than once"
     }
 }
 

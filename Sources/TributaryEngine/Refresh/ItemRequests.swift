@@ -46,7 +46,12 @@ struct ItemRequests {
     let clock: ExchangeClock
 
     func send(on refresh: isolated Refresh) async throws {
-        let found = try refresh.workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
+        let found: QueriedRows
+        do {
+            found = try refresh.workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
+        } catch let error as StoreError where error.code == .schema {
+            throw StoreError(.schema, "for_each: \(error.finding.text)", help: error.finding.help)
+        }
         guard found.rows.count <= forEach.maxRequests else {
             throw FetchError(
                 .tooLarge,

@@ -120,7 +120,7 @@ struct PageSequence {
     }
 
     /// Returns the next page's address, relative to `url`, the last page's. The pages of a file are files.
-    private static func url(_ address: String, from url: String) throws(WebAddress.Problem) -> URL {
+    private static func url(_ address: String, from url: String) throws(Finding) -> URL {
         guard FileAddress.isFile(url) else { return try WebAddress(address, relativeTo: URL(string: url)).url }
         try WebAddress.check(address)
         let file = URL(string: address, relativeTo: URL(string: url))?.absoluteURL.absoluteString ?? address

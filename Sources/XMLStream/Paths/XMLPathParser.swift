@@ -1,8 +1,12 @@
 /// Reads a path from left to right.
 package struct XMLPathParser {
-    /// The reason why a text is not a path, with what would be one.
+    /// The reason why a text is not a path.
     package struct Problem: Error, CustomStringConvertible {
-        package var description: String
+        package let finding: String
+        /// What would be one; nil where nothing can be said.
+        package let help: String?
+
+        package var description: String { help.map { "\(finding); \($0)" } ?? finding }
     }
 
     private let text: [Character]
@@ -48,7 +52,7 @@ package struct XMLPathParser {
         let start = position
         if skip("//") {
             let rest = start == 0 ? String(text[position...]) : ""
-            throw problem("'//' is not supported", at: start, rest.isEmpty ? "" : "; write '\(rest)'")
+            throw problem("'//' is not supported", at: start, help: rest.isEmpty ? nil : "write '\(rest)'")
         }
         path.isAbsolute = skip("/")
         while true {
@@ -113,7 +117,8 @@ package struct XMLPathParser {
         if skip("*") { return .any }
         if skip("{") {
             guard skip("}") else {
-                throw problem("only '{}' may stand before a name, for no namespace; bind a prefix for any other")
+                throw problem(
+                    "only '{}' may stand before a name, for no namespace", help: "bind a prefix for any other")
             }
             return .unqualified(try name())
         }
@@ -132,7 +137,8 @@ package struct XMLPathParser {
         guard let namespace = namespaces[first] else {
             let known = namespaces.keys.sorted().joined(separator: ", ")
             throw problem(
-                "the prefix '\(first)' is not bound; add it to the request's namespaces"
+                "the prefix '\(first)' is not bound",
+                help: "add it to the request's namespaces"
                     + (known.isEmpty ? "" : ", which bind \(known)"))
         }
         return .qualified(namespace: namespace, prefix: first, local: local)
@@ -168,15 +174,15 @@ package struct XMLPathParser {
     private func expectEnd() throws(Problem) {
         guard let peek else { return }
         throw problem(
-            "'\(peek)' is not expected", peek == "[" ? "; write [@name='value'] after an element's name" : "")
+            "'\(peek)' is not expected", help: peek == "[" ? "write [@name='value'] after an element's name" : nil)
     }
 
     /// - Parameters:
     ///   - place: the position of what is wrong; nil for the present one.
-    ///   - advice: what to do, with a semicolon before it.
-    private func problem(_ message: String, at place: Int? = nil, _ advice: String = "") -> Problem {
+    ///   - help: what to do.
+    private func problem(_ message: String, at place: Int? = nil, help: String? = nil) -> Problem {
         let character = min(place ?? position, text.count) + 1
         return Problem(
-            description: "'\(String(text))' is not a path: \(message), at character \(character)\(advice)")
+            finding: "'\(String(text))' is not a path: \(message), at character \(character)", help: help)
     }
 }

@@ -1,12 +1,7 @@
+import FeedModel
+
 /// One of the five fields of a line of cron: which numbers it may have, and how they are written (crontab(5)).
 package struct CronField {
-    /// A mistake in a schedule, with the correction.
-    package struct Problem: Error, CustomStringConvertible {
-        package var description: String
-
-        init(_ description: String) { self.description = description }
-    }
-
     private var name: String
     private var range: ClosedRange<Int>
     /// The names that stand for the first numbers of `names`'s range.
@@ -24,7 +19,7 @@ package struct CronField {
         name: "day of the week", range: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
 
     /// Returns the numbers that a field has, as bits: a list of `*`, numbers and ranges, each with a step or without.
-    func bits(_ text: Substring) throws(Problem) -> UInt64 {
+    func bits(_ text: Substring) throws(Finding) -> UInt64 {
         var bits: UInt64 = 0
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let (numbers, step) = try range(part)
@@ -35,7 +30,7 @@ package struct CronField {
         return bits
     }
 
-    private func range(_ part: Substring) throws(Problem) -> (ClosedRange<Int>, step: Int) {
+    private func range(_ part: Substring) throws(Finding) -> (ClosedRange<Int>, step: Int) {
         let pieces = part.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = pieces.first else { throw problem(part, "it is empty") }
         var step = 1
@@ -54,7 +49,7 @@ package struct CronField {
         let low = try value(ends[0], in: part)
         guard ends.count == 2 else {
             guard pieces.count == 1 else {
-                throw problem(part, "a step needs a range; write \(low)-\(range.upperBound)/\(step)")
+                throw problem(part, "a step needs a range", help: "write \(low)-\(range.upperBound)/\(step)")
             }
             return (low...low, 1)
         }
@@ -63,12 +58,12 @@ package struct CronField {
         if range.upperBound == 7, high == 0, low > 0 { high = 7 }
         guard low <= high else {
             throw problem(
-                part, "it runs backwards; write \(low)-\(range.upperBound),\(range.lowerBound)-\(high)")
+                part, "it runs backwards", help: "write \(low)-\(range.upperBound),\(range.lowerBound)-\(high)")
         }
         return (low...high, step)
     }
 
-    private func value(_ text: Substring, in part: Substring) throws(Problem) -> Int {
+    private func value(_ text: Substring, in part: Substring) throws(Finding) -> Int {
         if let index = names.firstIndex(of: text.lowercased()) { return index + firstNamed }
         guard let number = Self.number(text), range.contains(number) else {
             let orName = names.isEmpty ? "" : ", or \(names[0]) to \(names[names.count - 1])"
@@ -81,7 +76,7 @@ package struct CronField {
         text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }
 
-    private func problem(_ part: Substring, _ message: String) -> Problem {
-        Problem("'\(part)' is not a valid \(name): \(message)")
+    private func problem(_ part: Substring, _ message: String, help: String? = nil) -> Finding {
+        Finding("'\(part)' is not a valid \(name): \(message)", help: help)
     }
 }

@@ -1,3 +1,4 @@
+package import FeedModel
 import XMLStream
 
 /// The five fields of a line of cron (crontab(5)): the minutes, by a clock on the wall, at which something is done.
@@ -22,19 +23,19 @@ package struct CronFields: Sendable, Hashable {
         "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
     ]
 
-    /// - Throws: ``CronField/Problem``.
-    package init(_ text: String) throws(CronField.Problem) {
+    /// - Throws: ``Finding``.
+    package init(_ text: String) throws(Finding) {
         var line = text
         if text.hasPrefix("@") {
             guard let fields = Self.names[text.lowercased()] else {
-                throw CronField.Problem(
+                throw Finding(
                     "'\(text)' is none of \(Self.names.keys.sorted().joined(separator: ", "))")
             }
             line = fields
         }
         let fields = line.split(whereSeparator: \.isWhitespace)
         guard fields.count == 5 else {
-            throw CronField.Problem(
+            throw Finding(
                 "a schedule has five fields (minute, hour, day of the month, month, day of the week), such as "
                     + "\"0 6 * * 1-5\"; found \(fields.count)")
         }
@@ -49,7 +50,7 @@ package struct CronFields: Sendable, Hashable {
         eitherDay = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
         // No 29 February of a given weekday is further than forty years from the one before.
         guard next(from: 0) != nil else {
-            throw CronField.Problem("no year has such a day, so this would never run")
+            throw Finding("no year has such a day, so this would never run")
         }
     }
 

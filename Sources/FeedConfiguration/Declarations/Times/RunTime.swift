@@ -1,13 +1,10 @@
+package import FeedModel
 package import Foundation
 import XMLStream
 
 /// What `${now:FORMAT}` and `${now:FORMAT,OFFSET}` stand for: the time of a run, written in a form, as the clocks of a zone
 /// show it.
 package struct RunTime: Sendable, Hashable {
-    struct Problem: Error, CustomStringConvertible {
-        var description: String
-    }
-
     private enum Unit: Character, CaseIterable {
         case seconds = "s"
         case minutes = "m"
@@ -38,7 +35,7 @@ package struct RunTime: Sendable, Hashable {
     private var isOfCalendar = false
 
     /// - Parameter text: the text after `now:`. What follows its last comma is an offset where it begins with a sign or a digit.
-    package init(_ text: String) throws {
+    package init(_ text: String) throws(Finding) {
         var pattern = text[...]
         if let comma = text.lastIndex(of: ",") {
             let rest = text[text.index(after: comma)...].drop { $0 == " " }
@@ -50,21 +47,22 @@ package struct RunTime: Sendable, Hashable {
         do {
             format = try DateFormat(writing: String(pattern))
         } catch {
-            throw Problem(description: "\(error)")
+            throw Finding("\(error)")
         }
         guard !format.isConstant else {
-            throw Problem(description: "it has no letter of a date; write a format such as ${now:yyyy-MM-dd}")
+            throw Finding("it has no letter of a date", help: "write a format such as ${now:yyyy-MM-dd}")
         }
     }
 
-    private static func offset(_ text: Substring) throws -> (seconds: Int, isOfCalendar: Bool) {
+    private static func offset(_ text: Substring) throws(Finding) -> (seconds: Int, isOfCalendar: Bool) {
         let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
         let rest = text.dropFirst(1 + digits.count)
         guard let sign = text.first, "+-".contains(sign), let count = Int(digits), rest.count == 1,
             let unit = rest.first.flatMap({ Unit(rawValue: $0) }), count <= furthest / unit.seconds
         else {
-            throw Problem(
-                description: "'\(text)' is not an offset; write a sign, a number and s, m, h, d or w, as in -1d or "
+            throw Finding(
+                "'\(text)' is not an offset",
+                help: "write a sign, a number and s, m, h, d or w, as in -1d or "
                     + "+12h, of at most 36525d")
         }
         return ((sign == "-" ? -1 : 1) * count * unit.seconds, unit.isOfCalendar)

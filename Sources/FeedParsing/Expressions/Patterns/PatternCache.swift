@@ -1,3 +1,5 @@
+import FeedModel
+
 /// The patterns that a connection has used, compiled. An expression mostly has one and the same for all records.
 final class PatternCache {
     /// The most patterns that are kept; one that comes from the feed may be another for each record.
@@ -35,7 +37,7 @@ final class PatternCache {
 
 /// The reason why a regular expression is none, or why a text is not searched with it.
 struct PatternError: Error {
-    var message: String
+    let finding: Finding
 
-    init(_ message: String) { self.message = message }
+    init(_ text: String, help: String? = nil) { finding = Finding(text, help: help) }
 }

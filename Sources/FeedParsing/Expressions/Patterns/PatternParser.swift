@@ -110,7 +110,8 @@ struct PatternParser {
             case "m": isMultiline = true
             default:
                 throw PatternError(
-                    "'(?\(letter)' is not known here; there are groups '(?:…)' and the options '(?i)', '(?s)' and '(?m)'"
+                    "'(?\(letter)' is not known here",
+                    help: "there are groups '(?:…)' and the options '(?i)', '(?s)' and '(?m)'"
                 )
             }
         }
@@ -133,7 +134,7 @@ struct PatternParser {
             }
         let isLazy = take("?")
         if let second = next, Self.quantifiers.contains(second) {
-            throw PatternError("'\(second)' repeats what is repeated already; put that in a group '(?:…)'")
+            throw PatternError("'\(second)' repeats what is repeated already", help: "put that in a group '(?:…)'")
         }
         if case .empty = node { return .empty }
         return bounds.most == 0 ? .empty : .repeat(node, atLeast: bounds.least, atMost: bounds.most, isLazy: isLazy)
@@ -145,7 +146,7 @@ struct PatternParser {
         var most = least
         if take(",") { most = number() }
         guard take("}"), let least else {
-            throw PatternError("'{' is not a count such as {2} or {2,5}; write '\\{' for the character")
+            throw PatternError("'{' is not a count such as {2} or {2,5}", help: "write '\\{' for the character")
         }
         guard least <= Self.mostRepetitions, most ?? 0 <= Self.mostRepetitions, most.map({ $0 >= least }) ?? true else {
             throw PatternError("a count goes from the smaller to the larger number, up to \(Self.mostRepetitions)")

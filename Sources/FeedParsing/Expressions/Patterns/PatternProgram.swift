@@ -38,7 +38,7 @@ struct PatternProgram {
 
     private mutating func append(_ instruction: Instruction) throws(PatternError) {
         guard instructions.count < Self.limit else {
-            throw PatternError("the pattern is too large; count less, or nest fewer counts")
+            throw PatternError("the pattern is too large", help: "count less, or nest fewer counts")
         }
         instructions.append(instruction)
     }

@@ -34,7 +34,8 @@ struct PatternReplacement {
                 let group = Int(next - UInt8(ascii: "0"))
                 guard group <= groups else {
                     throw PatternError(
-                        "the replacement names group \(group), and the pattern has \(groups); write '$$' for a '$'")
+                        "the replacement names group \(group), and the pattern has \(groups)",
+                        help: "write '$$' for a '$'")
                 }
                 if !literal.isEmpty { parts.append(.text(literal)) }
                 literal = []

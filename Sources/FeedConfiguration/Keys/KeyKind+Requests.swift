@@ -1,85 +1,66 @@
 import FeedModel
 
-/// Types of values that sources and requests have.
-extension Key {
+/// Kinds of values that sources and requests have.
+extension KeyKind {
     /// A table of keys that make one value.
     ///
     /// - Parameters:
     ///   - short: the key for which a string alone stands.
     ///   - read: returns the value of a table, and reports what is wrong with it.
     static func table(
-        _ name: String, _ keys: any KeyGroup.Type, short: String? = nil, default missing: KeyDefault<Value> = .none,
-        inherited: KeyEntry.Inheritance = .never, _ meaning: String,
-        read: @escaping @Sendable (DeclarationReader) -> Value?
+        _ keys: any KeyGroup.Type, short: String? = nil, read: @escaping @Sendable (DeclarationReader) -> Value?
     ) -> Self {
-        Self(name, .table(keys, short: short), missing, inherited, meaning) { table, name in
-            table.table(name, of: keys, orTextFor: short).flatMap(read)
-        }
+        Self(.table(keys, short: short)) { $0.table($1, of: keys, orTextFor: short).flatMap(read) }
     }
 }
 
-extension Key where Value == CronSchedule {
+extension KeyKind<CronSchedule> {
     /// The times of runs, by the clocks of UTC.
-    static func schedule(
-        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance, _ meaning: String
-    ) -> Self {
-        Self(name, .string, missing, inherited, meaning) { table, name in
+    static var schedule: Self {
+        Self(.string) { table, name in
             guard let text = table.string(name) else { return nil }
-            do {
+            do throws(Finding) {
                 return CronSchedule(
                     text, timeZone: NamedZone.utc.name, fields: try CronFields(text), zone: NamedZone.utc.rules)
             } catch {
-                table.report(name, "'\(text)' is not a schedule: \(error)")
+                table.report(name, "'\(text)' is not a schedule: \(error.text)", help: error.help)
                 return nil
             }
         }
     }
 }
 
-extension Key where Value == NamedZone {
+extension KeyKind<NamedZone> {
     /// The name of a time zone in tzdata.
-    static func timeZone(
-        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance = .never, _ meaning: String
-    ) -> Self {
-        Self(name, .string, missing, inherited, meaning, show: { "\"\($0.name)\"" }) { table, name in
+    static var timeZone: Self {
+        Self(.string, show: { "\"\($0.name)\"" }) { table, name in
             guard let text = table.string(name) else { return nil }
-            do throws(TimeZoneFolder.Failure) {
+            do throws(Finding) {
                 return try table.timeZones.zone(text)
             } catch {
-                table.report(name, error.message)
+                table.report(name, error.text, help: error.help)
                 return nil
             }
         }
     }
 }
 
-extension Key where Value == String {
+extension KeyKind<String> {
     /// An HTTP method, in upper case.
-    static func method(
-        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance, _ meaning: String
-    ) -> Self {
-        Self(name, .string, missing, inherited, meaning) { $0.string($1)?.uppercased() }.checked {
+    static var method: Self {
+        Self(.string) { $0.string($1)?.uppercased() }.checked {
             $0.isHTTPToken ? [] : ["'\($0)' is not a method (RFC 9110, section 9)"]
         }
     }
 
     /// The name of a column that need not exist.
-    static func newColumn(
-        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
-        _ meaning: String
-    ) -> Self {
-        string(name, default: missing, inherited: inherited, meaning).checked { name in
-            [NewName.problem(name)].compactMap(\.self)
-        }
-    }
+    static var newColumn: Self { .string.checked { [NewName.problem($0)].compactMap(\.self) } }
 }
 
-extension Key where Value == [String: InterpolatedText] {
+extension KeyKind<[String: InterpolatedText]> {
     /// Headers, which replace inherited ones of the same name.
-    static func headers(_ name: String, default missing: KeyDefault<Value>, _ meaning: String) -> Self {
-        Self(name, .texts, missing, .merged, meaning, merge: { $0.replacingHeaders(with: $1) }) {
-            $0.texts($1, areSent: true)
-        }.checked { headers in
+    static var headers: Self {
+        Self(.texts, merge: { $0.replacingHeaders(with: $1) }) { $0.texts($1, areSent: true) }.checked { headers in
             var names: Set<String> = []
             return headers.sorted { $0.key < $1.key }.flatMap { name, value in
                 var problems: [String] = []
@@ -104,21 +85,16 @@ extension [String: InterpolatedText] {
     }
 }
 
-extension Key where Value == Transport.Proxy {
-    static func proxy(_ name: String, inherited: KeyEntry.Inheritance, _ meaning: String) -> Self {
-        Self(name, .string, .none, inherited, meaning) { table, name in
-            table.text(name).flatMap { TransportReader.proxy($0, name, table) }
-        }
+extension KeyKind<Transport.Proxy> {
+    static var proxy: Self {
+        Self(.string) { table, name in table.text(name).flatMap { TransportReader.proxy($0, name, table) } }
     }
 }
 
-extension Key where Value == RowExpiry {
+extension KeyKind<RowExpiry> {
     /// How old rows may become.
-    static func expiry(
-        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
-        _ meaning: String
-    ) -> Self {
-        table(name, ExpiryKeys.self, default: missing, inherited: inherited, meaning) { table in
+    static var expiry: Self {
+        .table(ExpiryKeys.self) { table in
             let keys = ExpiryKeys.all
             let (column, after) = (table[keys.column], table[keys.after])
             table.finish()
