@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 
 /// The way of a store's content into another store: the rows of the sources, and all that Tributary remembers of them.
 ///
@@ -11,17 +11,17 @@ package struct StoreMove {
     /// The columns that move of Tributary's own tables, by table. The states of requests move by themselves, as they
     /// speak of the tables that they stand for.
     let own: [String: [String]]
-    let interruption: Interruption
+    let stop: Stop
 
     package init(
         from old: any StoreMoves, to new: any StoreMoves, tables: Set<String>, own: [String: [String]],
-        interruption: Interruption
+        stop: Stop
     ) {
         self.old = old
         self.new = new
         self.tables = tables
         self.own = own
-        self.interruption = interruption
+        self.stop = stop
     }
 
     /// Copies everything, compares the numbers of rows, and commits it all at once.
@@ -34,7 +34,7 @@ package struct StoreMove {
             try new.receive { writer in
                 report = try move(reader, writer)
                 for claim in claims { try claim.check() }
-                try checkInterruption()
+                try stop.check()
             }
         }
         return report
@@ -117,7 +117,7 @@ package struct StoreMove {
         do {
             try writer.write(part.to, part.columns.map { .init(name: $0.to, kind: $0.kind) }) { write in
                 try reader.forEachRow(of: part.from, part.columns.map(\.from)) { row in
-                    try checkInterruption()
+                    try stop.check()
                     for column in spelled { row.spellBlob(at: column) }
                     count += 1
                     try write(row)
@@ -143,10 +143,6 @@ package struct StoreMove {
             request.state.schema = nil
             return request
         }.sorted { ($0.source, $0.state.key) < ($1.source, $1.state.key) }
-    }
-
-    private func checkInterruption() throws {
-        if interruption.isRequested { throw CancellationError() }
     }
 
     /// Reads a row again to name it by its key; by its number where that is not possible any more.

@@ -1,5 +1,5 @@
 package import FeedConfiguration
-import FeedModel
+package import FeedModel
 package import FeedParsing
 package import FeedStores
 import Foundation
@@ -42,11 +42,11 @@ extension TributaryConfiguration {
     /// its thread.
     ///
     /// - Parameter registerMigrations: adds the program's own migrations of a store in SQLite.
-    /// - Throws: ``StoreError``, `CancellationError` where the interruption was requested, ``ConfigurationError`` where a
+    /// - Throws: ``StoreError``, `CancellationError` where the stop was requested, ``ConfigurationError`` where a
     ///   schema cannot be read. Nothing was moved then.
     package func moveStore(
         to target: TributaryConfiguration, parsers: ParserRegistry,
-        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }, interruption: Interruption = Interruption()
+        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }, stop: Stop = Stop()
     ) throws -> StoreMoveReport {
         guard let old = try openExistingStore() else {
             throw StoreError(.unavailable, noStore)
@@ -64,25 +64,27 @@ extension TributaryConfiguration {
         do {
             let new = try target.openStore(schema: schema, registerMigrations: registerMigrations)
             opened = new
-            interruption.onRequest {
+            let waits = Stop.Work(end: {
                 old.stopWaiting()
                 new.stopWaiting()
+            })
+            return try stop.whileInProgress(waits) {
+                try StoreMove.check(new, asTargetOf: old)
+                let tables = Set(sources.flatMap(\.requests).flatMap { parsers.tables(of: $0.content) })
+                let missing = try new.missingTables(among: tables)
+                try target.prepare(new, parsers)
+                madeTables = missing
+                return try StoreMove(
+                    from: old, to: new, tables: tables, own: OwnTables.moved, stop: stop
+                ).run(holding: claims)
             }
-            try StoreMove.check(new, asTargetOf: old)
-            let tables = Set(sources.flatMap(\.requests).flatMap { parsers.tables(of: $0.content) })
-            let missing = try new.missingTables(among: tables)
-            try target.prepare(new, parsers)
-            madeTables = missing
-            return try StoreMove(
-                from: old, to: new, tables: tables, own: OwnTables.moved, interruption: interruption
-            ).run(holding: claims)
         } catch {
             let leavesTables = newFile == nil && !leaves(no: madeTables, wasThere: wasThere, opened)
             try? opened?.close()
             opened = nil
             for name in newFile ?? [] { unlink(name) }
             // Whatever was under way then was ended by it.
-            if interruption.isRequested { throw CancellationError() }
+            if stop.isRequested { throw CancellationError() }
             guard leavesTables, !madeTables.isEmpty, var problem = error as? StoreError else { throw error }
             problem.message +=
                 "\nThe tables that were made for it remain, and are empty: "

@@ -54,10 +54,10 @@ import Testing
             #expect(try fixture.tables.rows(holders) == ["\(members[1].leases.daemonID)|2"])
             for stack in [nil, StagedStack(path: nil, parts: [])] {
                 let error = await message {
-                    _ = try await store.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
+                    _ = try await store.commit(.of("s"), merging: stack, stop: Stop()) { 0 }
                 }
                 #expect(error == "the source 's' is run by another daemon now")
-                _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
+                _ = try await other.commit(.of("s"), merging: stack, stop: Stop()) { 0 }
             }
             let attempt = await message {
                 try await store.writeInGroup {
@@ -84,7 +84,7 @@ import Testing
             try members[0].leases.renewLeases()
             #expect(try fixture.tables.rows(isOver) == ["1"])
             // A commit renews the lease that nobody has taken.
-            _ = try await members[0].store.commit(.of("s"), merging: nil, interruption: Interruption()) { 0 }
+            _ = try await members[0].store.commit(.of("s"), merging: nil, stop: Stop()) { 0 }
             #expect(try fixture.tables.rows(isOver) == ["0"])
             lease.unlock()
             let error = await message { try lease.check() }

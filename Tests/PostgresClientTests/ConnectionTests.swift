@@ -201,7 +201,7 @@ import Testing
             connection.close()
             #expect(!connection.isOpen)
             expectError(.misuse) { try connection.execute("SELECT 1") }
-            try connection.cancellation.cancel()
+            try connection.interrupt.cancel()
         }
     }
 }

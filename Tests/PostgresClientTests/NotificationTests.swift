@@ -47,8 +47,8 @@ import Testing
     @Test func abandoning() async throws {
         try await withPostgresDatabase { database in
             let connection = try database.connect()
-            let cancellation = connection.cancellation
-            let other = OtherThread { cancellation.abandon() }
+            let interrupt = connection.interrupt
+            let other = OtherThread { interrupt.abandon() }
             expectError(.connectionLost) { _ = try connection.notifications() }
             try other.join()
             expectError(.connectionLost) { try connection.execute("SELECT 1") }

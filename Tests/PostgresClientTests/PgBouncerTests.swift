@@ -69,12 +69,12 @@ import Testing
         try await withPostgresDatabase { database in
             try await withPgBouncer(database.server) { bouncer in
                 let connection = try PostgresConnection(bouncer.connectionString(database: database.name))
-                let cancellation = connection.cancellation
+                let interrupt = connection.interrupt
                 let other = OtherThread {
                     let observer = try database.connect()
                     let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND wait_event = 'PgSleep'"
                     while try observer.strings(sleeping, [.text(database.name)]) != ["1"] {}
-                    try cancellation.cancel()
+                    try interrupt.cancel()
                 }
                 let error = postgresError { try connection.execute("SELECT pg_sleep(60)") }
                 try other.join()

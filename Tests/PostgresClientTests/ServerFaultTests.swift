@@ -36,8 +36,8 @@ import Testing
             #expect(error?.description.contains("timeout expired") == true)
             #expect(error?.isTransient == true)
             // Nothing but this side's giving up ends a statement there.
-            let cancellation = connection.cancellation
-            let other = OtherThread { cancellation.abandon() }
+            let interrupt = connection.interrupt
+            let other = OtherThread { interrupt.abandon() }
             let abandoned = postgresError { try connection.execute("SELECT 1") }
             try other.join()
             #expect(abandoned?.isConnectionLost == true)

@@ -144,12 +144,12 @@ import Testing
         try await withPostgresDatabase { database in
             let connection = try database.connect()
             let session = connection.backendPID
-            let cancellation = connection.cancellation
+            let interrupt = connection.interrupt
             // Without a statement it does nothing.
-            try cancellation.cancel()
+            try interrupt.cancel()
             let other = OtherThread {
                 try database.waitUntil(session, waitsFor: "PgSleep")
-                try cancellation.cancel()
+                try interrupt.cancel()
             }
             let error = postgresError { try connection.execute("SELECT pg_sleep(60)") }
             try other.join()

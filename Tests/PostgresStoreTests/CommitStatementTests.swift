@@ -108,7 +108,7 @@ import Testing
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore(schema: schema, connections: 1)
             for _ in 0..<4 { _ = try store.missingTables(among: ["shop", "item"]) }
-            let plans = try store.connections.withConnection { connection in
+            let plans = try store.connections.withConnection(.work) { connection in
                 try connection.execute(
                     """
                     SELECT generic_plans > 1, custom_plans FROM pg_prepared_statements

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 @testable import PostgresStore
 import PostgresServer
@@ -8,13 +9,13 @@ import Testing
     /// Who waits gets a connection in the order of coming.
     @Test func waitersAreServedInTheirOrder() async throws {
         try await withPostgresDatabase { (database) async throws in
-            let pool = ConnectionPool(database.connectionString, limit: 1)
+            let pool = ConnectionPool(database.connectionString, limit: 1, stop: Stop())
             let order = Order()
             var waiters: [Task<Void, any Error>] = []
             let isHeld = DispatchSemaphore(value: 0)
             let holder = Task {
                 try await onThread {
-                    try pool.withConnection { _ in
+                    try pool.withConnection(.work) { _ in
                         order.add(-1)
                         isHeld.wait()
                     }
@@ -25,7 +26,7 @@ import Testing
                 waiters.append(
                     Task {
                         try await onThread {
-                            try pool.withConnection { connection in
+                            try pool.withConnection(.work) { connection in
                                 order.add(number)
                                 try connection.execute("SELECT 1")
                             }
@@ -43,29 +44,29 @@ import Testing
 
     @Test func anInterruptionEndsTheWait() async throws {
         try await withPostgresDatabase { (database) async throws in
-            let pool = ConnectionPool(database.connectionString, limit: 1)
-            let interruption = CommitInterruption()
+            let pool = ConnectionPool(database.connectionString, limit: 1, stop: Stop())
+            let stop = Stop()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let isHeld = DispatchSemaphore(value: 0)
                 let order = Order()
                 group.addTask {
                     try await onThread {
-                        try pool.withConnection { _ in
+                        try pool.withConnection(.work) { _ in
                             order.add(-1)
                             isHeld.wait()
                         }
                     }
                 }
                 while order.numbers.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
-                let waits = Task { try await onThread { try pool.withConnection(interruption) { _ in } } }
+                let waits = Task { try await onThread { try pool.withConnection(.work, stop) { _ in } } }
                 while pool.waiting < 1 { try await Task.sleep(for: .milliseconds(2)) }
-                interruption.request()
+                stop.request()
                 await #expect(throws: CancellationError.self) { try await waits.value }
                 #expect(pool.waiting == 0)
                 isHeld.signal()
                 try await group.waitForAll()
             }
-            try pool.withConnection { _ = try $0.execute("SELECT 1") }
+            try pool.withConnection(.work) { _ = try $0.execute("SELECT 1") }
             pool.close()
         }
     }
@@ -73,12 +74,12 @@ import Testing
     /// A connection that cannot be opened, or was lost, leaves its place to the next.
     @Test func placesAreGivenBack() async throws {
         try await withPostgresDatabase { (database) async throws in
-            let away = ConnectionPool("host=/nonexistent dbname=x", limit: 1)
+            let away = ConnectionPool("host=/nonexistent dbname=x", limit: 1, stop: Stop())
             for _ in 0..<3 {
-                #expect(throws: PostgresError.self) { try away.withConnection { _ in } }
+                #expect(throws: PostgresError.self) { try away.withConnection(.work) { _ in } }
             }
-            let pool = ConnectionPool(database.connectionString, limit: 1)
-            for _ in 0..<3 { try pool.withConnection { $0.close() } }
+            let pool = ConnectionPool(database.connectionString, limit: 1, stop: Stop())
+            for _ in 0..<3 { try pool.withConnection(.work) { $0.close() } }
             pool.close()
         }
     }

@@ -79,7 +79,7 @@ import Testing
                 try observer.execute("SELECT pg_reload_conf()")
                 while try observer.execute("SHOW synchronous_standby_names")[0].string(0) != "nobody" {}
                 async let report = store.commit(
-                    .of("s\(usesStack)"), merging: usesStack ? .empty : nil, interruption: Interruption()
+                    .of("s\(usesStack)"), merging: usesStack ? .empty : nil, stop: Stop()
                 ) { 0 }
                 try await onThread {
                     let observer = try server.connect()

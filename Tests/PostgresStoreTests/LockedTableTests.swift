@@ -50,13 +50,13 @@ import Testing
                 for number in 0..<8 {
                     group.addTask {
                         _ = try await store.commit(
-                            .of("s\(number)", outcome: .committed), merging: stacks.a, interruption: Interruption()
+                            .of("s\(number)", outcome: .committed), merging: stacks.a, stop: Stop()
                         ) { 0 }
                     }
                 }
                 while store.tableTurns.waiting < 7 { try await Task.sleep(for: .milliseconds(2)) }
                 _ = try await store.commit(
-                    .of("t", outcome: .committed), merging: stacks.b, interruption: Interruption()
+                    .of("t", outcome: .committed), merging: stacks.b, stop: Stop()
                 ) { 0 }
                 #expect(try store.read { try $0.sources.state(of: "t") }.outcome == .committed)
                 #expect(try database.rows("SELECT count(*) FROM tributary_run") == ["1"])

@@ -34,7 +34,7 @@ import Testing
             let end = End()
             let commit = Task {
                 defer { end.hasCome.withLock { $0 = true } }
-                return try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
+                return try await store.commit(.of("s"), merging: .empty, stop: Stop()) { 0 }
             }
             let waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
             while try !end.isThere && observer.execute(waiting).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
@@ -70,7 +70,7 @@ import Testing
                 CREATE TRIGGER wait AFTER INSERT ON tributary_run FOR EACH STATEMENT EXECUTE FUNCTION wait();
                 """)
             async let commit = message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
+                _ = try await store.commit(.of("s"), merging: .empty, stop: Stop()) { 0 }
             }
             let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
             var process: Int64?
@@ -121,7 +121,7 @@ import Testing
                 """)
             let error = message {
                 let commit = StackCommit(
-                    store: store, interruption: CommitInterruption(), pauses: [0.001, 0.001, 0.001]
+                    store: store, stop: Stop(), pauses: [0.001, 0.001, 0.001]
                 ) { try $0.record(.of("s"), merging: .empty, seconds: { 0 }) }
                 _ = try commit.run()
             }

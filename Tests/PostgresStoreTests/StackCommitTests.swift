@@ -14,7 +14,7 @@ import Testing
             let store = try database.openStore()
             let calls = Mutex(0)
             let report = try await store.commit(
-                .of("s", outcome: .committed), merging: .empty, interruption: Interruption()
+                .of("s", outcome: .committed), merging: .empty, stop: Stop()
             ) {
                 // Within the transaction.
                 let call = calls.withLock { calls in
@@ -34,7 +34,7 @@ import Testing
         try await withPostgresServer { (server) async throws in
             let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
             let error = await message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) {
+                _ = try await store.commit(.of("s"), merging: .empty, stop: Stop()) {
                     try? server.stop(.immediate)
                     return 0
                 }
@@ -51,20 +51,20 @@ import Testing
             let store = try database.openStore()
             let holder = try database.connect()
             try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
-            let interruption = Interruption()
+            let stop = Stop()
             async let commit = message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) { 0 }
+                _ = try await store.commit(.of("s"), merging: .empty, stop: stop) { 0 }
             }
             try await database.waitForWaiting()
-            interruption.request()
+            stop.request()
             #expect(await commit == "\(CancellationError())")
             try holder.execute("ROLLBACK")
             let again = await message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) { 0 }
+                _ = try await store.commit(.of("s"), merging: .empty, stop: stop) { 0 }
             }
             #expect(again == "\(CancellationError())")
             #expect(try store.read { try $0.runs.last(limit: 9) }.isEmpty)
-            _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
+            _ = try await store.commit(.of("s"), merging: .empty, stop: Stop()) { 0 }
             #expect(try store.read { try $0.runs.last(limit: 9) }.count == 1)
             try store.close()
         }
@@ -73,10 +73,10 @@ import Testing
     @Test func anInterruptionBetweenTwoStatementsCommitsNothing() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
-            let interruption = Interruption()
+            let stop = Stop()
             let error = await message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) {
-                    interruption.request()
+                _ = try await store.commit(.of("s"), merging: .empty, stop: stop) {
+                    stop.request()
                     return 0
                 }
             }
@@ -90,11 +90,11 @@ import Testing
     @Test func anInterruptionGivesUpASilentServer() async throws {
         try await withPostgresServer { (server) async throws in
             let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
-            let interruption = Interruption()
+            let stop = Stop()
             let error = await message {
-                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) {
+                _ = try await store.commit(.of("s"), merging: .empty, stop: stop) {
                     try? server.pause()
-                    interruption.request()
+                    stop.request()
                     return 0
                 }
             }
@@ -182,12 +182,12 @@ import Testing
                         var commit = Commit.of("s\(number)", outcome: .committed)
                         // So that it is no small commit.
                         commit.busyHost = ("https://a.example", Date(), 1)
-                        _ = try await store.commit(commit, merging: stacks.a, interruption: Interruption()) { 0 }
+                        _ = try await store.commit(commit, merging: stacks.a, stop: Stop()) { 0 }
                     }
                 }
                 while store.tableTurns.waiting < 4 { try await Task.sleep(for: .milliseconds(2)) }
                 _ = try await store.commit(
-                    .of("t", outcome: .committed), merging: stacks.b, interruption: Interruption()
+                    .of("t", outcome: .committed), merging: stacks.b, stop: Stop()
                 ) { 0 }
                 store.notifier.flush()
                 let open = try holder.execute(

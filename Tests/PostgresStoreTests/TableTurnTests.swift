@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
         let first = TableTurn(turns, ["a"])
         let second = TableTurn(turns, ["a"])
         let third = TableTurn(turns, ["a"])
-        async let waits: Void = second.granted(CommitInterruption())
+        async let waits: Void = second.granted(Stop())
         async let blocks: Void = onThread { try third.wait() }
         first.end()
         try await waits
@@ -50,16 +51,16 @@ import Testing
         let turns = TableTurns()
         let first = TableTurn(turns, ["a"])
         for blocks in [true, false] {
-            let interruption = CommitInterruption()
+            let stop = Stop()
             let turn = TableTurn(turns, ["a"])
             let waits = Task {
                 if blocks {
-                    try await onThread { try turn.wait(interruption) }
+                    try await onThread { try turn.wait(stop) }
                 } else {
-                    try await turn.granted(interruption)
+                    try await turn.granted(stop)
                 }
             }
-            interruption.request()
+            stop.request()
             await #expect(throws: CancellationError.self) { try await waits.value }
             turn.end()
         }

@@ -258,4 +258,31 @@ import Testing
             }
         }
     }
+
+    /// As a migration and a move check them, of all tables or of one.
+    @Test func aBrokenReferenceIsNamedWithItsRow() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.store.pool.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        PRAGMA foreign_keys = OFF;
+                        INSERT INTO contact VALUES ('a@b', 'nobody');
+                        PRAGMA foreign_keys = ON
+                        """)
+                try db.checkForeignKeys(of: "company", ending: "nothing was changed")
+                for table in [nil, "contact"] {
+                    let error = #expect(throws: StoreError.self) {
+                        try db.checkForeignKeys(of: table, ending: "nothing was changed")
+                    }
+                    #expect(error?.code == .constraint)
+                    let message = error?.message ?? ""
+                    for part in [
+                        "'contact'", "(company) REFERENCES company has no such row", "a@b", "; nothing was changed",
+                    ] {
+                        #expect(message.contains(part), "\(message)")
+                    }
+                }
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ import Testing
 /// An interruption discards the commit, whenever it is requested.
 @Suite struct InterruptionTests {
     private func commit(
-        to fixture: StoreFixture, usesScratch: Bool = false, _ interruption: Interruption,
+        to fixture: StoreFixture, usesScratch: Bool = false, _ stop: Stop,
         _ seconds: @escaping @Sendable () -> Double = { 0 }
     ) async throws {
         let context = fixture.store.makeWorkerContext(source: "s")
@@ -22,23 +22,23 @@ import Testing
             report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
             state: SourceState(source: "s", outcome: .committed))
         _ = try await fixture.store.commit(
-            commit, merging: context.finish(), interruption: interruption, seconds: seconds)
+            commit, merging: context.finish(), stop: stop, seconds: seconds)
     }
 
     private func expectUnchanged(_ fixture: StoreFixture) async throws {
         #expect(try fixture.rows("SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM tributary_run)") == ["0|0"])
         // The next run is none of its concern.
-        try await commit(to: fixture, Interruption())
+        try await commit(to: fixture, Stop())
         #expect(try fixture.rows("SELECT count(*) FROM item") == ["10"])
     }
 
     /// `sqlite3_interrupt` ends nothing then.
     @Test(arguments: [false, true]) func betweenTwoStatements(usesScratch: Bool) async throws {
         try await StoreFixture.with("CREATE TABLE item (id TEXT PRIMARY KEY)") { (fixture) async throws in
-            let interruption = Interruption()
+            let stop = Stop()
             await #expect(throws: CancellationError.self) {
-                try await commit(to: fixture, usesScratch: usesScratch, interruption) {
-                    interruption.request()
+                try await commit(to: fixture, usesScratch: usesScratch, stop) {
+                    stop.request()
                     return 0
                 }
             }
@@ -53,10 +53,10 @@ import Testing
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: fixture.store.path, configuration: configuration)
             try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-            let interruption = Interruption()
-            let committing = Task { try await commit(to: fixture, interruption) }
-            while !interruption.isStoppable { await Task.yield() }
-            interruption.request()
+            let stop = Stop()
+            let committing = Task { try await commit(to: fixture, stop) }
+            while !stop.hasWork { await Task.yield() }
+            stop.request()
             try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
             await #expect(throws: CancellationError.self) { try await committing.value }
             try other.close()
@@ -75,10 +75,10 @@ import Testing
             END;
             """
         try await StoreFixture.with(schema) { (fixture) async throws in
-            let interruption = Interruption()
-            let committing = Task { try await commit(to: fixture, interruption) }
-            while !interruption.isStoppable { await Task.yield() }
-            interruption.request()
+            let stop = Stop()
+            let committing = Task { try await commit(to: fixture, stop) }
+            while !stop.hasWork { await Task.yield() }
+            stop.request()
             await #expect(throws: CancellationError.self) { try await committing.value }
             try await fixture.store.pool.write { try $0.execute(sql: "DROP TRIGGER slow") }
             try await expectUnchanged(fixture)

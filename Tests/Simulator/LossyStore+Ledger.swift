@@ -17,12 +17,12 @@ extension LossyStore {
     func makeWorkerContext(source: String) -> WorkerContext { store.makeWorkerContext(source: source) }
     func removeAbandonedScratch() throws { try store.removeAbandonedScratch() }
     func commit(
-        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         lines.note(isRecorded: false)
         return try await writing("commit") {
-            let report = try await $0.commit(commit, merging: stack, interruption: interruption, seconds: seconds)
+            let report = try await $0.commit(commit, merging: stack, stop: stop, seconds: seconds)
             lines.note(isRecorded: true)
             note(report)
             return report

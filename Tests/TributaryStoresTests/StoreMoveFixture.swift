@@ -92,14 +92,14 @@ struct StoreMoveFixture: Sendable {
     }
 
     @discardableResult
-    func move(_ sources: String, interruption: Interruption = Interruption()) async throws -> StoreMoveReport {
+    func move(_ sources: String, stop: Stop = Stop()) async throws -> StoreMoveReport {
         let from = try configuration(sources, of: old)
         let to = try from.moved(to: configuration(sources, of: new).store, schema: new.folder.file("schema.sql"))
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        try from.moveStore(to: to, parsers: EngineFixture.registry, interruption: interruption)
+                        try from.moveStore(to: to, parsers: EngineFixture.registry, stop: stop)
                     })
             }
         }

@@ -230,10 +230,10 @@ import TributaryStores
             let claim = try #require(try store.claim("shop"))
             try await fixture.expectRefusal(Self.everything, "shop", "are running on")
             claim.unlock()
-            let stopped = Interruption()
+            let stopped = Stop()
             stopped.request()
             await #expect(throws: CancellationError.self) {
-                try await fixture.move(Self.everything, interruption: stopped)
+                try await fixture.move(Self.everything, stop: stopped)
             }
             #expect(fixture.new.count("company", "tributary_run") == 0)
             // Leases that a slow machine did not give back before the stop's limit end by themselves.

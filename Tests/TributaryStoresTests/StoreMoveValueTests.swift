@@ -224,11 +224,11 @@ import TributaryStores
                 """
             try fixture.new.folder.write(StoreKind.postgres.sql(StoreMoveFixture.schema) + waiting, to: "schema.sql")
             try fixture.new.store.execute("SELECT pg_advisory_lock(\(lock))")
-            let interruption = Interruption()
-            let moving = Task { try await fixture.move(Self.source, interruption: interruption) }
+            let stop = Stop()
+            let moving = Task { try await fixture.move(Self.source, stop: stop) }
             let waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND objid::bigint = \(lock)::bigint & 4294967295"
             while try fixture.new.rows(waits).isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-            interruption.request()
+            stop.request()
             try fixture.new.store.execute("SELECT pg_advisory_unlock(\(lock))")
             await #expect(throws: CancellationError.self) { try await moving.value }
             #expect(fixture.new.count("item", "tributary_run", "tributary_source", "tributary_request") == 0)

@@ -21,16 +21,16 @@ package protocol StoreCommits: AnyObject, Sendable {
     func removeAbandonedScratch() throws
 
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
-    /// commit that has begun; `interruption` does.
+    /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
     ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
-    ///   - interruption: lets another thread stop the commit.
+    ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     func commit(
-        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport
 
@@ -53,7 +53,7 @@ package protocol StoreCommits: AnyObject, Sendable {
 extension StoreCommits {
     /// Records a run that has no rows to merge.
     package func commit(_ commit: Commit, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
-        try await self.commit(commit, merging: nil, interruption: Interruption(), seconds: seconds)
+        try await self.commit(commit, merging: nil, stop: Stop(), seconds: seconds)
     }
 }
 

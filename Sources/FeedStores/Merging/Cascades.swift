@@ -14,10 +14,7 @@ struct Cascades {
         guard deleted.table.children.contains(where: { $0.onDelete.changesChildren }) else { return [] }
         var rows = CascadedRows(merge: merge, name: "cascaded")
         let start = try rows.list(of: deleted.table, .delete, columns: [])
-        let columns = start.located + ["key"]
-        let values = columns.map { "g." + $0 }.joined(separator: ", ")
-        try merge.driver.execute(
-            merge.dialect.append(to: start, columns, values, from: "\(deleted.name) g", order: "g.id"))
+        try merge.driver.execute(merge.dialect.append(deleted, to: start))
         try rows.followAll(from: [start])
         return rows.all
     }

@@ -35,10 +35,7 @@ struct PostponedDeletions {
             try merge.state.postponed[rows.table.id]
             ?? merge.makeList(merge.uniqueName("postponed"), of: rows.table, .delete)
         merge.state.postponed[rows.table.id] = postponed
-        let columns = rows.located + ["key"]
-        let values = columns.map { "g." + $0 }.joined(separator: ", ")
-        try merge.driver.execute(
-            merge.dialect.append(to: postponed, columns, values, from: "\(rows.name) g", order: "g.id"))
+        try merge.driver.execute(merge.dialect.append(rows, to: postponed))
     }
 
     /// Deletes the rows of a table.

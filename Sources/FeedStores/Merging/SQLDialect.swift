@@ -145,6 +145,16 @@ package struct DifferenceOptions {
 }
 
 extension SQLDialect {
+    /// Returns a statement that adds rows of a list to another list of the same table.
+    ///
+    /// - Parameter source: the FROM clause with the list as `g`; nil for all of its rows, in their order.
+    package func append(_ rows: RowList, to list: RowList, from source: SQLText? = nil) -> SQLText {
+        let columns = rows.located + ["key"]
+        let values = columns.map { "g." + $0 }.joined(separator: ", ")
+        return append(
+            to: list, columns, values, from: source ?? SQLText("\(rows.name) g"), order: source == nil ? "g.id" : nil)
+    }
+
     /// Returns a FROM clause with staged rows as `s` and the stored ones as `m` where they are the same.
     package func stagedAndStored(_ table: StagingTable, _ stored: any StoredTable) -> String {
         "\(staged(table)) s \(join) \(stored.sql) m ON \(isSameRow(table, stored, "s", "m"))"

@@ -179,7 +179,7 @@ extension PostgresConnection {
     /// A connection that cannot leave the mode has answers that nobody has taken: it is of no further use.
     private func leavePipeline() {
         guard let connection, PQexitPipelineMode(connection) != 1 else { return }
-        cancellation.abandon()
+        interrupt.abandon()
     }
 
     /// Makes room for further prepared statements. In a transaction nothing is dropped, and what finds no room is not
@@ -226,10 +226,10 @@ extension PostgresConnection {
             guard PQresultStatus(result.result) == PGRES_SINGLE_TUPLE else { continue }
             do {
                 guard case .stop = try body(result[0]) else { continue }
-                if !isInTransaction { try? cancellation.cancel() }
+                if !isInTransaction { try? interrupt.cancel() }
             } catch {
                 // Where the server cannot be reached, draining finds it out as well.
-                try? cancellation.cancel()
+                try? interrupt.cancel()
                 try? drain()
                 throw error
             }

@@ -1,6 +1,5 @@
 import CLibPQ
 import Foundation
-import FeedModel
 
 /// All waits for the server go through here, so that another thread can end each of them.
 extension PostgresConnection {
@@ -14,7 +13,7 @@ extension PostgresConnection {
         guard socket >= 0 else { throw lostError() }
         var descriptors = [
             pollfd(fd: socket, events: Int16(POLLIN) | (forWriting ? Int16(POLLOUT) : 0), revents: 0),
-            pollfd(fd: cancellation.waker.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: interrupt.readEnd, events: Int16(POLLIN), revents: 0),
         ]
         while true {
             let count = poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: deadline))
@@ -35,24 +34,47 @@ extension PostgresConnection {
 
     /// Waits for the answer to the command in progress.
     ///
-    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``, or within ``silenceLimit``: the connection
+    /// - Throws: ``PostgresError`` if it did not come by ``answerDeadline``, or within ``answerLimit``: the connection
     ///   is given up then.
     private func waitForAnswer(forWriting: Bool = false) throws {
-        let silenceEnd = silenceLimit.map { ContinuousClock.now + $0 }
-        let deadline = [answerDeadline, silenceEnd].compactMap(\.self).min()
-        guard try !wait(forWriting: forWriting, until: deadline) else { return }
-        guard let silenceLimit, deadline == silenceEnd else {
-            cancellation.abandon()
-            throw PostgresError(.connectionLost, "the server did not answer in time, and was given up", server: address)
+        var end = ContinuousClock.now + answerLimit.silence
+        var inquiry: SessionInquiry?
+        while try !wait(forWriting: forWriting, until: min(end, answerDeadline ?? end)) {
+            if let answerDeadline, answerDeadline <= .now {
+                interrupt.abandon()
+                throw PostgresError(
+                    .connectionLost, "the server did not answer in time, and was given up", server: address)
+            }
+            guard case .working = answerLimit else { throw lateError() }
+            let asked = inquiry ?? SessionInquiry(about: backendPID, by: string.text)
+            switch asked.finding {
+            case .isOpen:
+                inquiry = asked
+                end = .now + Self.timeBetweenLooks
+            case .isExecuting:
+                inquiry = nil
+                end = .now + answerLimit.silence
+            case .isSilent(let reason): throw lateError(reason)
+            }
         }
+    }
+
+    /// The time between two looks at an inquiry about the session.
+    private static let timeBetweenLooks = Duration.milliseconds(100)
+
+    /// Gives the connection up.
+    ///
+    /// - Parameter reason: the reason to expect no answer.
+    private func lateError(_ reason: String? = nil) -> PostgresError {
         // The server would go on, and wait for a lock, without its client.
-        cancellation.giveUp()
+        interrupt.giveUp()
         var error = PostgresError(
             .connectionLost,
-            "the server did not answer within \(Int(silenceLimit / .seconds(1))) s; pg_stat_activity shows what its "
-                + "sessions wait for", server: address)
+            "the server did not answer within \(Int(answerLimit.silence / .seconds(1))) s"
+                + (reason.map { ", and \($0)" } ?? "; pg_stat_activity shows what its sessions wait for"),
+            server: address)
         error.isLate = true
-        throw error
+        return error
     }
 
     /// Sends all that libpq holds, and takes in what the server says meanwhile: neither waits for the other.
@@ -144,34 +166,4 @@ extension PostgresConnection {
 package struct PostgresNotification: Sendable, Equatable {
     package var channel: String
     package var payload: String
-}
-
-/// A pipe to oneself, by which another thread ends a wait on a socket.
-final class PostgresWaker: Sendable {
-    /// Readable from the first ``wake()`` on.
-    let readEnd: Int32
-    private let writeEnd: Int32
-
-    init() throws {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw PostgresError(.connecting, "no pipe can be made: \(String(cString: strerror(errno)))")
-        }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        (readEnd, writeEnd) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(readEnd)
-        close(writeEnd)
-    }
-
-    func wake() {
-        var byte: UInt8 = 0
-        // A full pipe has woken the waiter already.
-        _ = write(writeEnd, &byte, 1)
-    }
 }

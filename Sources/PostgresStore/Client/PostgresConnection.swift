@@ -1,7 +1,7 @@
 import CLibPQ
 import Foundation
 
-/// A connection to PostgreSQL, used by one thread at a time. Calls block; other threads reach it by ``cancellation`` only.
+/// A connection to PostgreSQL, used by one thread at a time. Calls block; other threads reach it by ``interrupt`` only.
 ///
 /// The connection string is libpq's, with all that belongs to it: services, password files, several hosts,
 /// `target_session_attrs`, TLS. The session speaks UTF-8, in UTC, with ISO dates, directly as well as through pgbouncer in
@@ -9,13 +9,13 @@ import Foundation
 package final class PostgresConnection {
     /// A `PGconn`; nil once closed.
     private(set) var connection: OpaquePointer?
-    package let cancellation: PostgresCancellation
-    private let string: ConnectionString
+    package let interrupt: ConnectionInterrupt
+    let string: ConnectionString
     package private(set) var address: ServerAddress
     /// The time by which the command in progress must be answered; nil for any.
     var answerDeadline: ContinuousClock.Instant?
-    /// The longest time for which the server may be silent while a command is in progress; nil for any.
-    package var silenceLimit: Duration?
+    /// The limit of the wait for each answer.
+    package var answerLimit = AnswerLimit.work
     /// What the session keeps prepared.
     var prepared = PreparedStatements()
     /// True since the last statement's rows came one by one, until another is sent alone. libpq would give the rows of a
@@ -34,7 +34,7 @@ package final class PostgresConnection {
         try LibPQ.load()
         self.string = try ConnectionString(string)
         address = self.string.address
-        cancellation = try PostgresCancellation()
+        interrupt = try ConnectionInterrupt()
         // A later parameter stands above an earlier one, so those before `dbname` are defaults and the encoding is not.
         var parameters = Self.defaults.filter { self.string.options[$0.0] == nil }
         parameters += [("fallback_application_name", applicationName), ("dbname", string), ("client_encoding", "UTF8")]
@@ -53,7 +53,7 @@ package final class PostgresConnection {
 
     /// Ends the session. Whatever transaction is open is rolled back by the server. Nothing happens the second time.
     package func close() {
-        cancellation.follow(nil)
+        interrupt.follow(nil)
         PQfinish(connection)
         connection = nil
     }
@@ -67,7 +67,7 @@ package final class PostgresConnection {
             user: text(PQuser(connection)))
         _ = PQsetNoticeReceiver(connection, { _, _ in }, nil)
         guard PQsetnonblocking(connection, 1) == 0 else { throw lostError() }
-        cancellation.follow(connection)
+        interrupt.follow(connection)
         try setParameters()
     }
 
@@ -106,17 +106,17 @@ extension PostgresConnection {
         guard let connection else {
             throw PostgresError(.misuse, "the connection has been closed", server: address)
         }
-        guard !cancellation.isAbandoned else { throw abandonedError() }
+        guard !interrupt.isAbandoned else { throw abandonedError() }
         return connection
     }
 
     /// False once the connection is known to be gone; it may be gone without this end knowing.
     package var isOpen: Bool {
-        connection.map { PQstatus($0) == CONNECTION_OK && !cancellation.isAbandoned } ?? false
+        connection.map { PQstatus($0) == CONNECTION_OK && !interrupt.isAbandoned } ?? false
     }
 
     package var transactionStatus: TransactionStatus {
-        guard let connection, !cancellation.isAbandoned else { return .unknown }
+        guard let connection, !interrupt.isAbandoned else { return .unknown }
         return switch PQtransactionStatus(connection) {
         case PQTRANS_IDLE: .idle
         case PQTRANS_ACTIVE: .active

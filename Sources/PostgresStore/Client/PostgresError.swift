@@ -39,7 +39,7 @@ package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertibl
     package var server: ServerAddress?
     /// Nobody answered the COMMIT: only a look into the database tells whether it took place.
     package var isCommitUnknown = false
-    /// The server was silent for longer than ``PostgresConnection/silenceLimit``.
+    /// The server was silent for longer than ``PostgresConnection/answerLimit``.
     package var isLate = false
 
     package init(_ kind: Kind, _ message: String, state: SQLState? = nil, server: ServerAddress? = nil) {

@@ -8,25 +8,18 @@ extension PostgresMergeDriver {
         try lock(tables.map { MirroredRows(table: $0.name, scope: [:], window: nil) })
     }
 
-    /// Locks the tables of the merge, and reads their present state: no other commit changes them until this one
-    /// ends.
-    func lock(_ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
-        try store.lockWaits.whileWaiting(connection) { try lockTables(mirrors, retention) }
-    }
-
-    /// Locks every table that the merge may write against other writers, in the order of their names, and checks that
-    /// they are still as they were when rows were staged. Readers do not wait.
+    /// Locks every table that the merge may write against other writers until the transaction ends, in the order of their
+    /// names, and checks that they are still as they were when rows were staged. Readers do not wait.
     ///
     /// - Throws: ``StoreError`` naming the tables that have changed.
-    private func lockTables(_ mirrors: [MirroredRows], _ retention: Retention) throws {
+    func lock(_ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
         var locked: Set<String> = []
         while true {
             let new = try Set(writtenTables(mirrors, retention).map(\.sql)).subtracting(locked)
             guard !new.isEmpty else { break }
             let lock = "LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE"
-            do { try connection.executeScript("\(LockWaits.setting(LockWaits.silence)); \(lock)") } catch var error
-                as PostgresError
-            {
+            let setting = PostgresStore.setting(PostgresStore.silence)
+            do { try connection.executeScript("\(setting); \(lock)") } catch var error as PostgresError {
                 // Nobody has written the script.
                 error.line = nil
                 throw error

@@ -6,16 +6,16 @@ import Foundation
 /// The one place where the main store's rows are written.
 extension PostgresStore {
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
-    /// commit that has begun; `interruption` does.
+    /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
     ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
-    ///   - interruption: lets another thread stop the commit.
+    ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     package func commit(
-        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         guard let stack else {
@@ -24,13 +24,10 @@ extension PostgresStore {
             try await transactInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
             return commit.report
         }
-        let own = CommitInterruption()
-        interruption.onRequest { own.request() }
-        defer { interruption.onRequest {} }
         var pending: PendingTurn?
         while true {
             let step = try await commitThreads.run { [pending] () -> Step in
-                var whole = self.stackCommit(stack, commit, own, seconds: seconds)
+                var whole = self.stackCommit(stack, commit, stop, seconds: seconds)
                 if let pending {
                     if !pending.isSmall { whole.small = nil }
                     whole.tables = pending.tables
@@ -47,7 +44,7 @@ extension PostgresStore {
             case .waits(let next):
                 pending = next
                 // No thread waits: a long commit into one table leaves the threads to the commits into others.
-                try await next.turn.granted(own)
+                try await next.turn.granted(stop)
             }
         }
     }
@@ -57,21 +54,19 @@ extension PostgresStore {
         case waits(PendingTurn)
     }
 
-    /// Does the same as ``commit(_:merging:interruption:seconds:)`` on the caller's thread.
+    /// Does the same as ``commit(_:merging:stop:seconds:)`` on the caller's thread.
     func merge(
-        _ stack: StagedStack, with commit: Commit, interruption: Interruption = Interruption(),
+        _ stack: StagedStack, with commit: Commit, stop: Stop = Stop(),
         seconds: @escaping () -> Double = { 0 }
     ) throws -> RunReport {
-        try CommitInterruption.follow(interruption) {
-            try stackCommit(stack, commit, $0, seconds: seconds).run()
-        }
+        try stackCommit(stack, commit, stop, seconds: seconds).run()
     }
 
     private func stackCommit(
-        _ stack: StagedStack, _ commit: Commit, _ interruption: CommitInterruption, seconds: @escaping () -> Double
+        _ stack: StagedStack, _ commit: Commit, _ stop: Stop, seconds: @escaping () -> Double
     ) -> StackCommit {
         StackCommit(
-            store: self, interruption: interruption,
+            store: self, stop: stop,
             // Whatever is wrong with the stack, the merge says it.
             small: try? SmallCommit(stack, commit, self, seconds: seconds),
             tables: knownTables(stack, commit.mirrors, commit.retention)
@@ -143,8 +138,8 @@ extension PostgresStore {
             let turn = tables.map { TableTurn(tableTurns, $0) }
             defer { turn?.end() }
             try turn?.wait()
-            return try connections.withConnection { connection in
-                try connection.inTransaction(settings: lockWaits.settings(LockWaits.silenceBeforeLocks)) {
+            return try connections.withConnection(.work) { connection in
+                try connection.inTransaction(settings: settings(Self.silenceBeforeLocks)) {
                     try body(StackTransaction(store: self, connection: connection, turn: turn))
                 }
             }
@@ -167,7 +162,7 @@ extension PostgresStore {
         /// Takes the transaction back.
         struct Trial: Error {}
         var done = PurgeReport(run: purge.commit.report)
-        let commit = StackCommit(store: self, interruption: CommitInterruption()) { transaction in
+        let commit = StackCommit(store: self, stop: Stop()) { transaction in
             let run = try transaction.ledger.runs.draw(purge.commit.report)
             let driver = PostgresMergeDriver(
                 transaction.connection, self, StagedStack(path: nil, parts: []), run: run.id)

@@ -6,7 +6,8 @@ import Foundation
 /// The commit of a run's staged rows: one transaction, which is repeated where that may help.
 struct StackCommit {
     let store: PostgresStore
-    let interruption: CommitInterruption
+    /// Stops this commit alone.
+    let stop: Stop
     /// The commit in two round trips, which is tried first; nil if the stack does not suit it.
     var small: SmallCommit?
     /// The tables to write, as far as they are known before the transaction; nil if only the transaction finds out.
@@ -35,7 +36,7 @@ struct StackCommit {
                 commit.tables?.formUnion(others.tables)
             } catch let error as PostgresError {
                 // Its own cancellation may have reached the COMMIT, which then did not take place.
-                if interruption.isRequested { throw CancellationError() }
+                if stop.isRequested { throw CancellationError() }
                 // A server that is away cannot be connected to at first, which need not be the end.
                 let mayHelp = error.isRepeatable || error.kind == .connecting && error.isTransient
                 guard mayHelp, !commit.pauses.isEmpty else {
@@ -43,7 +44,8 @@ struct StackCommit {
                 }
                 if error.isConnectionLost { store.connections.forgetIdle() }
                 // Two that were in each other's way are not to meet again.
-                try interruption.pause(commit.pauses.removeFirst() * .random(in: 0.5...1))
+                let pause = commit.pauses.removeFirst() * .random(in: 0.5...1)
+                try stop.wait(for: DispatchSemaphore(value: 0), seconds: pause)
             }
         }
     }
@@ -55,7 +57,7 @@ struct StackCommit {
             throw PendingTurn(turn: turn, isSmall: small != nil, tables: tables, pauses: pauses)
         }
         defer { turn.end() }
-        try turn.wait(interruption)
+        try turn.wait(stop)
         let done = try transaction(turn)
         store.notifier.notify(done.report, run: done.run, in: store)
         return done.report
@@ -72,26 +74,22 @@ struct StackCommit {
     private func transaction(_ turn: TableTurn) throws -> (run: RecordedRun, report: RunReport) {
         var recorded: (run: RecordedRun, report: RunReport)?
         do {
-            return try store.connections.withConnection(interruption) { connection in
+            return try store.connections.withConnection(.work, stop) { connection in
                 // A cancellation may still be on its way to the server.
-                defer { if interruption.isRequested { connection.close() } }
-                // COMMIT, too, may wait: for a standby, or for a server that has been stopped.
-                return try store.lockWaits.whileWaiting(connection) {
-                    if let small {
-                        let written = try interruption.whileInterruptible(connection) { try small.write(connection) }
-                        recorded = (written.run, written.report)
-                        try small.end(written, connection)
-                        return (written.run, written.report)
+                defer { if stop.isRequested { connection.close() } }
+                if let small {
+                    let written = try whileStoppable(connection) { try small.write(connection) }
+                    recorded = (written.run, written.report)
+                    try small.end(written, connection)
+                    return (written.run, written.report)
+                }
+                return try connection.inTransaction(settings: store.settings(PostgresStore.silenceBeforeLocks)) {
+                    let written = try whileStoppable(connection) {
+                        let turn = tables == nil ? nil : turn
+                        return try write(StackTransaction(store: store, connection: connection, turn: turn))
                     }
-                    let settings = store.lockWaits.settings(LockWaits.silenceBeforeLocks)
-                    return try connection.inTransaction(settings: settings) {
-                        let written = try interruption.whileInterruptible(connection) {
-                            let turn = tables == nil ? nil : turn
-                            return try write(StackTransaction(store: store, connection: connection, turn: turn))
-                        }
-                        recorded = written
-                        return written
-                    }
+                    recorded = written
+                    return written
                 }
             }
         } catch var error as PostgresError where error.isCommitUnknown {
@@ -99,6 +97,15 @@ struct StackCommit {
             error.isCommitUnknown = false
             throw error
         }
+    }
+
+    /// Runs the part of the commit that may be stopped: the statements before COMMIT.
+    ///
+    /// - Throws: `CancellationError` also if the body is done, as a late cancellation might reach the COMMIT.
+    private func whileStoppable<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) throws -> Value {
+        let value = try stop.whileStoppable(Stop.Work(connection), body)
+        try stop.check()
+        return value
     }
 }
 

@@ -13,9 +13,7 @@ extension PostgresStore {
             return StagedStack.Part(table: table.withKeyAlone, counts: counts, isSorted: false, batches: [])
         }
         try ask(within: Self.queryLimit) { connection in
-            try connection.inDiscardedTransaction(
-                settings: lockWaits.readSettings(lock: LockWaits.questionLimit)
-            ) {
+            try connection.inDiscardedTransaction(settings: readSettings(lock: LockLimits.question)) {
                 let driver = PostgresMergeDriver(
                     connection, self, StagedStack(path: path, parts: parts), run: 0)
                 for part in driver.stack.parts { try driver.copy(part) }

@@ -30,7 +30,9 @@ extension PostgresStore {
             // A connection of its own, as the script may leave settings behind.
             let connection = try PostgresConnection(connectionString)
             defer { connection.close() }
-            try Self.run(schema: schema, connection, isNeeded: isNeeded)
+            try stop.whileInProgress(Stop.Work(connection)) {
+                try Self.run(schema: schema, connection, isNeeded: isNeeded)
+            }
         } catch let error as PostgresError {
             throw StoreError(
                 error.kind == .statement ? .schema : .unavailable, error.finding.text, help: error.finding.help)
@@ -52,8 +54,8 @@ extension PostgresStore {
     static func run(
         schema: String, _ connection: PostgresConnection, isNeeded: (PostgresConnection) throws -> Bool
     ) throws {
-        // Statements of the schema may take their time.
-        connection.silenceLimit = nil
+        // Statements of the schema may take their time: an index over a large table takes minutes.
+        connection.answerLimit = .work
         let end = ContinuousClock.now + timeLimit
         while true {
             do {
@@ -104,7 +106,7 @@ extension PostgresStore {
     ) throws -> [(table: TableDetails, column: ColumnDetails)] {
         guard !tables.isEmpty else { return [] }
         return try ask { connection in
-            try connection.inDiscardedTransaction(settings: lockWaits.settings()) {
+            try connection.inDiscardedTransaction(settings: self.settings()) {
                 try newColumns(schema: schema, tables: tables, connection)
             }
         }

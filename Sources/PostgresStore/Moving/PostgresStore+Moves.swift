@@ -13,7 +13,7 @@ extension PostgresStore {
 
     package func snapshot(_ body: (any TransferReader) throws -> Void) throws {
         do {
-            try snapshot(lock: LockWaits.limit, within: nil) { connection in
+            try snapshot(lock: LockLimits.commit, within: .work) { connection in
                 try connection.executeScript(Self.noTimeouts + "SET LOCAL synchronize_seqscans = off")
                 try body(PostgresTransfer(store: self, connection: connection))
             }

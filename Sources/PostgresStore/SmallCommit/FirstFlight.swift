@@ -40,10 +40,10 @@ struct FirstFlight {
         ] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
     }
 
-    /// The settings of ``LockWaits``, and the number of the run.
+    /// The settings of the transaction, and the number of the run.
     private var opening: PostgresStatement {
         let settings =
-            commit.store.lockWaits.settings(lock: Self.lockLimit)
+            commit.store.settings(lock: Self.lockLimit)
             + [("extra_float_digits", "1"), ("bytea_output", "hex"), ("plan_cache_mode", "force_generic_plan")]
         let texts = settings.indices.map { "set_config('\(settings[$0].0)', $\($0 + 1), true)" }
         return PostgresStatement(

@@ -106,7 +106,7 @@ extension PostgresConnection {
     /// Runs a body in a transaction that is rolled back, or in one that is in progress. A connection on which that
     /// fails is in no state to be used again.
     func inDiscardedTransaction<Value>(
-        isReadOnly: Bool = false, settings: LockWaits.Settings, _ body: () throws -> Value
+        isReadOnly: Bool = false, settings: PostgresStore.Settings, _ body: () throws -> Value
     ) throws -> Value {
         guard transactionStatus != .inTransaction else { return try body() }
         let all = [("extra_float_digits", "1"), ("bytea_output", "hex")] + settings

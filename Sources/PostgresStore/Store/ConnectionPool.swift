@@ -4,7 +4,8 @@ import FeedModel
 /// The connections of one store: at most a number of them. Each is used by one thread at a time, and is opened when none
 /// is idle. Who comes when all are in use waits, and gets one in the order of coming.
 ///
-/// A body that has a connection must not ask the pool for another: all who have one could wait for each other.
+/// Each use of a connection has a limit for the server's answers, and is ended by a ``Stop`` of all uses. A body that has a
+/// connection must not ask the pool for another: all who have one could wait for each other.
 final class ConnectionPool: Sendable {
     /// `@unchecked Sendable`: a connection is handed from thread to thread under the mutex.
     private struct Box: @unchecked Sendable { let connection: PostgresConnection }
@@ -20,10 +21,13 @@ final class ConnectionPool: Sendable {
     private let connectionString: String
     /// The most connections.
     let limit: Int
+    private let stop: Stop
     private let state = Mutex(State())
 
-    init(_ connectionString: String, limit: Int) {
+    /// - Parameter stop: ends the work on all connections.
+    init(_ connectionString: String, limit: Int, stop: Stop) {
         self.connectionString = connectionString
+        self.stop = stop
         self.limit = max(1, limit)
     }
 
@@ -32,17 +36,20 @@ final class ConnectionPool: Sendable {
 
     /// Runs a body with a connection of its own. A connection that was lost, or left in a transaction, is closed.
     ///
-    /// - Parameter interruption: ends the wait for a connection.
+    /// - Parameters:
+    ///   - limit: the limit of each wait for the server.
+    ///   - stop: ends the wait for a connection.
     /// - Throws: `PostgresError`, `CancellationError`, and the errors of the body.
     func withConnection<Value>(
-        _ interruption: CommitInterruption? = nil, _ body: (PostgresConnection) throws -> Value
+        _ limit: AnswerLimit, _ stop: Stop? = nil, _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {
-        try takePlace(interruption)
+        try takePlace(stop)
         defer { leavePlace() }
         let connection = try idleConnection() ?? PostgresConnection(connectionString)
         defer { put(back: connection) }
+        connection.answerLimit = limit
         do {
-            return try body(connection)
+            return try self.stop.whileInProgress(Stop.Work(connection)) { try body(connection) }
         } catch let error as PostgresError where error.isOfTheSession {
             // Sessions keep the settings that they began with. Once those are mended, new ones are of use.
             connection.close()
@@ -51,14 +58,16 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost, other
+    /// Does the same as ``withConnection(_:_:_:)``, and once more on a new connection if the first one was lost, other
     /// than by a limit of time. The body may run to its end in each attempt.
-    func withConnection<Value>(attempts: Int, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func withConnection<Value>(
+        _ limit: AnswerLimit, attempts: Int, _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
         do {
-            return try withConnection(nil, body)
+            return try withConnection(limit, nil, body)
         } catch let error as PostgresError where error.isConnectionLost && !error.isLate && attempts > 1 {
             forgetIdle()
-            return try withConnection(nil, body)
+            return try withConnection(limit, nil, body)
         }
     }
 
@@ -75,7 +84,7 @@ final class ConnectionPool: Sendable {
 
     // MARK: - Places
 
-    private func takePlace(_ interruption: CommitInterruption?) throws {
+    private func takePlace(_ stop: Stop?) throws {
         let granted: DispatchSemaphore? = state.withLock { state in
             guard state.taken == limit else {
                 state.taken += 1
@@ -86,8 +95,8 @@ final class ConnectionPool: Sendable {
             return granted
         }
         guard let granted else { return }
-        guard let interruption else { return granted.wait() }
-        do { try interruption.wait(for: granted) } catch {
+        guard let stop else { return granted.wait() }
+        do { try stop.wait(for: granted) } catch {
             let isWaiting = state.withLock { state in
                 let index = state.waiting.firstIndex { $0 === granted }
                 if let index { state.waiting.remove(at: index) }

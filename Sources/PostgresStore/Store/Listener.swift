@@ -4,11 +4,6 @@ import FeedModel
 
 /// Receives a store's messages on a thread and a connection of its own.
 final class Listener: StoreListening {
-    private struct State {
-        var isStopped = false
-        var cancellation: PostgresCancellation?
-    }
-
     private struct CommitMessage: Decodable {
         var source: String
         var daemon: String?
@@ -16,14 +11,15 @@ final class Listener: StoreListening {
 
     /// The seconds between two attempts to connect.
     private static let pause = 2.0
+    /// The time without a message after which the listener asks whether the server answers.
+    private static let silence = Duration.seconds(60)
 
     private let connectionString: String
     private let daemonID: String
     private let receive: @Sendable ([StoreMessage]) -> Void
-    private let state = Mutex(State())
+    private let stopping = Stop()
     /// The ids of the requests in the table when it was last read; nil before.
     private let known = Mutex<Set<Int64>?>(nil)
-    private let stopped = DispatchSemaphore(value: 0)
 
     init(
         _ connectionString: String, daemonID: String, receive: @escaping @Sendable ([StoreMessage]) -> Void
@@ -36,48 +32,41 @@ final class Listener: StoreListening {
     func start() {
         Thread.detachNewThread { [self] in
             var isLost = false
-            while !state.withLock(\.isStopped) {
+            while !stopping.isRequested {
                 do {
                     try follow { isLost = false }
                 } catch {
-                    if !isLost, !state.withLock(\.isStopped) { receive([.lost("\(error)")]) }
+                    if !isLost, !stopping.isRequested { receive([.lost("\(error)")]) }
                     isLost = true
-                    _ = stopped.wait(timeout: .now() + Self.pause)
+                    // The loop ends when the listener is stopped meanwhile.
+                    try? stopping.wait(for: DispatchSemaphore(value: 0), seconds: Self.pause)
                 }
             }
         }
     }
 
-    func stop() {
-        state.withLock { state in
-            state.isStopped = true
-            state.cancellation?.abandon()
-        }
-        stopped.signal()
-    }
+    func stop() { stopping.request() }
 
-    /// - Throws: `PostgresError` once the connection is lost or the listener is stopped.
+    /// - Throws: `PostgresError` once the connection is lost; `CancellationError` once the listener is stopped.
     private func follow(_ onConnection: () -> Void) throws {
         let connection = try PostgresConnection(connectionString)
-        connection.silenceLimit = PostgresStore.leaseAnswerLimit
-        defer {
-            state.withLock { $0.cancellation = nil }
-            connection.close()
+        defer { connection.close() }
+        connection.answerLimit = .question(PostgresStore.leaseAnswerLimit)
+        try stopping.whileStoppable(Stop.Work(end: connection.interrupt.abandon)) {
+            try follow(connection, onConnection)
         }
-        let isStopped = state.withLock { state in
-            state.cancellation = connection.cancellation
-            return state.isStopped
-        }
-        if isStopped { return }
+    }
+
+    private func follow(_ connection: PostgresConnection, _ onConnection: () -> Void) throws {
         // Requests of the time before this process are not for it; those that came while it was cut off are.
         if known.withLock({ $0 == nil }) { _ = try newRequests(connection) }
         try connection.listenAsDaemon()
         onConnection()
         receive([.daemonsChanged] + (try newRequests(connection)))
         while true {
-            let notifications = try connection.notifications()
+            let notifications = try connection.notifications(timeout: Self.silence)
             var messages = notifications.compactMap(message)
-            if notifications.contains(where: { $0.channel.hasPrefix(Channel.refresh) }) {
+            if notifications.isEmpty || notifications.contains(where: { $0.channel.hasPrefix(Channel.refresh) }) {
                 messages += try newRequests(connection)
             }
             if !messages.isEmpty { receive(messages) }

@@ -52,24 +52,20 @@ package final class PlanSpace: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         if let current { return try current.inSavepoint { try body(current) } }
-        return try store.connections.withConnection { connection in
-            try store.lockWaits.whileWaiting(connection) {
-                try connection.inDiscardedTransaction(
-                    settings: store.lockWaits.settings(LockWaits.silenceBeforeLocks)
-                ) {
-                    current = connection
-                    self.fills = fills
-                    defer {
-                        current = nil
-                        name = nil
-                        doubles = []
-                        store.tableDetails.forgetAll()
-                    }
+        return try store.connections.withConnection(.work) { connection in
+            try connection.inDiscardedTransaction(settings: store.settings(PostgresStore.silenceBeforeLocks)) {
+                current = connection
+                self.fills = fills
+                defer {
+                    current = nil
+                    name = nil
+                    doubles = []
                     store.tableDetails.forgetAll()
-                    try build(store, connection)
-                    store.tableDetails.forgetAll()
-                    return try body(connection)
                 }
+                store.tableDetails.forgetAll()
+                try build(store, connection)
+                store.tableDetails.forgetAll()
+                return try body(connection)
             }
         }
     }

@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 
-/// Queries with a limit of time. Neither the server nor another session's lock delays a caller for longer.
+/// Questions. Neither the server nor another session's lock delays a caller for longer than their limit of time.
 extension PostgresStore {
     /// The longest time for which the server may be silent to a question about definitions and Tributary's own tables.
     static let answerLimit = Duration.seconds(30)
@@ -29,7 +29,7 @@ extension PostgresStore {
     }
 
     /// Asks about users' rows for a run. Other sessions may lock their tables: each attempt waits for a lock for
-    /// ``LockWaits/attemptLimit``, and between two attempts no connection is held, so that a locked table delays its
+    /// ``LockLimits/attempt``, and between two attempts no connection is held, so that a locked table delays its
     /// own sources only.
     ///
     /// - Parameters:
@@ -37,23 +37,23 @@ extension PostgresStore {
     ///   - body: receives the settings of a transaction for its statements. It may be called several times.
     /// - Throws: ``StoreError``
     func askForRows<Value>(
-        _ subject: String, _ body: (PostgresConnection, LockWaits.Settings) throws -> Value
+        _ subject: String, _ body: (PostgresConnection, Settings) throws -> Value
     ) throws -> Value {
-        let end = ContinuousClock.now + LockWaits.questionLimit
+        let end = ContinuousClock.now + LockLimits.question
         while true {
             do {
                 return try question(fills: true, within: Self.queryLimit) { connection in
-                    try body(connection, lockWaits.readSettings(lock: LockWaits.attemptLimit))
+                    try body(connection, readSettings(lock: LockLimits.attempt))
                 }
             } catch let error as PostgresError where error.state == .lockNotAvailable {
-                guard ContinuousClock.now < end, !lockWaits.areEnding else {
+                guard ContinuousClock.now < end, !stop.isRequested else {
                     throw StoreError(
                         .database,
                         "\(subject) cannot be read in the store \(description): another session has kept its table "
-                            + "locked for \(Int(LockWaits.questionLimit / .seconds(1))) s; pg_locks and "
+                            + "locked for \(Int(LockLimits.question / .seconds(1))) s; pg_locks and "
                             + "pg_stat_activity show which")
                 }
-                Thread.sleep(forTimeInterval: LockWaits.attemptLimit * 3 / .seconds(1))
+                Thread.sleep(forTimeInterval: LockLimits.attempt * 3 / .seconds(1))
             } catch let error as PostgresError {
                 throw StoreError(reading: error, store: description)
             }
@@ -61,21 +61,22 @@ extension PostgresStore {
     }
 
     /// Reads users' tables, histories and Tributary's own as they are at one moment, in a transaction in which the
-    /// server refuses to write. It waits for locks for ``LockWaits/questionLimit``.
+    /// server refuses to write.
     ///
-    /// - Parameter settings: further settings of the transaction.
+    /// - Parameters:
+    ///   - settings: further settings of the transaction.
+    ///   - lock: the longest wait for a lock.
+    ///   - limit: the limit of each wait for the server.
     /// - Throws: `PostgresError`
     func snapshot<Value>(
-        _ settings: LockWaits.Settings = [], lock: Duration = LockWaits.questionLimit,
-        within limit: Duration? = queryLimit, _ body: (PostgresConnection) throws -> Value
+        _ settings: Settings = [], lock: Duration = LockLimits.question,
+        within limit: AnswerLimit = .question(queryLimit), _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {
         if let planning { return try planning.inTransaction(of: self, fills: true, body) }
-        return try connections.withConnection { connection in
-            try lockWaits.whileWaiting(connection, within: limit) {
-                try connection.inTransaction(
-                    .repeatableRead, isReadOnly: true, settings: lockWaits.readSettings(lock: lock) + settings
-                ) { try body(connection) }
-            }
+        return try connections.withConnection(limit) { connection in
+            try connection.inTransaction(
+                .repeatableRead, isReadOnly: true, settings: readSettings(lock: lock) + settings
+            ) { try body(connection) }
         }
     }
 
@@ -85,18 +86,16 @@ extension PostgresStore {
         _ body: (PostgresConnection) throws -> Value
     ) throws -> Value {
         if let planning { return try planning.inTransaction(of: self, fills: fills, body) }
-        return try (pool ?? connections).withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
-            try lockWaits.whileWaiting(connection, within: limit) { try body(connection) }
-        }
+        return try (pool ?? connections).withConnection(.question(limit), attempts: stop.isRequested ? 1 : 2, body)
     }
 }
 
 extension PostgresConnection {
-    /// Executes a statement over a user's table in one round trip. It waits for a lock for ``LockWaits/attemptLimit``;
+    /// Executes a statement over a user's table in one round trip. It waits for a lock for ``LockLimits/attempt``;
     /// in a transaction, for as long as the transaction's settings say.
     func executeBriefly(_ sql: String, _ parameters: [PostgresValue?] = []) throws -> PostgresResult {
         guard transactionStatus == .idle else { return try execute(sql, parameters) }
-        let milliseconds = Int(LockWaits.attemptLimit / .milliseconds(1))
+        let milliseconds = Int(LockLimits.attempt / .milliseconds(1))
         return try execute([
             PostgresStatement(
                 "SELECT set_config('lock_timeout', $1, true), set_config('jit', 'off', true)",

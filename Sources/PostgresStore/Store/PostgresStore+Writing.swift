@@ -60,15 +60,14 @@ extension PostgresStore {
         }
     }
 
-    /// Runs a body in a transaction whose waits for locks are limited.
+    /// Runs a body in a transaction whose waits for locks are limited. Its statements may take any time, as long as the
+    /// server works on them.
     ///
     /// - Throws: `PostgresError`, and the errors of the body.
     func transaction<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         if let planning { return try planning.inTransaction(of: self, fills: false, body) }
-        return try connections.withConnection { connection in
-            try lockWaits.whileWaiting(connection) {
-                try connection.inTransaction(settings: lockWaits.settings()) { try body(connection) }
-            }
+        return try connections.withConnection(.work) { connection in
+            try connection.inTransaction(settings: settings()) { try body(connection) }
         }
     }
 }
@@ -93,15 +92,15 @@ extension PostgresStore {
         while true {
             var reason = "its transaction has not ended"
             do {
-                let isRecorded = try connections.withConnection { connection in
-                    try lockWaits.whileWaiting(connection) { try Self.isRecorded(run, &reason, connection) }
+                let isRecorded = try connections.withConnection(.question(Self.answerLimit)) { connection in
+                    try Self.isRecorded(run, &reason, connection)
                 }
                 if let isRecorded { return isRecorded }
             } catch let error as PostgresError where error.isTransient {
                 // A program that is to stop gives its connections up itself.
-                if !lockWaits.areEnding { reason = "\(error.finding)" }
+                if !stop.isRequested { reason = "\(error.finding)" }
             }
-            let end = min(deadline, lockWaits.deadline ?? deadline)
+            let end = min(deadline, stop.deadline ?? deadline)
             guard ContinuousClock.now < end else {
                 throw StoreError(
                     .database,

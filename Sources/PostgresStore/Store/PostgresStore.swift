@@ -19,7 +19,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let laterChanges = LaterChanges()
     package let leases: Leases
     let leaseKeeper = LeaseKeeper()
-    let lockWaits = LockWaits()
+    /// Ends the work on the server when the program stops.
+    let stop: Stop
     let tableTurns = TableTurns()
     let groupCommit = GroupCommit<GroupWrite>()
     let notifier = CommitNotifier()
@@ -70,8 +71,10 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         self.planning = planning
         leases = Leases(since: .now)
         scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url, limit: limit)
-        leaseConnections = ConnectionPool(url, limit: 1)
+        let stop = Stop()
+        self.stop = stop
+        connections = ConnectionPool(url, limit: limit, stop: stop)
+        leaseConnections = ConnectionPool(url, limit: 1, stop: stop)
         commitThreads = CommitThreads(connections: limit)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
@@ -124,8 +127,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Ends waits for locks of other sessions within three seconds. Called when the program stops.
-    package func stopWaiting() { lockWaits.end() }
+    /// Ends waits for locks of other sessions within three seconds, and all others within four. Called when the program
+    /// stops.
+    package func stopWaiting() { stop.request(within: .seconds(3)) }
 
     /// Closes every connection, and removes the scratch databases. The store must not be used afterwards.
     package func close() throws {
@@ -142,7 +146,7 @@ extension PostgresStore {
     private static func opening(_ url: String, _ body: (PostgresConnection) throws -> Void) throws -> String {
         do {
             let connection = try PostgresConnection(url)
-            connection.silenceLimit = answerLimit
+            connection.answerLimit = .question(answerLimit)
             defer { connection.close() }
             try body(connection)
             return connection.address.url

@@ -115,24 +115,25 @@ final class TableTurn: Sendable {
 
     /// Blocks its thread until the turn is granted.
     ///
-    /// - Parameter interruption: ends the wait.
+    /// - Parameter stop: ends the wait.
     /// - Throws: `CancellationError`
-    func wait(_ interruption: CommitInterruption? = nil) throws {
+    func wait(_ stop: Stop? = nil) throws {
         guard !isGranted else { return }
         let granted = DispatchSemaphore(value: 0)
         waiter.onGrant { granted.signal() }
-        if let interruption { try interruption.wait(for: granted) } else { granted.wait() }
+        if let stop { try stop.wait(for: granted) } else { granted.wait() }
     }
 
     /// Does the same as ``wait(_:)`` without blocking a thread.
-    func granted(_ interruption: CommitInterruption) async throws {
+    func granted(_ stop: Stop) async throws {
+        var id: Int?
         await withCheckedContinuation { continuation in
             let end = OneCall { continuation.resume() }
-            interruption.onRequest { end() }
+            id = stop.add(Stop.Work(end: { end() }))
             waiter.onGrant { end() }
         }
-        interruption.onRequest(nil)
-        if interruption.isRequested { throw CancellationError() }
+        if let id { stop.remove(id) }
+        try stop.check()
     }
 
     /// To be called when the transaction has ended.

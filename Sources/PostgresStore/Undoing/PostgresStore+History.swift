@@ -10,11 +10,9 @@ extension PostgresStore {
 
     /// Does the same as ``undo(_:seconds:)`` on the caller's thread.
     func undoNow(_ undo: Undo, seconds: @escaping () -> Double) throws -> RunReport {
-        try CommitInterruption.follow(Interruption()) { interruption in
-            try StackCommit(store: self, interruption: interruption) { transaction in
-                try transaction.record(undo, seconds: seconds)
-            }.run()
-        }
+        try StackCommit(store: self, stop: Stop()) { transaction in
+            try transaction.record(undo, seconds: seconds)
+        }.run()
     }
 
     package func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
@@ -83,7 +81,7 @@ extension PostgresStore: BrowsingStore {
         let limit = limit.map { max(.milliseconds(2), $0) }
         let settings = limit.map { [(name: "statement_timeout", value: "\(Int($0 / .milliseconds(1)))")] } ?? []
         // A table that is locked is told from a query that takes long.
-        let lock = min(LockWaits.questionLimit, limit.map { $0 / 2 } ?? LockWaits.questionLimit)
+        let lock = min(LockLimits.question, limit.map { $0 / 2 } ?? LockLimits.question)
         do {
             return try snapshot(settings, lock: lock) { connection in
                 // Somebody may have changed a table since the last run.

@@ -8,16 +8,16 @@ import GRDBSQLite
 /// The one place where the main store is written.
 extension SQLiteStore {
     /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
-    /// commit that has begun; `interruption` does.
+    /// commit that has begun; `stop` does.
     ///
     /// - Parameters:
     ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
-    ///   - interruption: lets another thread stop the commit.
+    ///   - stop: lets another thread stop the commit.
     ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError``; the store is then unchanged.
     package func commit(
-        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        _ commit: Commit, merging stack: StagedStack?, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         guard let stack else {
@@ -27,22 +27,22 @@ extension SQLiteStore {
             return commit.report
         }
         return try await writer.write { db in
-            try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
+            try self.commit(commit, merging: stack, stop: stop, seconds: seconds, on: db)
         }
     }
 
     /// - Parameter db: the writing connection.
     func commit(
-        _ commit: Commit, merging stack: StagedStack, interruption: Interruption = Interruption(),
+        _ commit: Commit, merging stack: StagedStack, stop: Stop = Stop(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
         do {
             let stack = try attach(stack, mirrors: commit.mirrors, to: db)
             defer { if stack.path != nil { db.detachWorker() } }
-            return try db.whileInterruptible(by: interruption) {
+            return try db.whileStoppable(by: stop) {
                 func record(defersForeignKeys: Bool) throws -> RunReport {
                     try self.record(
-                        commit, merging: stack, defersForeignKeys: defersForeignKeys, interruption, seconds: seconds,
+                        commit, merging: stack, defersForeignKeys: defersForeignKeys, stop, seconds: seconds,
                         db)
                 }
                 guard stack.path == nil else { return try record(defersForeignKeys: true) }
@@ -60,7 +60,7 @@ extension SQLiteStore {
     }
 
     private func record(
-        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, _ interruption: Interruption,
+        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, _ stop: Stop,
         seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
         var recorded = commit
@@ -75,7 +75,7 @@ extension SQLiteStore {
                 .record(commit, as: run, seconds: seconds)
             try checkFile()
             // Requested between two statements, it has ended none of them.
-            try interruption.check()
+            try stop.check()
             return .commit
         }
         memory.endTransaction()
@@ -202,21 +202,21 @@ extension Database {
 }
 
 extension Database {
-    /// Runs a body whose statements an interruption ends, also one that is requested between two of them, or while one
+    /// Runs a body whose statements a stop ends, also one that is requested between two of them, or while one
     /// waits for a lock: `sqlite3_interrupt` ends only the statement that is running (c3ref/interrupt.html).
     ///
     /// - Throws: `CancellationError` where it was requested; the errors of the body.
-    func whileInterruptible<Value>(by interruption: Interruption, _ body: () throws -> Value) throws -> Value {
+    func whileStoppable<Value>(by stop: Stop, _ body: () throws -> Value) throws -> Value {
         // It is called only as long as the body runs, on the connection that the body holds.
         nonisolated(unsafe) let connection = sqliteConnection
         sqlite3_progress_handler(
             connection, Self.stepsBetweenChecks,
-            { Unmanaged<Interruption>.fromOpaque($0!).takeUnretainedValue().isRequested ? 1 : 0 },
-            Unmanaged.passUnretained(interruption).toOpaque())
+            { Unmanaged<Stop>.fromOpaque($0!).takeUnretainedValue().isRequested ? 1 : 0 },
+            Unmanaged.passUnretained(stop).toOpaque())
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
-        return try interruption.whileInterruptible({ sqlite3_interrupt(connection) }, body)
+        return try stop.whileStoppable(Stop.Work(end: { sqlite3_interrupt(connection) }), body)
     }
 
-    /// The steps of a statement after which the interruption is checked: some microseconds.
+    /// The steps of a statement after which the stop is checked: some microseconds.
     private static let stepsBetweenChecks: Int32 = 1_000
 }

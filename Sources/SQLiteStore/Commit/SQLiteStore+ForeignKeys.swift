@@ -29,6 +29,20 @@ extension SQLiteStore {
     }
 }
 
+extension Database {
+    /// Checks the foreign keys of a table, or of all tables.
+    ///
+    /// - Parameter ending: the end of the message.
+    /// - Throws: ``StoreError`` naming a row without its parent.
+    func checkForeignKeys(of table: String? = nil, ending: String) throws {
+        let table = table.map { "(\($0.sqlIdentifier))" } ?? ""
+        guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check\(table)") else { return }
+        var error = try BrokenReference(violation, self).error
+        error.message += "; " + ending
+        throw error
+    }
+}
+
 /// A row whose parent is missing.
 private struct BrokenReference {
     private let table: String

@@ -213,13 +213,12 @@ final class SQLiteMergeDriver: MergeDriver {
                         """
                 }
             }
-            let columns = oldest.located + ["key"]
             try execute(
                 dialect.append(
-                    to: oldest, columns, columns.map { "g." + $0 }.joined(separator: ", "),
+                    rows, to: oldest,
                     from: """
                         \(rows.name) g CROSS JOIN \(rows.table.sql) c ON \(rows.isRow("c", "g"))\(isParentless.whereClause)
-                        """, order: nil))
+                        """))
         }
         try generations.followAll(from: generations.all)
         // What is younger than the last milestone has been deleted already.

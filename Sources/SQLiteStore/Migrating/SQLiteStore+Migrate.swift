@@ -36,7 +36,7 @@ extension SQLiteStore {
                             try rebuild.run(db)
                             done.append(rebuild.migration)
                         }
-                        try Self.checkForeignKeys(db)
+                        try db.checkForeignKeys(ending: "nothing was changed")
                         return .commit
                     }
                 }
@@ -55,16 +55,5 @@ extension SQLiteStore {
         }
         try renewTableInfos(of: nil)
         return done
-    }
-
-    private static func checkForeignKeys(_ db: Database) throws {
-        guard let violation = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") else { return }
-        let table: String = violation["table"]
-        let parent: String = violation["parent"]
-        let rowID: Int64? = violation["rowid"]
-        throw StoreError(
-            .constraint,
-            "table '\(table)': a row\(rowID.map { " (rowid \($0))" } ?? "") would refer to no row of table '\(parent)'; "
-                + "nothing was changed")
     }
 }

@@ -85,14 +85,7 @@ extension SQLiteTransfer: TransferWriter {
     func finish(_ tables: [TransferTable]) throws {
         try writing {
             for table in tables {
-                let broken = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check(\(table.name.sqlIdentifier))")
-                guard let broken else { continue }
-                let row: Int64? = broken["rowid"]
-                throw StoreError(
-                    .constraint,
-                    "table '\(table.name)': the row \(row.map { "with the rowid \($0) " } ?? "")refers to a row of table "
-                        + "'\(broken["parent"] as String)' that exists neither in the old store nor in the new one; "
-                        + "nothing was moved")
+                try db.checkForeignKeys(of: table.name, ending: "its parent is in neither store, and nothing was moved")
             }
         }
     }

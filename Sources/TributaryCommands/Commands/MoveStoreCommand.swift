@@ -83,7 +83,7 @@ struct MoveStoreCommand: ProgramCommand {
     private static func move(
         _ program: Program, from old: TributaryConfiguration, to new: TributaryConfiguration
     ) async throws -> StoreMoveReport {
-        let interruption = Interruption()
+        let stop = Stop()
         do {
             return try await untilSignalled {
                 try await withTaskCancellationHandler {
@@ -93,16 +93,16 @@ struct MoveStoreCommand: ProgramCommand {
                                 with: Swift.Result {
                                     try old.moveStore(
                                         to: new, parsers: program.parsers,
-                                        registerMigrations: program.registerMigrations, interruption: interruption)
+                                        registerMigrations: program.registerMigrations, stop: stop)
                                 })
                         }
                     }
                 } onCancel: {
-                    interruption.request()
+                    stop.request()
                 }
             }
         } catch {
-            guard interruption.isRequested else { throw error }
+            guard stop.isRequested else { throw error }
             throw Failure.failed("stopped by a signal; nothing was moved")
         }
     }

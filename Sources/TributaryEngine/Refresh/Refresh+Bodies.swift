@@ -288,7 +288,7 @@ extension Refresh {
         let context = environment.store.makeWorkerContext(source: run.source.name)
         context.limitMemory { [permits] in permits.acquireRoom() }
         self.context = context
-        interruption.onRequest(context.interrupter)
+        stop.add(Stop.Work(end: context.interrupter))
         return context
     }
 }

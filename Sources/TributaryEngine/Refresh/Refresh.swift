@@ -15,7 +15,7 @@ actor Refresh {
     var run: RunState
     let permits: RunPermits
     let executor: LoadExecutor
-    let interruption = Interruption()
+    let stop = Stop()
     /// The first response; nil once it has been read, and before the first request.
     var found: Poll.Found?
 
@@ -83,7 +83,7 @@ actor Refresh {
             run.removeAdditions()
             return await record(ending)
         } onCancel: {
-            interruption.request()
+            stop.request()
         }
     }
 
@@ -156,7 +156,7 @@ actor Refresh {
         do {
             report = try await keepingSlot {
                 try await environment.store.commit(
-                    commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+                    commit, merging: stack, stop: stop, seconds: run.elapsed)
             }
         } catch let error as StoreError where error.code == .blocked {
             review = run.isReplay ? nil : reviewed(stack, retention)
@@ -238,7 +238,7 @@ actor Refresh {
             try await withTaskCancellationHandler {
                 try await sendRequests()
             } onCancel: {
-                interruption.request()
+                stop.request()
             }
             var plan = try planned(onChange)
             plan.basis = run.kept.map(run.basis)

@@ -44,11 +44,11 @@ import Testing
         async throws
     {
         if isSmall {
-            _ = try await store.commit(commit, merging: stack, interruption: Interruption()) { 0 }
+            _ = try await store.commit(commit, merging: stack, stop: Stop()) { 0 }
         } else {
             _ = try await store.commitThreads.run {
                 let tables = store.knownTables(stack, commit.mirrors, commit.retention)
-                return try StackCommit(store: store, interruption: CommitInterruption(), tables: tables) {
+                return try StackCommit(store: store, stop: Stop(), tables: tables) {
                     try $0.record(commit, merging: stack, seconds: { 0 })
                 }.run()
             }

@@ -107,12 +107,12 @@ import Testing
             try other.executeScript("BEGIN; UPDATE item SET n = 9")
             let stack = try fixture.items("a", [1: 5])
             let commit = fixture.commit("a")
-            let interruption = Interruption()
+            let stop = Stop()
             async let error = message {
-                _ = try await fixture.store.commit(commit, merging: stack, interruption: interruption) { 0 }
+                _ = try await fixture.store.commit(commit, merging: stack, stop: stop) { 0 }
             }
             try await fixture.database.waitForWaiting()
-            interruption.request()
+            stop.request()
             #expect(await error == "\(CancellationError())")
             try other.execute("ROLLBACK")
             #expect(try fixture.rows("SELECT n FROM item") == ["1"])

@@ -58,7 +58,7 @@ struct SmallCommitFixture {
         if way == .small, small == nil { throw NotSmall() }
         let tables = store.knownTables(stack, commit.mirrors, commit.retention)
         return try StackCommit(
-            store: store, interruption: CommitInterruption(), small: small, tables: tables
+            store: store, stop: Stop(), small: small, tables: tables
         ) { transaction in
             if way == .small { throw NotSmall() }
             return try transaction.record(planned, merging: stack, seconds: seconds)

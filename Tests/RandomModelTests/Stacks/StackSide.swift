@@ -69,7 +69,7 @@ struct StackSide: Sendable {
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        _ = try from.moveStore(to: to, parsers: ParserRegistry([]), interruption: Interruption())
+                        _ = try from.moveStore(to: to, parsers: ParserRegistry([]), stop: Stop())
                     })
             }
         }
