@@ -1,3 +1,4 @@
+import FeedModel
 package import FeedConfiguration
 import Foundation
 

@@ -1,17 +1,16 @@
 import Foundation
-import FeedModel
-import Synchronization
+import struct Synchronization.Atomic
 
 /// Runs blocking work, each call on a thread of its own, and never on the cooperative pool or a dispatch queue.
-enum BlockingWork {
+package enum BlockingWork {
     /// The cancellation of the task that waits for the work.
-    final class Cancellation: Sendable {
+    package final class Cancellation: Sendable {
         private let isRequested = Atomic(false)
 
         fileprivate func request() { isRequested.store(true, ordering: .relaxed) }
 
         /// - Throws: `CancellationError` once the task is cancelled.
-        func check() throws { if isRequested.load(ordering: .relaxed) { throw CancellationError() } }
+        package func check() throws { if isRequested.load(ordering: .relaxed) { throw CancellationError() } }
     }
 
     /// The caller of the work, until it has a result.
@@ -22,7 +21,7 @@ enum BlockingWork {
             case ended
         }
 
-        private let state = FeedModel.Mutex(State.beginning)
+        private let state = Mutex(State.beginning)
 
         /// - Returns: false if the task is cancelled already. The caller then has its result.
         func begin(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
@@ -52,7 +51,7 @@ enum BlockingWork {
     ///
     /// - Parameter work: calls ``Cancellation/check()`` repeatedly.
     /// - Throws: the errors of `work`; `CancellationError`.
-    static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         _ work: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
         let cancellation = Cancellation()
