@@ -3,49 +3,33 @@ import Foundation
 
 /// Turns the document of `sources.toml` into a ``TributaryConfiguration``, or reports every mistake in it.
 package struct ConfigurationReader {
-    let file: String
-    private let document: TOMLTable
+    private let main: ConfigurationPart
     package let parsers: any BodyParsing
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
     private var hasEncryptionKey = false
-    private let mayHoldNUL: Bool
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
 
     /// - Parameter bytes: the bytes of the file.
     /// - Throws: ``ConfigurationError`` if they are not TOML.
     init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
-        do throws(TOMLError) {
-            document = try TOMLParser.parse(bytes)
-        } catch {
-            var problem = ConfigurationError.Problem(notTOML: error, file: file)
-            let excerpt = SourceExcerpt(SourceLines(bytes), error.offset..<error.offset)
-            if excerpt.marksSecret {
-                problem.finding = problem.finding.replacing(/'[^']*'/, with: "[secret]", maxReplacements: 1)
-            }
-            problem.excerpt = excerpt
-            throw ConfigurationError(problems: [problem])
-        }
-        // Only an escape can make one.
-        mayHoldNUL = bytes.contains(UInt8(ascii: "\\"))
-        self.file = file
+        main = try ConfigurationPart(file: file, bytes: bytes)
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(document, bytes: bytes, file: file) { [interpolation] in interpolation.secrets }
+        problems = ProblemCollector(main) { [interpolation] in interpolation.secrets }
         stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
 
     /// - Parameter names: the sources that are read, and reported on; all where there are none, or where a host has a
     ///   pace: then each source may have to wait for others.
     func read(only names: [String] = []) throws -> TributaryConfiguration {
-        try checkIsNotEmpty()
-        if mayHoldNUL {
-            document.forEachNUL { problems.report($0, "the text has a NUL character (U+0000), which is not allowed") }
-        }
+        try main.checkIsNotEmpty()
+        main.forEachNUL { problems.report($0, ConfigurationPart.nul) }
         try problems.check()
+        let document = try main.including(reader(main.document, FileKeys.table))
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
         let root = reader(document, FileKeys.table)
         let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
@@ -64,7 +48,7 @@ package struct ConfigurationReader {
         reader.hasEncryptionKey = encryptionKey != nil
 
         var configuration = TributaryConfiguration(
-            file: file, store: location(store),
+            file: main.file, store: location(store),
             workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
             schemaPath: store[storeKeys.schema].map(absolute),
             schemaAfterPath: store[storeKeys.schemaAfter].map(absolute),
@@ -85,6 +69,7 @@ package struct ConfigurationReader {
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
+        configuration.included = problems.included
         configuration.connections = store.value(of: storeKeys.connections)
         configuration.metricsPerSource = daemon[daemonKeys.metricsPerSource] ?? true
         configuration.allowsPrivate = defaults.value(of: SourceKeys.all.allowPrivate)
@@ -102,25 +87,22 @@ package struct ConfigurationReader {
         return finished
     }
 
-    /// An empty file is most likely half written. It would switch off every source.
-    private func checkIsNotEmpty() throws {
-        guard document.isEmpty else { return }
-        throw ConfigurationError(problems: [.init(file: file, finding: "the file is empty; it declares no source")])
-    }
-
     /// Reads where the store is, and which sources there are. Mistakes elsewhere than in `[store]` are passed over.
     ///
+    /// - Returns: the configuration, and false where the sources of included files are not known.
     /// - Throws: ``ConfigurationError`` with the mistakes in `[store]`, or of an empty file.
-    func readStore() throws -> TributaryConfiguration {
-        try checkIsNotEmpty()
+    func readStore() throws -> (configuration: TributaryConfiguration, isWhole: Bool) {
+        try main.checkIsNotEmpty()
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
-        let root = reader(document, FileKeys.table)
-        let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
+        let file = reader(main.document, FileKeys.table)
+        let store = file.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
         let location = location(store)
         let workFolder = store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work"
         // An unknown key may be a misspelt `path`.
         store.finish()
         try problems.check()
+        let document = try? main.including(file)
+        let root = reader(document ?? main.document, FileKeys.table)
         let defaults = root.table(keys.defaults)
         let sources = root.table(keys.sources)
         let unread = sources.map { sources in
@@ -135,17 +117,18 @@ package struct ConfigurationReader {
                     isEnabled: table.value(of: SourceKeys.all.enabled))
             }
         }
-        return TributaryConfiguration(
-            file: file, store: location, workFolder: workFolder, schemaPath: nil, schemaAfterPath: nil,
+        let configuration = TributaryConfiguration(
+            file: main.file, store: location, workFolder: workFolder, schemaPath: nil, schemaAfterPath: nil,
             history: storeKeys.history.standard, concurrency: daemonKeys.concurrency.standard,
             perHost: daemonKeys.perHost.standard, sources: unread ?? [], encryptionKey: nil,
             redactor: Redactor(secrets: interpolation.secrets))
+        return (configuration, document != nil)
     }
 
     /// - Throws: ``ConfigurationError`` with the mistakes in the addresses, where none is valid.
     func healthAddress() throws -> ListenAddress? {
         let keys = DaemonKeys.all
-        guard let daemon = reader(document, FileKeys.table).table(FileKeys.all.daemon) else { return nil }
+        guard let daemon = reader(main.document, FileKeys.table).table(FileKeys.all.daemon) else { return nil }
         if let address = daemon.address(daemon[keys.health], "health") ?? daemon.address(daemon[keys.listen], "listen")
         {
             return address

@@ -1,13 +1,20 @@
-/// The sources of a file with their addresses and the tables that they write, as far as the file is TOML. Mistakes in it are
-/// ignored.
+/// The sources of a file and of those that it includes, with their addresses and the tables that they write, as far as the
+/// files are TOML. Mistakes in them are ignored.
 package struct DeclaredTables {
     private var tablesOfSources: [String: Set<String>] = [:]
     private var addresses: [String: [String]] = [:]
 
     package init(file: String) {
-        guard let bytes = try? ConfigurationFile.read(file), let document = try? TOMLParser.parse(bytes),
-            case .table(let sources)? = document["sources"]
-        else { return }
+        for part in ConfigurationPart.readable(from: file) { add(part.document) }
+    }
+
+    /// Returns a configuration's files: itself, and those that it includes as far as they can be read.
+    package static func files(from main: String) -> [String] {
+        [main] + ConfigurationPart.readable(from: main).dropFirst().map(\.file)
+    }
+
+    private mutating func add(_ document: TOMLTable) {
+        guard case .table(let sources)? = document["sources"] else { return }
         for entry in sources.entries {
             guard case .table(let source) = entry.node.value else { continue }
             let requests = Self.elements(source["requests"])

@@ -24,22 +24,31 @@ extension TributaryConfiguration {
     }
 
     /// Returns the place of a key.
-    package func place(_ keys: String...) -> KeyPlace { keys.reduce(KeyPlace(file: file)) { $0.appending($1) } }
+    package func place(_ keys: String...) -> KeyPlace {
+        let path = TOMLKeyPath(components: keys.map { .key($0) })
+        return KeyPlace(file: included.file(of: keys) ?? file, path)
+    }
 
     /// Returns mistakes in the file's keys with their lines, and without secrets.
     package func located(_ mistakes: [Mistake]) -> [ConfigurationError.Problem] {
-        let bytes = mistakes.contains { $0.place.file == file } ? try? ConfigurationFile.read(file) : nil
-        let document = bytes.flatMap { try? TOMLParser.parse($0) }
-        let lines = bytes.map(SourceLines.init)
+        var known: [String: (part: ConfigurationPart, lines: SourceLines)?] = [:]
+        func file(_ name: String) -> (part: ConfigurationPart, lines: SourceLines)? {
+            if let file = known[name] { return file }
+            guard name == self.file || included.contains(name) else { return nil }
+            let part = (try? ConfigurationFile.read(name)).flatMap { try? ConfigurationPart(file: name, bytes: $0) }
+            let file = part.map { ($0, SourceLines($0.bytes)) }
+            known[name] = .some(file)
+            return file
+        }
         return mistakes.map { mistake in
             let place = mistake.place
             let finding = Finding(
                 redactor.redact(mistake.finding.text), help: mistake.finding.help.map(redactor.redact))
-            guard let lines, let document, place.file == file, let path = place.keyPath, document.place(of: path) != nil
+            guard let (part, lines) = file(place.file), let path = place.keyPath, part.document.place(of: path) != nil
             else {
                 return .init(file: place.file, keyPath: place.path, finding: finding.text, help: finding.help)
             }
-            return .init(file: file, path: path, finding, in: document, lines)
+            return .init(path: path, finding, in: part, lines)
         }
     }
 
@@ -71,7 +80,7 @@ extension TributaryConfiguration {
     /// more: while the file is being edited, the daemon keeps the configuration that it has.
     ///
     /// - Parameter stored: returns the names of the sources in the store; nil without a store. They stand for those of a
-    ///   file that is not TOML.
+    ///   file that is not TOML, or includes one that cannot be read.
     /// - Returns: nil without a store.
     /// - Throws: ``ConfigurationError`` if the file cannot be read, or if `[store]` is not TOML or does not tell where the
     ///   store is; the errors of `stored`.
@@ -81,9 +90,9 @@ extension TributaryConfiguration {
     ) throws {
         let (reader, isTOML) = try Self.reader(
             of: "[store]", file: file, parsers: parsers, environment: environment)
-        let known = try reader.readStore()
+        let (known, isWhole) = try reader.readStore()
         guard let names = try stored(known) else { return nil }
-        self = isTOML ? known : known.with(names.map { SourceDeclaration(unread: $0) })
+        self = isTOML && isWhole ? known : known.with(names.map { SourceDeclaration(unread: $0) })
     }
 
     /// Returns the address at which the daemon of a file answers health checks: that of `[daemon] health`, or else

@@ -1,8 +1,9 @@
 import ArgumentParser
+import FeedConfiguration
 import Foundation
 
-/// The names that `sources.toml` declares, for the completion of arguments. They are read from the headings of its tables:
-/// a file with mistakes completes as well, and one of 5,000 sources at once.
+/// The names that `sources.toml` and the files that it includes declare, for the completion of arguments. They are read
+/// from the headings of their tables: a file with mistakes completes as well, and one of 5,000 sources at once.
 enum DeclaredNames {
     static let sources = CompletionKind.custom { words, _, _ in names(in: "sources", words) }
     static let hooks = CompletionKind.custom { words, _, _ in names(in: "hooks", words) }
@@ -11,8 +12,9 @@ enum DeclaredNames {
     private static func names(in table: String, _ words: [String]) -> [String] {
         let option = words.lastIndex { $0 == "-c" || $0 == "--config" }
         let named = option.flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
-        guard let text = try? String(contentsOfFile: GlobalOptions.file(named), encoding: .utf8) else { return [] }
-        return names(in: table, text)
+        let files = DeclaredTables.files(from: GlobalOptions.file(named))
+        let texts = files.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
+        return Set(texts.flatMap { names(in: table, $0) }).sorted()
     }
 
     /// Returns the names of the tables `[TABLE.NAME]` and `[[TABLE.NAME.…]]` of a text, sorted.

@@ -64,7 +64,7 @@ import Testing
     /// - Returns: the envelope, and the mistakes.
     private func read(_ text: String) throws -> (envelope: String, problems: [String]) {
         let document = try TOMLParser.parse(text)
-        let problems = ProblemCollector(document, bytes: []) { [] }
+        let problems = ProblemCollector(ConfigurationPart(file: "", bytes: [], document: document)) { [] }
         let reader = DeclarationReader(
             document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))

@@ -6,6 +6,8 @@ import XMLStream
 public struct TributaryConfiguration: Sendable, Equatable {
     /// The file from which it was read.
     public var file: String
+    /// The files of the sources and hooks that stand in others than ``file``.
+    var included = IncludedTables()
     public var store: StoreLocation
     /// The absolute path of the folder of scratch files and of messages between commands and the daemon, for a store
     /// on a server.
@@ -99,10 +101,12 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     /// Returns the configuration of the same store with other sources.
     package func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
-        TributaryConfiguration(
+        var other = TributaryConfiguration(
             file: file, store: store, workFolder: workFolder, schemaPath: schemaPath, schemaAfterPath: schemaAfterPath,
             history: history, concurrency: concurrency, perHost: perHost, sources: sources, hooks: hooks, web: web,
             health: health, encryptionKey: encryptionKey, redactor: redactor)
+        other.included = included
+        return other
     }
 }
 

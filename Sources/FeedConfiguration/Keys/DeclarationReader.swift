@@ -28,7 +28,7 @@ final class DeclarationReader {
     }
 
     /// The table's place, for messages about its declaration.
-    var place: KeyPlace { KeyPlace(file: problems.file, path) }
+    var place: KeyPlace { KeyPlace(file: problems.file(of: path), path) }
 
     var timeZones: TimeZoneFolder { interpolation.timeZones }
 

@@ -140,6 +140,10 @@ struct FileKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("the file", "The file.", all)
 
+    let include = Key.strings(
+        "include",
+        "Further files with sources and hooks, relative to the folder of `sources.toml`; `*` and `?` may stand in the last component."
+    )
     let store = TableKey.table("store", StoreKeys.self, "The database of the rows.")
     let daemon = TableKey.table(
         "daemon", DaemonKeys.self, "Concurrency, and the addresses of the page, the metrics and the health check.")

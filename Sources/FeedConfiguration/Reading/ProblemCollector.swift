@@ -4,6 +4,8 @@ import FeedModel
 final class ProblemCollector {
     /// A mistake.
     struct Found {
+        /// The number of the file among the parts; nil for the one that has the key.
+        var part: Int?
         var path: TOMLKeyPath
         var finding: Finding
         /// True where the key is wrong, and not its value.
@@ -14,9 +16,11 @@ final class ProblemCollector {
         var meant: String?
     }
 
-    let file: String
-    private let document: TOMLTable
-    private let bytes: [UInt8]
+    /// The main file, and those that it includes.
+    private var parts: [ConfigurationPart]
+    private(set) var included = IncludedTables()
+    /// The numbers of the parts, by their files.
+    private var numbers: [String: Int]
     private(set) var found: [Found] = []
     /// The positions in `found` of findings that may still show secrets.
     private var unredacted: [Int] = []
@@ -25,16 +29,32 @@ final class ProblemCollector {
     /// Returns the secrets that messages must not show: any wrong key may have a secret as its value.
     private let secrets: () -> Set<String>
 
-    /// - Parameter bytes: those of the document.
-    init(_ document: TOMLTable, bytes: [UInt8], file: String = "", secrets: @escaping () -> Set<String>) {
-        self.file = file
-        self.document = document
-        self.bytes = bytes
+    init(_ main: ConfigurationPart, secrets: @escaping () -> Set<String>) {
+        parts = [main]
+        numbers = [main.file: 0]
         self.secrets = secrets
     }
 
-    /// The secrets that are written in the document.
-    private lazy var literals = LiteralSecrets.all(in: document)
+    /// Adds an included file, before anything is reported of its sources and hooks.
+    ///
+    /// - Parameter tables: the paths of those that it declares.
+    func add(_ part: ConfigurationPart, tables: [TOMLKeyPath]) {
+        numbers[part.file] = parts.count
+        parts.append(part)
+        for table in tables { included.add(table.names, in: part.file) }
+        knownLiterals = nil
+    }
+
+    /// Returns the file that has a key.
+    func file(of path: TOMLKeyPath) -> String { included.file(of: path.names) ?? parts[0].file }
+
+    /// The secrets that are written in the documents.
+    private var literals: Set<String> {
+        let literals = knownLiterals ?? parts.reduce(into: []) { $0.formUnion(LiteralSecrets.all(in: $1.document)) }
+        knownLiterals = literals
+        return literals
+    }
+    private var knownLiterals: Set<String>?
 
     private func redact(_ finding: Finding, _ redactor: Redactor) -> Finding {
         func shown(_ text: String) -> String {
@@ -48,6 +68,11 @@ final class ProblemCollector {
         help: @autoclosure () -> String? = nil
     ) {
         add(Found(path: path(), finding: Finding(finding(), help: help())))
+    }
+
+    /// Reports a key that one of the files cannot have.
+    func report(_ path: TOMLKeyPath, in part: ConfigurationPart, _ finding: Finding) {
+        add(Found(part: numbers[part.file], path: path, finding: finding, isKey: true))
     }
 
     /// Reports a key that its table cannot have.
@@ -84,25 +109,35 @@ final class ProblemCollector {
 
     private static let longestKept = 16 << 10
 
-    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, if there are any.
-    func check() throws {
-        guard !found.isEmpty else { return }
+    /// - Parameter unread: the reasons why included files were not read.
+    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the files, if there are any.
+    func check(besides unread: [ConfigurationError.Problem] = []) throws {
+        guard !found.isEmpty || !unread.isEmpty else { return }
         let redactor = Redactor(secrets: secrets().union(literals))
-        let (lines, shownSecrets) = (SourceLines(bytes), TextSearch(literals))
+        let shownSecrets = TextSearch(literals)
+        var lines: [Int: SourceLines] = [:]
         for index in unredacted { found[index].finding = redact(found[index].finding, redactor) }
         unredacted = []
-        var problems = causes.map { problem in
+        var shown = causes.map { problem in
+            let part = problem.part ?? included.file(of: problem.path.names).flatMap { numbers[$0] } ?? 0
+            let known = lines[part] ?? SourceLines(parts[part].bytes)
+            lines[part] = known
             var shown = ConfigurationError.Problem(
-                file: file, path: problem.path, problem.finding, isKey: problem.isKey, in: document, lines)
+                path: problem.path, problem.finding, isKey: problem.isKey, in: parts[part], known)
             shown.excerpt?.hide(shownSecrets)
-            return shown
+            return (part: part, problem: shown)
         }
-        problems.sort { left, right in
-            (left.line ?? 0, left.excerpt?.columns.lowerBound ?? 0, left.keyPath)
-                < (right.line ?? 0, right.excerpt?.columns.lowerBound ?? 0, right.keyPath)
+        shown.sort { left, right in
+            (left.part, left.problem.line ?? 0, left.problem.excerpt?.columns.lowerBound ?? 0, left.problem.keyPath)
+                < (
+                    right.part, right.problem.line ?? 0, right.problem.excerpt?.columns.lowerBound ?? 0,
+                    right.problem.keyPath
+                )
         }
+        var problems = shown.map(\.problem) + unread
         if suppressed > 0 {
-            problems.append(.init(file: file, finding: "and \(suppressed) more mistake\(suppressed == 1 ? "" : "s")"))
+            problems.append(
+                .init(file: parts[0].file, finding: "and \(suppressed) more mistake\(suppressed == 1 ? "" : "s")"))
         }
         throw ConfigurationError(problems: problems)
     }
@@ -120,18 +155,18 @@ final class ProblemCollector {
 }
 
 extension ConfigurationError.Problem {
-    /// Creates the problem of a key of a document.
+    /// Creates the problem of a key of a file.
     ///
     /// - Parameters:
     ///   - isKey: true where the key is wrong, and not its value.
-    ///   - lines: those of the document.
+    ///   - lines: those of the part.
     init(
-        file: String, path: TOMLKeyPath, _ found: Finding, isKey: Bool = false, in document: TOMLTable,
-        _ lines: SourceLines
+        path: TOMLKeyPath, _ found: Finding, isKey: Bool = false, in part: ConfigurationPart, _ lines: SourceLines
     ) {
-        let known = document.place(of: path)
+        let known = part.document.place(of: path)
         self.init(
-            file: file, line: known?.place.line ?? 1, keyPath: path.description, finding: found.text, help: found.help)
+            file: part.file, line: known?.place.line ?? 1, keyPath: path.description, finding: found.text,
+            help: found.help)
         guard let (place, isOwn) = known else { return }
         let isValue = !isKey && isOwn && !place.value.isEmpty
         let range = isValue || place.key.isEmpty ? place.value : place.key

@@ -46,10 +46,13 @@ struct ConfigurationCheck {
                 }
             }
             let mistakes = configuration.located(found.mistakes + hooks + Self.folders(configuration))
-            // In the order of the file; those of one line as they were found.
-            result.mistakes = mistakes.enumerated().sorted {
-                ($0.element.line ?? Int.max, $0.offset) < ($1.element.line ?? Int.max, $1.offset)
-            }.map(\.element)
+            // In the order of the files and lines; those of one line as they were found.
+            func order(_ found: (offset: Int, element: ConfigurationError.Problem)) -> (Int, String, Int, Int) {
+                let file = found.element.file
+                let rank = file == configuration.file ? 0 : file.isEmpty ? 2 : 1
+                return (rank, file, found.element.line ?? Int.max, found.offset)
+            }
+            result.mistakes = mistakes.enumerated().sorted { order($0) < order($1) }.map(\.element)
             result.notes = configuration.located(found.notes).map(\.description)
         } catch let error as ConfigurationError {
             result.mistakes = error.problems

@@ -18,8 +18,9 @@ extension Failure {
         // Where nothing shows it, a line may be longer.
         let columns = terminal.size?.columns ?? 120
         let lines = error.problems.flatMap { MistakeText(problem: $0, columns: columns).lines(on: terminal) }
-        let file = error.problems.lazy.map(\.file).first { !$0.isEmpty }.map { " in \($0)" } ?? ""
-        let sum: TerminalLine = "\(prefix)\(Figures.count(error.problems.count, "mistake"))\(file)"
+        let files = Set(error.problems.map(\.file).filter { !$0.isEmpty })
+        let place = files.count > 1 ? " in \(Figures.count(files.count, "file"))" : files.map { " in \($0)" }.joined()
+        let sum: TerminalLine = "\(prefix)\(Figures.count(error.problems.count, "mistake"))\(place)"
         FileHandle.standardError.show((lines + [sum]).map { $0.text + "\n" }.joined())
         return 78
     }

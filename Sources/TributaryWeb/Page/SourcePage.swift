@@ -95,7 +95,7 @@ struct SourcePage {
             try $0.runs.recent(
                 of: [(name, states.source.lastCommit)], limit: 1, changedSince: now)
         }[name]?.rows
-        self.declaration = declaration?.view(in: configuration.file) ?? [:]
+        self.declaration = declaration?.view(in: configuration.place("sources", name).file) ?? [:]
         redactor = configuration.redactor
         self.templates = templates
     }

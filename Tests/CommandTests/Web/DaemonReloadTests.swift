@@ -90,6 +90,47 @@ struct DaemonReloadTests {
         }
     }
 
+    /// A reload sees new, changed and removed files, and takes all of them or none.
+    @Test(.timeLimit(.minutes(3))) func includedFilesAreReadAgain() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let folder = fixture.folder
+            try FileManager.default.createDirectory(atPath: folder.file("conf.d"), withIntermediateDirectories: true)
+            func source(_ name: String) -> String {
+                fixture.feeds.set(name, PageFixture.items(1...3))
+                fixture.server.route("/\(name)") { _ in StubServer.response(200, PageFixture.items(1...3)) }
+                return PageFixture.declaration(name, url: "\(fixture.server.url)/\(name)")
+            }
+            func page(_ name: String) async throws -> String { try await fixture.page.get("/sources/\(name)").body }
+            func waitForCommit(of name: String) async throws {
+                try await fixture.wait("\(name) has run") {
+                    try fixture.store.rows(
+                        "SELECT source FROM tributary_source WHERE source = '\(name)' AND last_commit IS NOT NULL"
+                    ).count == 1
+                }
+            }
+            let text = try String(contentsOfFile: folder.file("sources.toml"), encoding: .utf8)
+            try folder.write(source("one"), to: "conf.d/1.toml")
+            try await Self.reload(fixture, text, "include = [\"conf.d/*.toml\"]\n" + text)
+            try await waitForCommit(of: "one")
+            #expect(try await page("one").contains("1.toml"))
+
+            try FileManager.default.removeItem(atPath: folder.file("conf.d/1.toml"))
+            try folder.write(source("two").replacing("url", with: "uri"), to: "conf.d/2.toml")
+            fixture.daemon.signal(SIGHUP)
+            try await fixture.wait("the mistake is reported") {
+                fixture.log.text.contains("conf.d/2.toml:3: sources.two.requests[1].uri: unknown key")
+            }
+            #expect(try await page("one").contains("1.toml"))
+            #expect(try await fixture.page.get("/sources/two").status == 404)
+
+            try folder.write(source("two"), to: "conf.d/2.toml")
+            try await Self.reload(fixture, "[daemon]", "[daemon]")
+            try await waitForCommit(of: "two")
+            #expect(try await page("two").contains("2.toml"))
+            #expect(try await !page("one").contains("1.toml"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(3))) func moreRequestsToAHostCountAtOnce() async throws {
         try await PageFixture.with(daemon: "per_host = 1") { (fixture) async throws in
             let gate = Gate()
