@@ -112,6 +112,8 @@ struct curl_slist *tributary_curl_append(struct curl_slist *list, const char *te
     return curl.slist_append(list, text);
 }
 
+void tributary_curl_free_list(struct curl_slist *list) { curl.slist_free_all(list); }
+
 int tributary_curl_begin(CURLM *multi, CURL *easy) { return curl.multi_add_handle(multi, easy); }
 
 void tributary_curl_end(CURLM *multi, CURL *easy) { curl.multi_remove_handle(multi, easy); }

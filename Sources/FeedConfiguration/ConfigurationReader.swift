@@ -328,6 +328,7 @@ package struct ConfigurationReader {
         }
         RetentionCheck(problems: problems).check(request, table)
         SchemeReader(table: table).read(&request)
+        AfterCommitReader(table: table).read(&request)
         return request
     }
 

@@ -39,7 +39,14 @@ package struct Exchange: Sendable {
     /// The body's size that the server announced, in bytes before decompression.
     package var announcedBytes: Int?
 
-    static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
+    /// The files of the response, for `after_commit`; nil where nothing is to be done with them.
+    package private(set) var files: SourceFiles?
+
+    static func withoutBody(_ response: FeedResponse, _ files: SourceFiles? = nil) -> Exchange {
+        var exchange = Exchange(response: response, body: .none)
+        exchange.files = files
+        return exchange
+    }
 
     static func http(_ response: FeedResponse, _ body: HTTPClientResponse.Body) -> Exchange {
         Exchange(
@@ -53,8 +60,12 @@ package struct Exchange: Sendable {
         return Exchange(response: response, body: .kept(part), announcedBytes: part.size)
     }
 
-    static func source(_ response: FeedResponse, _ source: any BodySource) -> Exchange {
-        Exchange(response: response, body: .source(source), announcedBytes: source.size)
+    static func source(
+        _ response: FeedResponse, _ source: any BodySource, _ files: SourceFiles? = nil
+    ) -> Exchange {
+        var exchange = Exchange(response: response, body: .source(source), announcedBytes: source.size)
+        exchange.files = files
+        return exchange
     }
 
     /// Returns the provenance of an address that the response names; nil for a file of this machine.

@@ -28,10 +28,12 @@ enum {
     CURLOPT_URL = 10002,
     CURLOPT_PROXY = 10004,
     CURLOPT_ERRORBUFFER = 10010,
+    CURLOPT_QUOTE = 10028,
     CURLOPT_SSLCERT = 10025,
     CURLOPT_KEYPASSWD = 10026,
     CURLOPT_CUSTOMREQUEST = 10036,
     CURLOPT_CAINFO = 10065,
+    CURLOPT_PREQUOTE = 10093,
     CURLOPT_SSLKEY = 10087,
     CURLOPT_SSH_PUBLIC_KEYFILE = 10152,
     CURLOPT_SSH_PRIVATE_KEYFILE = 10153,
@@ -137,6 +139,7 @@ long tributary_curl_number(CURL *easy, int info);
 const char *tributary_curl_text(CURL *easy, int info);
 const char *tributary_curl_error(int code);
 struct curl_slist *tributary_curl_append(struct curl_slist *list, const char *text);
+void tributary_curl_free_list(struct curl_slist *list);
 int tributary_curl_begin(CURLM *multi, CURL *easy);
 void tributary_curl_end(CURLM *multi, CURL *easy);
 int tributary_curl_perform(CURLM *multi, int *running);

@@ -38,6 +38,8 @@ package struct PreparedRequest: Sendable, Equatable {
     package let documents: MemberPattern?
     /// The age beyond which files of a folder are left out; nil for none.
     package let newerThan: Duration?
+    /// What is done with the files once their rows are committed; nil for nothing.
+    package let afterCommit: FileAction?
 
     /// Prepares a request. Its parameters go into the query, or form-encoded into the body if the method has one and the
     /// request declares none.
@@ -55,6 +57,7 @@ package struct PreparedRequest: Sendable, Equatable {
         allowsEmpty = request.allowsEmpty
         documents = request.documents
         newerThan = request.newerThan
+        afterCommit = request.afterCommit
         file = FileAddress.isFile(url.value) ? try FileAddress(url.value) : nil
         remote = RemoteAddress.isRemote(url.value) ? try RemoteAddress(url.value) : nil
         var body = request.body?.text.value

@@ -54,6 +54,31 @@ package struct RemoteAddress: Sendable, Equatable {
     /// Returns the address of a file in the folder.
     package func address(of name: [UInt8]) -> String { url.absoluteString + Self.encoded(name) }
 
+    /// The names of the folders and of the file in the path; the last one is empty for a folder's address.
+    private var names: [[UInt8]] {
+        url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+            (try? Self.name($0)) ?? []
+        }
+    }
+
+    /// The path of the folder, or of the file's folder, with a `/` at its end, in the server's bytes.
+    package var folderPath: [UInt8] {
+        let folders = names.dropLast()
+        // SFTP's commands begin in the user's folder.
+        let isHome = scheme == .sftp && folders.first == Array("~".utf8)
+        return (isHome ? folders.dropFirst() : [[]] + folders).flatMap { $0 + [UInt8(ascii: "/")] }
+    }
+
+    /// The name of the file; empty for a folder's address.
+    package var fileName: [UInt8] { names.last ?? [] }
+
+    /// Returns the address of a file in the folder, or in the file's folder; without names that of the folder.
+    package func folderAddress(of names: [[UInt8]]) -> String {
+        let text = url.absoluteString
+        let folder = text.lastIndex(of: "/").map { text[...$0] } ?? text[...]
+        return folder + names.map(Self.encoded).joined(separator: "/")
+    }
+
     /// Returns the bytes of a part of the path.
     private static func name(_ part: Substring) throws(Finding) -> [UInt8] {
         var bytes: [UInt8] = []

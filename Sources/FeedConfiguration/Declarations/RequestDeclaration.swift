@@ -27,6 +27,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     package var documents: MemberPattern? { didSet { derived = nil } }
     /// The age beyond which files of a folder are left out; nil for none.
     package var newerThan: Duration? { didSet { derived = nil } }
+    /// What is done with the files once their rows are committed; nil for nothing.
+    package var afterCommit: FileAction? { didSet { derived = nil } }
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String

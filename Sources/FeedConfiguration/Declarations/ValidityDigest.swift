@@ -61,6 +61,7 @@ extension SourceDeclaration {
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
                 + (request.allowsPrivate ? " private" : "") + (request.resumes ? " resumes" : "")
                 + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
+                + (request.afterCommit.map { " \($0)" } ?? "")
         }
         let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
         source.identity = ValidityDigest.digest([source.validity, times] + options)

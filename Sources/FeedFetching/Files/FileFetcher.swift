@@ -29,16 +29,25 @@ package struct FileFetcher: Fetcher {
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
             if let pattern { return try open(request, address.path, pattern, validators, cancellation) }
             // The file is opened before its status is read, because another file may replace it in between.
-            let file = try RegularFile(opening: address.path)
+            let file: RegularFile
+            do throws(RegularFile.Problem) {
+                file = try RegularFile(opening: address.path)
+            } catch {
+                guard error == .missing, request.afterCommit != nil else { throw error }
+                return noFile(request)
+            }
             let status = file.status
             let modified = status.modification
             let current = Validators(
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
             let response = response(
                 to: request, current, validators, type: FeedResponse.mediaType(ofName: address.path))
-            guard response.status != 304 else { return .withoutBody(response) }
+            let files = request.afterCommit.map { action in
+                SourceFiles { _ in try await BlockingWork.run { _ in try Self.finish(action, address.path, status) } }
+            }
+            guard response.status != 304 else { return .withoutBody(response, files) }
             let part = FilePart(handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL)
-            return .source(response, part)
+            return .source(response, part, files)
         } catch let error as RegularFile.Problem {
             let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
             throw FetchError(.file, "\(request.url) \(error)\(advice)")
@@ -51,11 +60,53 @@ package struct FileFetcher: Fetcher {
     ) throws -> Exchange {
         let oldest = request.oldestFile(at: now())
         let folder = try FolderListing(path, pattern: pattern, oldest: oldest, cancellation)
+        if folder.files.isEmpty, request.afterCommit != nil { return noFile(request) }
         guard !folder.files.isEmpty || request.allowsEmpty else {
             throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, folder.others))")
         }
         let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
-        return response.status == 304 ? .withoutBody(response) : .source(response, FolderArchive(folder))
+        let files = request.afterCommit.map { action in
+            SourceFiles { _ in
+                try await BlockingWork.run { cancellation in
+                    let finisher = FileFinisher(action: action, path: path, root: folder.root)
+                    for file in folder.files {
+                        try cancellation.check()
+                        try finisher.finish(file)
+                    }
+                }
+            }
+        }
+        return response.status == 304
+            ? .withoutBody(response, files) : .source(response, FolderArchive(folder), files)
+    }
+
+    /// Returns the answer of a request whose files an earlier run has deleted or moved.
+    private func noFile(_ request: PreparedRequest) -> Exchange {
+        let response = FeedResponse(
+            requestedURL: request.url.template, url: request.url.value, status: 304, headers: [], fetchedAt: now(),
+            validators: Validators())
+        return .withoutBody(response, .gone)
+    }
+
+    /// - Parameter status: that of the file as it was read.
+    private static func finish(_ action: FileAction, _ path: String, _ status: stat) throws {
+        let (folder, name) = (
+            (path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent
+        )
+        let root = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        guard root >= 0 else {
+            throw FetchError(.file, "the folder \(folder) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(root) }
+        var entry = stat()
+        if lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFLNK {
+            throw FetchError(
+                .file, "\(path) is a link, which after_commit neither deletes nor moves",
+                advice: "give the address of the file itself")
+        }
+        try FileFinisher(action: action, path: folder, root: root).finish(
+            FolderListing.File(
+                path: Array(name.utf8), size: Int(status.st_size), modified: status.modification, inode: status.st_ino))
     }
 
     private func response(

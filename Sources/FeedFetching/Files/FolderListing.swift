@@ -74,17 +74,25 @@ final class FolderListing: Sendable {
     ///
     /// - Returns: the descriptor; less than zero on failure.
     func descriptor(of file: File) -> Int32 {
+        let (folder, name) = Self.place(of: file.path, in: root)
+        guard folder >= 0 else { return folder }
+        defer { close(folder) }
+        return name.withCName { openat(folder, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) }
+    }
+
+    /// Opens the folder of a path without following links.
+    ///
+    /// - Returns: the folder's descriptor, less than zero on failure, and the last name.
+    static func place(of path: [UInt8], in root: Int32) -> (folder: Int32, name: [UInt8]) {
         var folder = dup(root)
-        var parts = file.path.split(separator: UInt8(ascii: "/")).map(Array.init)
+        var parts = path.split(separator: UInt8(ascii: "/")).map(Array.init)
         let name = parts.removeLast()
         for part in parts where folder >= 0 {
             let inner = part.withCName { openat(folder, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
             close(folder)
             folder = inner
         }
-        guard folder >= 0 else { return folder }
-        defer { close(folder) }
-        return name.withCName { openat(folder, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) }
+        return (folder, name)
     }
 
     private struct Walk {
@@ -164,7 +172,7 @@ final class FolderListing: Sendable {
 
 extension [UInt8] {
     /// Calls `body` with the bytes as a name of the file system.
-    fileprivate func withCName<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+    func withCName<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
         (self + [0]).withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }
     }
 }

@@ -21,6 +21,15 @@ final class CurlConnection: @unchecked Sendable {
         case lines
         /// The files in a folder with facts (FTP's MLSD, RFC 3659, section 7).
         case facts
+        /// Commands in the folder of the address, as libcurl's CURLOPT_QUOTE and CURLOPT_PREQUOTE take them.
+        case commands([[UInt8]])
+
+        var hasBody: Bool {
+            switch self {
+            case .status, .commands: false
+            case .file, .names, .lines, .facts: true
+            }
+        }
     }
 
     /// The time until a cancelled transfer ends, in milliseconds.
@@ -32,6 +41,7 @@ final class CurlConnection: @unchecked Sendable {
     /// The addresses of the host. libcurl reads them during its use.
     var hosts: OpaquePointer?
     let origin: Origin
+    private let scheme: RemoteAddress.Scheme
     private let knownHosts: String?
     private let sockets = OpenSockets()
     /// The provenance of the address; nil if it may be any.
@@ -61,6 +71,7 @@ final class CurlConnection: @unchecked Sendable {
         message.initialize(repeating: 0, count: CURL_ERROR_SIZE)
         self.provenance = provenance
         origin = address.url.origin
+        scheme = address.scheme
         knownHosts = request.transport.knownHosts
         try throwIfFailed(
             tributary_curl_set_callbacks(
@@ -117,7 +128,9 @@ final class CurlConnection: @unchecked Sendable {
         receive: (UnsafeRawBufferPointer) throws -> Void = { _ in }
     ) throws {
         try set(CURLOPT_URL, address)
-        try set(CURLOPT_NOBODY, transfer == .status ? 1 : 0)
+        try set(CURLOPT_NOBODY, transfer.hasBody ? 0 : 1)
+        let commands = try setCommands(of: transfer)
+        defer { clearCommands(commands) }
         try set(CURLOPT_DIRLISTONLY, transfer == .names ? 1 : 0)
         try set(CURLOPT_CUSTOMREQUEST, transfer == .facts ? "MLSD" : nil)
         var offset = 0
@@ -127,7 +140,7 @@ final class CurlConnection: @unchecked Sendable {
         failure = nil
         try withoutActuallyEscaping(receive) { receive in
             // For a transfer without a body, libcurl passes generated headers.
-            self.receive = transfer == .status ? { _ in } : receive
+            self.receive = transfer.hasBody ? receive : { _ in }
             defer { self.receive = nil }
             try throwIfFailed(tributary_curl_begin(multi, easy))
             var isDone = false
@@ -147,6 +160,27 @@ final class CurlConnection: @unchecked Sendable {
             isDone = true
             try throwIfFailed(tributary_curl_result(multi))
         }
+    }
+
+    /// SFTP's commands have whole paths, and run first. FTP's are relative to the folder, into which the connection changes
+    /// first.
+    private var commandOption: Int32 { Int32(scheme == .sftp ? CURLOPT_QUOTE : CURLOPT_PREQUOTE) }
+
+    /// - Returns: the list that libcurl reads during the transfer.
+    private func setCommands(of transfer: Transfer) throws -> OpaquePointer? {
+        guard case .commands(let commands) = transfer else { return nil }
+        let list = commands.reduce(nil as OpaquePointer?) { list, command in
+            command.withCName { tributary_curl_append(list, $0) }
+        }
+        try throwIfFailed(
+            tributary_curl_set_pointer(easy, commandOption, list.map { UnsafeRawPointer($0) }))
+        return list
+    }
+
+    private func clearCommands(_ list: OpaquePointer?) {
+        guard let list else { return }
+        _ = tributary_curl_set_pointer(easy, commandOption, nil)
+        tributary_curl_free_list(list)
     }
 
     /// The size of the last transfer's file; nil if the server does not report it.

@@ -78,10 +78,15 @@ package struct RemoteFetcher: Fetcher {
     private func file(
         _ request: PreparedRequest, _ address: RemoteAddress, _ connection: CurlConnection, _ known: Validators
     ) async throws -> Exchange {
-        let status = try await BlockingWork.run { cancellation in
-            try connection.run(.status, of: address.url.absoluteString, check: cancellation.check)
+        let status = try await BlockingWork.run { cancellation -> RemoteStatus? in
+            do {
+                try connection.run(.status, of: address.url.absoluteString, check: cancellation.check)
+            } catch let error as CurlFailure where error.isMissing && request.afterCommit != nil {
+                return nil
+            }
             return RemoteStatus(connection, address)
         }
+        guard let status else { return noFile(request, address) }
         let current = validators(of: [status.modified]) {
             "\(status.modified ?? 0)-\(status.size.map(String.init) ?? "")"
         }
@@ -89,14 +94,18 @@ package struct RemoteFetcher: Fetcher {
         if let type = FeedResponse.mediaType(ofName: address.url.path) {
             response.headers.append((name: "Content-Type", value: type))
         }
-        guard response.status != 304 else { return .withoutBody(response) }
+        let listed = status.modified.map {
+            RemoteListing.File(name: address.fileName, size: status.size ?? 0, modified: $0)
+        }
+        let files = files([listed].compactMap(\.self), request, address, connection)
+        guard response.status != 304 else { return .withoutBody(response, files) }
         var file = RemoteFile(connection: connection, request: request, address: address, status: status)
         if let offset = Self.rest(request, current), let size = status.size, offset < size {
             response.status = 206
             response.headers.append((name: "Content-Range", value: "bytes \(offset)-\(size - 1)/\(size)"))
             file.offset = offset
         }
-        return .source(response, file)
+        return .source(response, file, files)
     }
 
     /// Returns the offset at which an interrupted transfer continues; nil for a transfer of the whole file, or if the
@@ -119,14 +128,44 @@ package struct RemoteFetcher: Fetcher {
         let listing = try await BlockingWork.run { cancellation in
             try RemoteListing(connection, address, pattern: pattern, oldest: oldest, check: cancellation.check)
         }
+        if listing.files.isEmpty, request.afterCommit != nil { return noFile(request, address) }
         guard !listing.files.isEmpty || request.allowsEmpty else {
             throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, listing.others))")
         }
         let current = validators(of: listing.files.map(\.modified)) { listing.digest }
         let response = response(to: request, address, current, known)
-        guard response.status != 304 else { return .withoutBody(response) }
+        let files = files(listing.files, request, address, connection)
+        guard response.status != 304 else { return .withoutBody(response, files) }
         return .source(
-            response, RemoteFolder(connection: connection, request: request, address: address, listing: listing))
+            response, RemoteFolder(connection: connection, request: request, address: address, listing: listing), files)
+    }
+
+    // MARK: - After the commit
+
+    /// Returns the files on which `after_commit` will act: those that have not changed so recently that they may change again
+    /// within the same second.
+    private func files(
+        _ files: [RemoteListing.File], _ request: PreparedRequest, _ address: RemoteAddress,
+        _ connection: CurlConnection
+    ) -> SourceFiles? {
+        guard let action = request.afterCommit else { return nil }
+        let latest = now().timeIntervalSince1970 - 2
+        let settled = files.filter { Double($0.modified) < latest }
+        guard !settled.isEmpty else { return SourceFiles(nil) }
+        return SourceFiles { [hosts, now] context in
+            try await context.waitToSend(to: request.origin, request, hosts, now: now)
+            try await BlockingWork.run { cancellation in
+                try RemoteFinisher(action: action, connection: connection, request: request, address: address).finish(
+                    settled, check: cancellation.check)
+            }
+        }
+    }
+
+    /// Returns the answer of a request whose files an earlier run has deleted or moved.
+    private func noFile(_ request: PreparedRequest, _ address: RemoteAddress) -> Exchange {
+        var response = response(to: request, address, Validators(), Validators())
+        response.status = 304
+        return .withoutBody(response, .gone)
     }
 
     // MARK: - Answers

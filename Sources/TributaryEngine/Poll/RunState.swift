@@ -37,6 +37,8 @@ struct RunState: Sendable {
     let additions = AdditionLog()
     var results: [RequestResult]
     var archives: SharedArchives
+    /// The files of the requests with `after_commit`, by the requests' positions.
+    var files: [Int: AnsweredFiles] = [:]
     /// The responses' hints about the time of the next run.
     var hints = PollHints()
     /// The values captured from responses for later requests, by name.
@@ -142,7 +144,15 @@ extension RunState {
     /// Notes a response's head.
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
+        files[index] = exchange.files.map { AnsweredFiles(files: $0, origin: exchange.origin) }
         hints.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
+    }
+
+    /// Notes that an earlier run has deleted or moved all files of a request: the rows in the store stay.
+    mutating func noteNoFile(_ index: Int, _ conditions: Conditions) {
+        results[index].report.status = 304
+        results[index].report.outcome = .unchanged
+        if undone == nil { results[index].state = conditions.stored }
     }
 
     /// Notes a 304 to a conditional request: the rows in the store stay.

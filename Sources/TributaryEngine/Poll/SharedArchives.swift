@@ -56,6 +56,6 @@ struct SharedArchives: Sendable {
 
 extension RequestDeclaration {
     fileprivate var mayShareArchive: Bool {
-        documents != nil && forEach == nil && paging == nil && references.allSatisfy(\.isTime)
+        documents != nil && afterCommit == nil && forEach == nil && paging == nil && references.allSatisfy(\.isTime)
     }
 }

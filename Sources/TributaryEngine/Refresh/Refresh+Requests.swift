@@ -45,6 +45,12 @@ extension Refresh {
                         + "the next run does so")
             }
             try await send(index, conditionally: false)
+            guard run.files[index]?.files.isEmpty != true else {
+                throw StackError(
+                    .reference,
+                    "request '\(run.source.requests[index].key)' has no file any more (after_commit), and another request of "
+                        + "the source would delete its rows; declare a 'scope' for each, or sync = \"upsert\"")
+            }
         }
     }
 
@@ -198,6 +204,7 @@ extension Refresh {
                 declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
             note(exchange, index)
         }
+        if run.files[index]?.files.isEmpty == true { return run.noteNoFile(index, conditions) }
         if exchange.response.status == 304, !conditions.validators.isEmpty {
             return run.noteUnchanged(exchange, index, conditions)
         }

@@ -127,6 +127,7 @@ actor Refresh {
             context?.remove()
             context = nil
             try keepBodies()
+            try await fileActions.finish(run)
             return await record(RunState.Ending(outcome: .unchanged))
         }
         try await noteAttempt()
@@ -152,7 +153,7 @@ actor Refresh {
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
-        let report: RunReport
+        var report: RunReport
         do {
             report = try await keepingSlot {
                 try await environment.store.commit(
@@ -167,8 +168,20 @@ actor Refresh {
         tidyBodies(ending)
         context?.remove()
         context = nil
+        do {
+            try await fileActions.finish(run)
+        } catch is CancellationError {
+            // The next run does it.
+        } catch {
+            let text = "the rows are committed, and their files stay until the next run: \(run.shown(error))"
+            environment.logger.warning(
+                "Files stay after their commit", metadata: ["source": "\(run.source.name)", "error": "\(text)"])
+            report.note = [report.note, text].compactMap(\.self).joined(separator: "; ")
+        }
         return report
     }
+
+    private var fileActions: FileActions { FileActions(environment: environment, permits: permits) }
 
     /// Keeps the slot during a commit into a file, whose commits wait for each other: they would gather their rows. A
     /// server merges at the same time what goes into different tables, and a table that another session keeps locked must
@@ -261,6 +274,7 @@ actor Refresh {
             run.source.requests[index].body = nil
             run.source.requests[index].paging = nil
             run.source.requests[index].forEach = nil
+            run.source.requests[index].afterCommit = nil
             run.known[key] = nil
         }
         run.archives = SharedArchives(run.source.requests)

@@ -182,6 +182,7 @@ struct StackRun: Sendable {
                 onAnswer()
                 if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
                     try Task.checkCancellation()
+                    try await FileActions(environment: environment, permits: permits).finish(run)
                     // The place and the permit are released while the record waits.
                     permits.release()
                     // Whoever has asked for the run waits for its record.

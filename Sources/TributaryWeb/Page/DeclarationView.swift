@@ -67,6 +67,7 @@ extension RequestDeclaration {
         case .oauth2: parts.append("auth: oauth2")
         case .ssh: parts.append("auth: ssh")
         }
+        if let afterCommit { parts.append("after_commit: \(afterCommit.text)") }
         switch content {
         case .parser(let name): parts.append("parser: \(name)")
         case .mirrored: parts.append("parser: \(BodyContent.mirroredName)")

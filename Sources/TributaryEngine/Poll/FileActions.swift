@@ -1,0 +1,46 @@
+import FeedConfiguration
+import FeedFetching
+import FeedModel
+
+/// The files of an answer, on which `after_commit` acts, and where they are.
+struct AnsweredFiles: Sendable {
+    var files: SourceFiles
+    var origin: Origin
+}
+
+/// Deletes or moves the files whose rows the store has (`after_commit`).
+///
+/// No list of such files is kept: the store has the validators of the files whose rows it has, in the transaction of these
+/// rows. Where a process dies between the commit and the action, the next run finds the files unchanged, and acts then; or it
+/// finds others besides, commits all of them, and acts on all.
+struct FileActions {
+    let environment: RunEnvironment
+    let permits: RunPermits
+
+    /// Acts on the files of a run that has committed, or found everything unchanged. Files of an undone feed stay: their rows
+    /// are not in the store.
+    ///
+    /// - Throws: ``RunError`` for the first file that stays; `CancellationError`.
+    func finish(_ run: RunState) async throws {
+        guard run.undone == nil else { return }
+        for (index, answered) in run.files.sorted(by: { $0.key < $1.key }) where answered.files.hasAction {
+            guard [.parsed, .unchanged].contains(run.results[index].report.outcome) else { continue }
+            try await finish(answered, of: run.source.requests[index])
+        }
+    }
+
+    private func finish(_ answered: AnsweredFiles, of request: RequestDeclaration) async throws {
+        do {
+            try Task.checkCancellation()
+            let clock = environment.exchangeClock()
+            let permit = try await clock.pausing { try await permits.permit(at: answered.origin) }
+            defer { permit.release() }
+            try await clock.limiting(request, by: environment.clock) {
+                try await answered.files.finish(ExchangeContext(permit, clock))
+            }
+        } catch {
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+}
