@@ -125,10 +125,10 @@ struct RequestKeys: KeyGroup {
     let newerThan = Key(
         "newer_than", .duration, default: .described("any age"),
         "How long ago a file of a folder may have changed; older files are ignored.")
-    let afterCommit = Key<FileAction>.table(
-        "after_commit", AfterCommitKeys.self, short: "action",
+    let afterCommit = Key(
+        "after_commit", .table(AfterCommitKeys.self, short: "action") { AfterCommitKeys.read($0) },
         "The action on the files of a `file:`, `sftp:`, `ftps:` or `ftp:` address after their rows are committed: `\"delete\"`, or `{ move = \"done/\" }`."
-    ) { AfterCommitKeys.read($0) }
+    )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")
     let namespaces = Key("namespaces", .texts, "The prefixes in the mapping's paths.")
@@ -233,9 +233,10 @@ struct AfterCommitKeys: KeyGroup {
                 all.action, all.move, lacking: "names no action", help: "write \"delete\", or { move = \"done/\" }")
         ])
 
-    let action = Key<FileActionWord>.choice("action", "`delete` deletes the files.")
-    let move = Key.string(
-        "move", "The folder to which the files are moved: relative to that of the files, or absolute for `file:`.")
+    let action = Key<FileActionWord>("action", .choice, "`delete` deletes the files.")
+    let move = Key(
+        "move", .string,
+        "The folder to which the files are moved: relative to that of the files, or absolute for `file:`.")
 
     static func read(_ table: DeclarationReader) -> FileAction? {
         let (action, move) = (table[all.action], table[all.move])

@@ -140,8 +140,8 @@ struct FileKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("the file", "The file.", all)
 
-    let include = Key.strings(
-        "include",
+    let include = Key(
+        "include", .strings,
         "Further files with sources and hooks, relative to the folder of `sources.toml`; `*` and `?` may stand in the last component."
     )
     let store = TableKey.table("store", StoreKeys.self, "The database of the rows.")
