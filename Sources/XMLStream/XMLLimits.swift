@@ -56,7 +56,7 @@ struct UnreadTag {
                 if part == .equals { (quote, part) = (byte, .space) }
             case UInt8(ascii: "=") where part != .value: part = .equals
             case UInt8(ascii: "/") where part == .name: part = .space
-            case UInt8(ascii: "<"), UInt8(ascii: "/"): break
+            case UInt8(ascii: "<"), UInt8(ascii: "/"), UInt8(ascii: ">"): break
             case _ where isXMLSpace(byte):
                 if part != .equals { part = .space }
             default:

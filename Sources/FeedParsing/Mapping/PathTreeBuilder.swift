@@ -79,7 +79,8 @@ struct PathTreeBuilder {
                 if path.steps.isEmpty, case .attribute = path.target { return }
                 guard
                     path.isAbsolute
-                        ? base == 0 || path.isAnywhere : Self.mayHold(layout.mapping.element, base: names[..<base], ups: path.ups)
+                        ? base == 0 || path.isAnywhere
+                        : Self.mayHold(layout.mapping.element, base: names[..<base], ups: path.ups)
                 else { return }
             } else {
                 guard base > 0, Self.match(layout.mapping.element, names[..<base]) != nil else { return }

@@ -121,7 +121,9 @@ extension BodyFormat {
         """
 
     static let argument: @Sendable (String) throws -> BodyFormat = { text in
-        guard let format = BodyFormat(rawValue: text) else { throw ValidationError("write xml, json, jsonl, csv or html") }
+        guard let format = BodyFormat(rawValue: text) else {
+            throw ValidationError("write xml, json, jsonl, csv or html")
+        }
         return format
     }
 }

@@ -4,7 +4,8 @@
 /// Without any, the first character outside ASCII decides: if it is valid UTF-8, the page is in UTF-8, and in
 /// windows-1252 otherwise. Invalid bytes become U+FFFD, the replacement character (HTML Living Standard, section 13.2.3).
 struct HTMLDecoder {
-    private let charset: String?
+    /// The encoding that the transport declares; nil for none that is known.
+    private let declared: String?
     private var decoder: TextDecoder?
     /// The bytes that do not show the encoding yet.
     private var undecided: [UInt8] = []
@@ -14,12 +15,14 @@ struct HTMLDecoder {
     /// The bytes in which a page must declare its encoding.
     static let declarationLength = 1_024
 
-    init(charset: String?) { self.charset = charset }
+    init(charset: String?) { declared = charset.flatMap(Self.encoding) }
 
     /// True if the page has no byte so far.
     var isEmpty: Bool { decoder == nil && !isUndeclared && undecided.isEmpty }
 
-    mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+    mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void)
+        throws
+    {
         if let decoder { return try decoder.decode(bytes, take) }
         undecided.append(contentsOf: bytes)
         try decide(isWhole: false, take)
@@ -33,8 +36,8 @@ struct HTMLDecoder {
     private mutating func decide(isWhole: Bool, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         guard decoder == nil else { return }
         if !isUndeclared {
-            guard isWhole || undecided.count >= Self.declarationLength else { return }
-            let declared = charset.flatMap(Self.encoding) ?? Self.declared(in: undecided.prefix(Self.declarationLength))
+            guard isWhole || undecided.count >= (declared == nil ? Self.declarationLength : 4) else { return }
+            let declared = declared ?? Self.declared(in: undecided.prefix(Self.declarationLength))
             guard declared == nil, ByteOrderMark(undecided) == nil else { return try begin(declared, take) }
             isUndeclared = true
         }

@@ -14,6 +14,8 @@ package final class HTMLStreamParser {
     private var decoder: HTMLDecoder
     /// The text in UTF-8 that waits until there is enough of it to push.
     private var held: [UInt8] = []
+    /// The length of the held text up to the end of its last tag, and of the part that has been searched for it.
+    private var (whole, searched) = (0, 0)
     private var isAfterReturn = false
     private var tag = UnreadTag()
 
@@ -57,7 +59,15 @@ package final class HTMLStreamParser {
     package func read(_ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         try decoder.decode(bytes.bindMemory(to: UInt8.self)) { clean($0) }
-        if held.count >= wanted { try push() }
+        if let last = held[searched...].lastIndex(of: UInt8(ascii: ">")) { whole = last + 1 }
+        searched = held.count
+        if whole >= wanted {
+            try push(whole)
+        } else if held.count >= Self.stride {
+            // A tag that has begun stays.
+            let tag = held.lastIndex(of: UInt8(ascii: "<")) ?? 0
+            try push(tag > 0 ? tag : held.count)
+        }
     }
 
     /// Ends the page, and the elements that are still open.
@@ -69,7 +79,7 @@ package final class HTMLStreamParser {
             throw stream.fail(XMLStreamError(code: .empty, message: "the body is empty (0 bytes)", line: 1))
         }
         try decoder.finish { clean($0) }
-        try push()
+        try push(held.count)
         parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
         if let failure { throw failure }
         try end(downTo: 0)
@@ -113,7 +123,7 @@ package final class HTMLStreamParser {
 
     /// The most bytes to push at once. Larger pieces would do work that cannot be interrupted.
     private static let stride = 64 << 10
-    /// The fewest bytes worth pushing.
+    /// The fewest bytes to push: libxml2 moves what it holds at each piece.
     private static let least = 4 << 10
 
     /// The number of bytes that libxml2 has and cannot read before more come, such as a text without end.
@@ -127,10 +137,13 @@ package final class HTMLStreamParser {
     /// The fewest bytes to push, in proportion to those that libxml2 may scan again.
     private var wanted: Int { max(Self.least, min(unread.count / 4, Self.stride)) }
 
-    private func push() throws {
+    /// Pushes the first held bytes. Where the pieces end matters to libxml2 2.9: it may take a part of a tag for text. So
+    /// they end with a tag.
+    private func push(_ count: Int) throws {
         let bytes = held
-        held.removeAll(keepingCapacity: true)
-        try bytes.withUnsafeBytes { bytes in
+        held = Array(bytes[count...])
+        (whole, searched) = (0, held.count)
+        try bytes[..<count].withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
@@ -143,8 +156,14 @@ package final class HTMLStreamParser {
     }
 
     private func parse(_ bytes: UnsafeRawBufferPointer, isLast: Bool) {
+        // libxml2 2.9 forgets that it looked for the end of a tag within quotes, and is to look again.
+        if context.pointee.instate == XML_PARSER_START_TAG { context.pointee.checkIndex = 0 }
         htmlParseChunk(
             context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), isLast ? 1 : 0)
+        // A script that holds the end tag of something else continues in the next piece.
+        if context.pointee.instate == XML_PARSER_END_TAG, unread.isEmpty {
+            context.pointee.instate = XML_PARSER_CONTENT
+        }
         // Behind `</html>`, libxml2 reads no more. In HTML, what follows is a part of the body.
         while [XML_PARSER_EPILOG, XML_PARSER_EOF].contains(context.pointee.instate), failure == nil {
             let left = unread.count

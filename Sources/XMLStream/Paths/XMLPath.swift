@@ -43,7 +43,8 @@ package struct XMLPath: Sendable, Hashable {
                 case .exists: true
                 case .equals(let wanted): value.elementsEqual(wanted.utf8)
                 case .differs(let unwanted): !value.elementsEqual(unwanted.utf8)
-                case .includes(let word): value.split(whereSeparator: isXMLSpace).contains { $0.elementsEqual(word.utf8) }
+                case .includes(let word):
+                    value.split(whereSeparator: isXMLSpace).contains { $0.elementsEqual(word.utf8) }
                 }
             }
         }
