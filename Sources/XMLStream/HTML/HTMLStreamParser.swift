@@ -163,6 +163,7 @@ package final class HTMLStreamParser {
         // A script that holds the end tag of something else continues in the next piece.
         if context.pointee.instate == XML_PARSER_END_TAG, unread.isEmpty {
             context.pointee.instate = XML_PARSER_CONTENT
+            context.pointee.checkIndex = 0
         }
         // Behind `</html>`, libxml2 reads no more. In HTML, what follows is a part of the body.
         while [XML_PARSER_EPILOG, XML_PARSER_EOF].contains(context.pointee.instate), failure == nil {
