@@ -167,6 +167,18 @@ import Testing
         }
     }
 
+    /// Windows-1252 grows as UTF-8, and what is pushed at once is cut behind a tag.
+    @Test func aLargePageIsCutBetweenTags() throws {
+        let row = Array("<tr><td title='".utf8) + [0xE4, 0xF6] + Array(" > '>x<script>a</script>".utf8)
+        let page = Array("<meta charset=windows-1252><table>".utf8) + (0..<20_000).flatMap { _ in row }
+        for pieces in [61_000, .max] {
+            let recorder = try record(page, pieces: pieces)
+            #expect(recorder.count == 5 + 20_000 * 3)
+            let told = "<td title='äö > '><script>a</script>x</td>"
+            #expect(recorder.markup.components(separatedBy: told).count == 20_001)
+        }
+    }
+
     @Test func theLimitsAreThoseOfXML() {
         let depth = error(String(repeating: "<div>", count: 100_000))
         #expect(depth?.code == .limit && depth?.message == "elements are nested more than 1000 deep")

@@ -126,7 +126,7 @@ package final class HTMLStreamParser {
     /// The fewest bytes to push: libxml2 moves what it holds at each piece.
     private static let least = 4 << 10
 
-    /// The number of bytes that libxml2 has and cannot read before more come, such as a text without end.
+    /// The bytes that libxml2 has and cannot read before more come, such as a text without end.
     private var unread: UnsafeBufferPointer<UInt8> {
         guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else {
             return UnsafeBufferPointer(start: nil, count: 0)
@@ -146,8 +146,11 @@ package final class HTMLStreamParser {
         try bytes[..<count].withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
-                parse(piece, isLast: false)
+                var piece = rest.prefix(Self.stride)
+                if piece.count < rest.count, let last = piece.lastIndex(of: UInt8(ascii: ">")) {
+                    piece = piece[...last]
+                }
+                parse(UnsafeRawBufferPointer(rebasing: piece), isLast: false)
                 if let failure { throw failure }
                 try checkUnread()
                 rest = rest.dropFirst(piece.count)
