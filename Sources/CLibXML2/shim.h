@@ -2,6 +2,7 @@
 #include <libxml/xmlversion.h>
 // Debian's libxml2 includes ICU's headers, which clash with the ICU inside Foundation. No call that we make needs them.
 #undef LIBXML_ICU_ENABLED
+#include <libxml/HTMLparser.h>
 #include <libxml/encoding.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>

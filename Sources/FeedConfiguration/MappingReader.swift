@@ -123,11 +123,13 @@ struct MappingReader {
     }
 
     func elementPath(_ written: String, _ reader: DeclarationReader) -> XMLPath? {
-        guard let path = path(written, reader, "element") else { return nil }
+        guard var path = path(written, reader, "element") else { return nil }
         guard path.target == .text, path.ups == 0, !path.steps.isEmpty else {
             reader.report("element", "'\(written)' is not the path of an element")
             return nil
         }
+        // A record is at any depth unless its path begins at the root.
+        if path.isAnywhere { (path.isAbsolute, path.isAnywhere) = (false, false) }
         return path
     }
 

@@ -201,6 +201,11 @@ struct RequestOptionsReader {
                 table.report(key, "'\(written)' must begin at the root, as in \"\(example)\"")
                 return nil
             }
+            guard path.steps.allSatisfy({ $0.position == nil }) else {
+                table.report(
+                    key, "'\(written)' asks for a position, which only a mapping's paths may; ask for an attribute")
+                return nil
+            }
             return path
         } catch {
             table.report(key, error.finding, help: error.help)

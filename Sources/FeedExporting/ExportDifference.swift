@@ -77,6 +77,9 @@ struct ExportDifference {
     private func reason(_ column: ColumnMapping, _ value: DatabaseValue) -> String {
         if column.isOrdinal { return ": positions are counted again, from 1" }
         guard case .path(let path, _) = column.origin else { return "" }
+        if path.steps.contains(where: { $0.position != nil }) {
+            return ": an export does not keep the positions that a path such as td[2] asks for"
+        }
         let rivals = mappings.filter { $0.table.lowercased() == table.lowercased() }.flatMap(\.columns).filter {
             other in
             guard other.name != column.name, case .path(let theirs, _) = other.origin else { return false }

@@ -52,21 +52,27 @@ struct ExportLayoutBuilder {
     private func fixed(_ step: XMLPath.Step) -> [(name: String, value: String)] {
         var isInNone = false
         if case .unqualified = step.test { isInNone = mapping.namespaces.contains { $0.prefix.isEmpty } }
-        return (isInNone ? [("xmlns", "")] : [])
-            + step.predicates.compactMap { predicate in
-                switch predicate.condition {
-                case .equals(let value): (name(predicate.attribute), value)
-                case .differs: (name(predicate.attribute), "")
-                case .exists: nil
+        return step.predicates.reduce(into: isInNone ? [("xmlns", "")] : []) { fixed, predicate in
+            let name = name(predicate.attribute)
+            switch predicate.condition {
+            case .equals(let value): fixed.append((name, value))
+            case .differs: fixed.append((name, ""))
+            case .includes(let word):
+                if let known = fixed.firstIndex(where: { $0.name == name }) {
+                    fixed[known].value += " " + word
+                } else {
+                    fixed.append((name, word))
                 }
+            case .exists: break
             }
+        }
     }
 
     private func rootName(_ tables: [ExportTable]) -> String {
         if let root = mapping.root { return root }
         let absolute = tables.first { $0.mapping.element.isAbsolute }
         let path = tables.lazy.flatMap(\.mapping.columns).compactMap { column -> String? in
-            if case .path(let path, _) = column.origin, path.isAbsolute {
+            if case .path(let path, _) = column.origin, path.isAbsolute, !path.isAnywhere {
                 path.steps.first.map { name($0.test) }
             } else {
                 nil
@@ -183,7 +189,7 @@ struct ExportLayoutBuilder {
         through owners: [ExportTable]
     ) {
         var path = path
-        if path.isAbsolute { path.steps.removeFirst() }
+        if path.isAbsolute, !path.isAnywhere { path.steps.removeFirst() }
         let value = field.value("c0")
         var source = "store.\(table.mapping.table.sqlIdentifier) c0"
         var conditions = ["\(value) IS NOT NULL"]

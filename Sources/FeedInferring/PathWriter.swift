@@ -13,8 +13,11 @@ final class PathWriter {
     private let written: [String: String]
     /// The Body of a SOAP message. Paths begin inside it, with or without an envelope around it.
     private let body: ElementProfile?
+    /// True for the rows of a page, whose names are paths; see ``PageTables``.
+    let isOfPage: Bool
 
     init(root: ElementProfile) {
+        isOfPage = root.name.local == PageTables.rootName
         body = SOAPResponse(root)?.body
         var written: [String: String] = [:]
         root.visit { element in
@@ -30,6 +33,7 @@ final class PathWriter {
 
     /// Returns the path from the root, or from the topmost of nested elements of one name, wherever it is.
     func place(of element: ElementProfile) -> String {
+        if isOfPage { return "//" + element.name.bare }
         let ancestors = Array(sequence(first: element, next: \.parent))
         if let top = ancestors.firstIndex(where: \.isRecursive) {
             return ancestors[...top].reversed().map(step).joined(separator: "/")
@@ -54,6 +58,7 @@ final class PathWriter {
     private func step(_ element: ElementProfile) -> String {
         if element.hasTwin { return qualified(element.name) }
         let bare = element.name.bare
+        if isOfPage { return bare }
         // In quotes, it is the name of one member, and not of all of which the same element is made.
         let isAmbiguous = element.parent?.ambiguous.contains(element.name.local) ?? false
         if !isAmbiguous, ElementNaming.name(bare) == bare { return bare }

@@ -23,7 +23,7 @@ struct MarkupWriter {
         bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)
         stream.attributesOfElement.forEach { _, name, value in
             bind(name, isAttribute: true)
-            writer.attribute(name.qualified, value)
+            writer.attribute(stream.isSynthetic ? ElementNaming.name(name.qualified) : name.qualified, value)
         }
     }
 

@@ -13,6 +13,7 @@ package final class TextDecoder {
     private let encoding: String
     /// Nil for UTF-8.
     private let converter: iconv_t?
+    private let replacesInvalid: Bool
     /// The bytes of a character that is not complete yet.
     private var rest: [UInt8] = []
     private var output: [UInt8] = []
@@ -20,15 +21,17 @@ package final class TextDecoder {
     /// - Parameters:
     ///   - encoding: the name of the encoding; nil for UTF-8.
     ///   - start: the first bytes of the text, at least four of them if there are so many.
+    ///   - replacesInvalid: true to read invalid bytes as U+FFFD, the replacement character.
     package static func make(
-        encoding: String?, start: UnsafeBufferPointer<UInt8>
+        encoding: String?, start: UnsafeBufferPointer<UInt8>, replacesInvalid: Bool = false
     ) throws(Problem) -> (decoder: TextDecoder, markLength: Int) {
         let mark = ByteOrderMark(start)
-        return (try TextDecoder(mark?.rawValue ?? encoding ?? "UTF-8"), mark?.length ?? 0)
+        return (try TextDecoder(mark?.rawValue ?? encoding ?? "UTF-8", replacesInvalid), mark?.length ?? 0)
     }
 
-    private init(_ encoding: String) throws(Problem) {
+    private init(_ encoding: String, _ replacesInvalid: Bool) throws(Problem) {
         self.encoding = encoding
+        self.replacesInvalid = replacesInvalid
         if ["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased()) {
             converter = nil
         } else {
@@ -82,30 +85,48 @@ package final class TextDecoder {
     ///
     /// - Throws: ``Problem`` if the text ends within a character; also the errors of `take`.
     package func finish(_ take: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
-        guard rest.isEmpty else { throw invalid }
+        if !rest.isEmpty { try replace(take) }
         guard let converter else { return }
         let (code, written) = output.withUnsafeMutableBytes { buffer in
             var target = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             var room = buffer.count
             return (iconv(converter, nil, nil, &target, &room), buffer.count - room)
         }
-        guard code != -1 else { throw invalid }
+        if code == -1 { try replace(take) }
         if written > 0 {
             try output.withUnsafeBufferPointer { try take(UnsafeBufferPointer(rebasing: $0[..<written])) }
         }
     }
 
-    private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
+    /// Passes the replacement character to `take` in place of invalid bytes.
+    ///
+    /// - Throws: ``Problem`` if they are not replaced; also the errors of `take`.
+    private func replace(_ take: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+        guard replacesInvalid else { throw Problem(description: "the bytes are not valid \(encoding)") }
+        try Array("\u{FFFD}".utf8).withUnsafeBufferPointer(take)
+    }
+
+    /// The bytes of the encoding's smallest unit, which are skipped where they are invalid.
+    private var unit: Int {
+        let name = encoding.lowercased()
+        return name.hasPrefix("utf-16") || name.hasPrefix("ucs-2") ? 2 : name.hasPrefix("utf-32") ? 4 : 1
+    }
 
     /// - Returns: the number of bytes read. Further bytes are the beginning of a character.
     private func convert(
         _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws -> Int {
         guard let converter else {
-            let (valid, isValid) = Self.validLength(bytes)
-            if valid > 0 { try take(UnsafeBufferPointer(rebasing: bytes[..<valid])) }
-            guard isValid else { throw invalid }
-            return valid
+            var read = 0
+            while true {
+                let rest = UnsafeBufferPointer(rebasing: bytes[read...])
+                let (valid, isValid) = Self.validLength(rest)
+                if valid > 0 { try take(UnsafeBufferPointer(rebasing: rest[..<valid])) }
+                read += valid
+                if isValid { return read }
+                try replace(take)
+                read += 1
+            }
         }
         guard let start = bytes.baseAddress else { return 0 }
         // iconv does not write to its input.
@@ -120,7 +141,12 @@ package final class TextDecoder {
                 return (result == -1 ? errno : 0, buffer.count - room)
             }
             try output.withUnsafeBufferPointer { try take(UnsafeBufferPointer(rebasing: $0[..<written])) }
-            if code == EILSEQ { throw invalid }
+            if code == EILSEQ {
+                try replace(take)
+                let skipped = min(unit, left)
+                input = input.map { $0 + skipped }
+                left -= skipped
+            }
             if code == EINVAL { break }
         }
         return bytes.count - left

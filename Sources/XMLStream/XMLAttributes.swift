@@ -52,10 +52,10 @@ public struct XMLAttributes {
         return nil
     }
 
-    /// Returns true if every one of these conditions is met.
+    /// Returns true if every one of these conditions is met. As in XPath, `a[@lang!='en']` is not without the attribute.
     package func satisfy(_ predicates: [XMLPath.Predicate]) -> Bool {
         predicates.allSatisfy { predicate in
-            predicate.accepts(withValue(of: predicate.attribute) { String(decoding: $0, as: UTF8.self) })
+            withValue(of: predicate.attribute) { predicate.condition.accepts($0) } ?? false
         }
     }
 

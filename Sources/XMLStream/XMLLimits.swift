@@ -34,20 +34,35 @@ public struct XMLLimits: Sendable, Equatable {
 struct UnreadTag {
     private var position = 0
     private var quote: UInt8?
-    /// The number of attribute values that have begun.
-    private(set) var attributes = 0
+    private enum Part { case space, name, equals, value }
+    private var part = Part.space
+    /// The tag's name, and the names of attributes.
+    private var words = 0
+
+    /// The number of attributes that have begun.
+    var attributes: Int { max(words - 1, 0) }
 
     /// - Parameter bytes: the tag from its first byte, at least as much of it as in the last call.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
         while position < bytes.count {
             let byte = bytes[position]
+            position += 1
             if let open = quote {
                 if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-                attributes += 1
+                continue
             }
-            position += 1
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if part == .equals { (quote, part) = (byte, .space) }
+            case UInt8(ascii: "=") where part != .value: part = .equals
+            case UInt8(ascii: "/") where part == .name: part = .space
+            case UInt8(ascii: "<"), UInt8(ascii: "/"), UInt8(ascii: ">"): break
+            case _ where isXMLSpace(byte):
+                if part != .equals { part = .space }
+            default:
+                if part == .space { words += 1 }
+                part = part == .space || part == .name ? .name : .value
+            }
         }
     }
 }

@@ -21,7 +21,8 @@ public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertibl
 
     /// The message about a body that is an HTML page.
     package static let htmlPage =
-        "the body is an HTML page, not the feed; open the URL in a browser: it may need a login, or have moved"
+        "the body is an HTML page, not the feed; open the URL in a browser: it may need a login, or have moved; if the "
+        + "page is the feed, set format = \"html\""
 
     public var code: Code
     public var message: String

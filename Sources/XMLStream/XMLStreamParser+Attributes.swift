@@ -13,7 +13,7 @@ extension XMLStreamParser {
             guard begin + value.count <= limits.textLength else {
                 return refuse(.limit, "the attributes of the open elements are longer than \(limits.textLength) bytes")
             }
-            if value.contains(UInt8(ascii: "&")) {
+            if reportedLine == nil, value.contains(UInt8(ascii: "&")) {
                 appendExpanding(value, depth: 0)
             } else {
                 attributeValues.append(start, count: value.count)

@@ -54,6 +54,9 @@ extension XMLStreamParser {
         attributes(of: outerDepth + depth - 1)
     }
 
+    /// Returns the number in the document of the open element at a depth, 1 for the root.
+    package func elementNumber(atDepth depth: Int) -> Int { frames[outerDepth + depth - 1].element }
+
     @inline(__always)
     func attributes(of frame: Int) -> XMLAttributes {
         XMLAttributes(stream: self, range: frames[frame].attributes, element: frames[frame].element)

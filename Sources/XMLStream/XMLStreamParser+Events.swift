@@ -1,7 +1,7 @@
 /// Support for documents that are not XML. Their reader names the elements and texts, and the handler receives them
 /// as if they had been parsed. Limits and errors are the same. Nothing is written as markup and read again.
 extension XMLStreamParser {
-    /// An element name that one parser knows.
+    /// The name of an element or attribute that one parser knows.
     package struct ElementName: Sendable, Equatable {
         // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
@@ -42,6 +42,24 @@ extension XMLStreamParser {
     package func start(_ name: ElementName, line: Int) throws {
         reportedLine = line
         startElement(name.local, name.written)
+        if let failure { throw failure }
+    }
+
+    /// - Parameters:
+    ///   - attributes: the names and values of the element's attributes. The values are taken as they are.
+    ///   - line: the line of the document, counted from 1.
+    package func start(
+        _ name: ElementName, _ attributes: [(name: ElementName, value: UnsafeBufferPointer<UInt8>)], line: Int
+    ) throws {
+        reportedLine = line
+        var values = attributes.flatMap { attribute -> [UnsafePointer<UInt8>?] in
+            // The value of an attribute without one begins anywhere.
+            let start = attribute.value.baseAddress ?? attribute.name.local
+            return [attribute.name.local, nil, nil, start, start + attribute.value.count]
+        }
+        values.withUnsafeMutableBufferPointer {
+            startElement(name.local, name.written, nil, attributes.count, $0.baseAddress)
+        }
         if let failure { throw failure }
     }
 

@@ -113,7 +113,7 @@ extension XMLStreamParser {
             checkAttributes(namespaces, count, defaulted: defaulted, isOfEntity: isOfEntity)
         }
         if names.count != known { checkNames(from: known) }
-        if frames.count == 1, names[name].local.lowercased() == "html" {
+        if frames.count == 1, reportedLine == nil, names[name].local.lowercased() == "html" {
             refuse(.html, XMLStreamError.htmlPage)
         } else if frames.count > limits.depth {
             refuse(.limit, "elements are nested more than \(limits.depth) deep")

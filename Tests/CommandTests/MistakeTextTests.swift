@@ -126,12 +126,12 @@ import Testing
     @Test func aColumnWithAMistakeIsStillAColumn() throws {
         let lines = try mistakes(
             "[[sources.s.requests]]\nurl = \"http://127.0.0.1/\"\n"
-                + "tables = [{ table = \"t\", element = \"e\", key = [\"id\"], columns = { id = \"//id\", n = \"@n\" } }]\n"
+                + "tables = [{ table = \"t\", element = \"e\", key = [\"id\"], columns = { id = \"a[@b~='c d']\", n = \"@n\" } }]\n"
         )
         let errors = lines.filter { $0.contains(": error: ") }
-        let finding = "'//id' is not a path: '//' is not supported, at character 1"
+        let finding = "'a[@b~='c d']' is not a path: '~=' asks for one word, at character 7"
         #expect(errors.count == 1 && errors[0].hasSuffix(finding), "\(lines)")
-        #expect(lines.last == "   = help: write 'id'", "\(lines)")
+        #expect(lines.last == "   = help: write a condition for each, as in [@a~='x'][@a~='y']", "\(lines)")
     }
 
     @Test func textThatIsNotTOMLIsMarkedWhereItEnds() throws {

@@ -13,10 +13,10 @@ import Testing
 @Suite struct InferredFormatTests {
     /// The proposal for a response, and the rows after a sync by it.
     private func propose(
-        _ body: [UInt8], _ type: String, _ fixture: EngineFixture, encoding: String? = nil
+        _ body: [UInt8], _ type: String, _ fixture: EngineFixture, format: BodyFormat? = nil, encoding: String? = nil
     ) async throws -> String {
         fixture.server.route("/feed") { _ in StubServer.response(200, body, ["Content-Type": type]) }
-        let inference = Inference(of: fixture.server.url + "/feed", encoding: encoding)
+        let inference = Inference(of: fixture.server.url + "/feed", format: format, encoding: encoding)
         return try await inference.proposal(
             Inference.Surroundings(name: "s", takenTables: [], writtenTables: [])
         ).toml
@@ -34,6 +34,47 @@ import Testing
             return try #require(declared?.prefix { $0 != " " }, "\(path)\n\(toml)")
         }
         return try fixture.rows("SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY \(columns[0])")
+    }
+
+    /// The header is a row of the table, which no mapping takes for a record.
+    @Test(.onEachStore) func theTablesOfAPageAreProposed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let page = """
+                <!DOCTYPE html><h1>Prices</h1><table class=nav><tr><td>Home<td>About</table>
+                <table class="wide prices"><tr><th>SKU<th>Name<th>Price (EUR)
+                <tr><td>a1<td><a href=x>Tea</a>, green<td>2.50<tr><td>b2<td>Jam<td>3.00
+                <tr><td>c3<td>Jam<td>13.25</table>
+                """
+            let toml = try await propose(Array(page.utf8), "text/html", fixture, format: .html)
+            let parts = [
+                "format = \"html\"", "table = \"s\"", "element = \"//table[@class~='wide'][@class~='prices']/tr\"",
+                "key = [\"sku\"]", "on_error = \"skip\"", "price_eur",
+            ]
+            for part in parts { #expect(toml.contains(part), "\(part)\n\(toml)") }
+            let rows = try await rows(toml, ["string(td[1])", "string(td[2])"], fixture)
+            #expect(rows == ["a1|Tea, green", "b2|Jam", "c3|Jam"], "\(toml)")
+        }
+    }
+
+    @Test func aPageWithoutAKeyHasItsRowsOnly() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let page = """
+                <table id=t><tbody><tr><th>Day<th>Place<tr><th>Mon<td>A<tr><th>Mon<td>A<tr><th>Tue<td>B</table>
+                """
+            let toml = try await propose(Array(page.utf8), "text/html", fixture, format: .html)
+            #expect(toml.contains("element = \"//table[@id='t']/tbody/tr\""), "\(toml)")
+            let rows = try await rows(toml, ["string(td[1])"], fixture)
+            #expect(rows == ["A", "A", "B"], "\(toml)")
+        }
+    }
+
+    @Test func aPageWithoutAHeaderIsRefused() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let error = await #expect(throws: InferenceError.self) {
+                try await propose(Array("<table><tr><td>1</table>".utf8), "text/html", fixture, format: .html)
+            }
+            #expect(error?.description.contains("no table whose rows follow a header") == true)
+        }
     }
 
     @Test func membersOfOneElementNameAreNotMixed() async throws {

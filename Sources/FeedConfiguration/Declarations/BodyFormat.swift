@@ -7,6 +7,8 @@ public enum BodyFormat: String, Sendable, CaseIterable {
     case jsonl
     /// Lines of fields (RFC 4180).
     case csv
+    /// A page, repaired as browsers do. No body is taken for one without being declared, so that an error page stays an error.
+    case html
 
     /// The `Accept` header of a request for the format.
     package var accept: String {
@@ -15,6 +17,7 @@ public enum BodyFormat: String, Sendable, CaseIterable {
         case .json: "application/json, */*;q=0.1"
         case .jsonl: "application/jsonl, application/x-ndjson, */*;q=0.1"
         case .csv: "text/csv, text/tab-separated-values;q=0.9, */*;q=0.1"
+        case .html: "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"
         }
     }
 }

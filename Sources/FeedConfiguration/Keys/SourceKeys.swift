@@ -112,7 +112,7 @@ struct RequestKeys: KeyGroup {
     let format = Key<BodyFormat>(
         "format", .choice,
         default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
-        "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
+        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, or an HTML page.")
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
     let repair = Key(
         "repair", .strings,

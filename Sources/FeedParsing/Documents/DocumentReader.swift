@@ -25,12 +25,16 @@ package struct DocumentFormat: Sendable {
     let format: BodyFormat
     /// Returns true for a media type, in lower case and without parameters, that says the format.
     let isMediaType: @Sendable (String) -> Bool
+    /// True if a page in HTML is recognised by its first bytes, and refused.
+    var refusesPages = true
     let makeReader: @Sendable (XMLStreamParser, FeedResponse, CSVDialect) throws -> any DocumentReader
 
     /// Every format. A new one is an entry here and its reader.
     private static let all = [
         // No media type says XML for certain: JSON, too, is sent as `text/xml`.
-        DocumentFormat(format: .xml, isMediaType: { _ in false }, makeReader: { stream, _, _ in XMLReader(stream) }),
+        DocumentFormat(
+            format: .xml, isMediaType: { _ in false }, refusesPages: false,
+            makeReader: { stream, _, _ in XMLReader(stream) }),
         DocumentFormat(
             format: .json,
             isMediaType: { ["application/json", "text/json"].contains($0) || $0.hasSuffix("+json") },
@@ -54,6 +58,10 @@ package struct DocumentFormat: Sendable {
                 dialect.encoding = dialect.encoding ?? response.charset
                 return try CSVReader(stream, dialect)
             }),
+        // No media type says it either: error pages are in HTML, too.
+        DocumentFormat(
+            format: .html, isMediaType: { _ in false }, refusesPages: false,
+            makeReader: { stream, response, _ in HTMLStreamParser(stream, charset: response.charset) }),
     ]
 
     private static let tabSeparated = "text/tab-separated-values"
@@ -80,16 +88,20 @@ package struct DocumentFormat: Sendable {
     ) throws -> (any DocumentReader)? {
         guard start.count >= 4 || isWhole else { return nil }
         let known = declared ?? self.format(of: response)
-        guard let format = known ?? BodyStart.format(of: start, isWhole: isWhole) else { return nil }
+        guard let format = known ?? BodyStart.format(of: start, isWhole: isWhole),
+            let entry = all.first(where: { $0.format == format })
+        else { return nil }
         guard format != .json && format != .jsonl || BodyStart.showsEncoding(start, isWhole: isWhole) else {
             return nil
         }
-        if format != .xml, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
+        if entry.refusesPages, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
         if format == .xml, let repair { return RepairingReader(stream, repair) }
         if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
-        return try all.first { $0.format == format }?.makeReader(stream, response, csv)
+        return try entry.makeReader(stream, response, csv)
     }
 }
+
+extension HTMLStreamParser: DocumentReader {}
 
 /// Reads XML: the parser does so itself.
 private final class XMLReader: DocumentReader {

@@ -76,10 +76,11 @@ package final class CaptureHandler: XMLStreamHandler {
     }
 
     private func matches(_ path: XMLPath, _ stream: XMLStreamParser) -> Bool {
-        guard path.steps.count == stream.depth else { return false }
+        let base = stream.depth - path.steps.count
+        guard path.isAnywhere ? base >= 0 : base == 0 else { return false }
         return path.steps.enumerated().allSatisfy { index, step in
-            step.test.matches(stream.name(atDepth: index + 1))
-                && stream.attributes(atDepth: index + 1).satisfy(step.predicates)
+            step.test.matches(stream.name(atDepth: base + index + 1))
+                && stream.attributes(atDepth: base + index + 1).satisfy(step.predicates)
         }
     }
 }

@@ -49,7 +49,7 @@ extension MappingHandler {
         forEachPath(upTo: Self.longestNoted) { node, path in
             guard !node.isCollected, found.count < Self.mostNoted else { return false }
             let leading = captured.filter(node.leads(to:))
-            let ending = leading.filter { $0.steps.count == node.depth }
+            let ending = leading.filter(node.ends)
             let isUsed = node.isUsed || !leading.isEmpty
             if !isUsed { found.append(.init(request: request, path: path, count: node.count)) }
             for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where isUsed {

@@ -156,6 +156,7 @@ package final class MappingHandler: XMLStreamHandler {
         }
         pathTree.complete(node)
         node.noteUse()
+        if pathTree.counts(name) { node.beginCounting() }
         if let watch, watch.wants(stream), !node.isOfRecord { node.beginWatch() }
         parent.add(node, name: stream.nameIndex)
         while levels.count <= node.depth { levels.append(nil) }
@@ -164,11 +165,12 @@ package final class MappingHandler: XMLStreamHandler {
 
     private func start(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
+        node.count(in: stream)
         if node.isWatched {
             if node.count > ElementWatch.mostSeen { node.endWatch() }
             if node.isWatched { try watch?.handler.didStartElement(in: stream) }
         }
-        for start in node.records where isMet(start.conditions, stream) {
+        for start in node.records where isMet(start.conditions, node, stream) {
             let layout = start.layout
             layout.records += 1
             let instance = layout.makeInstance(depth: depth, line: stream.line)
@@ -178,7 +180,7 @@ package final class MappingHandler: XMLStreamHandler {
             layout.open.append(instance)
         }
         if let captures = node.attributeCaptures { try captures.take(stream.attributesOfElement, deliver) }
-        for capture in node.atStart where isMet(capture.conditions, stream) {
+        for capture in node.atStart where isMet(capture.conditions, node, stream) {
             switch capture.what {
             case .attribute(let test):
                 try stream.attributesOfElement.withValue(of: test) { try deliver($0, capture) }
@@ -195,7 +197,7 @@ package final class MappingHandler: XMLStreamHandler {
     private func end(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
         if node.isWatched { try watch?.handler.didEndElement(in: stream) }
-        for capture in node.atEnd where isMet(capture.conditions, stream) {
+        for capture in node.atEnd where isMet(capture.conditions, node, stream) {
             try deliver(trimmed(stream.textBytes), capture)
         }
         try whole.deliver(in: stream) { try deliver($0, $1) }
@@ -243,8 +245,12 @@ package final class MappingHandler: XMLStreamHandler {
 
     // MARK: - Values
 
-    func isMet(_ conditions: [PathNode.Condition], _ stream: XMLStreamParser) -> Bool {
-        conditions.isEmpty || conditions.allSatisfy { stream.attributes(atDepth: $0.depth).satisfy($0.predicates) }
+    private func isMet(_ conditions: [PathNode.Condition], _ node: PathNode, _ stream: XMLStreamParser) -> Bool {
+        conditions.isEmpty
+            || conditions.allSatisfy { condition in
+                (condition.position == nil || condition.position == node.position(atDepth: condition.depth))
+                    && stream.attributes(atDepth: condition.depth).satisfy(condition.predicates)
+            }
     }
 
     @inline(__always)

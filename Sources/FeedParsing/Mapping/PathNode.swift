@@ -43,9 +43,10 @@ final class PathNode {
         let depth: Int
     }
 
-    /// Conditions on the attributes of the open element at a depth.
+    /// Conditions on the open element at a depth: its position among its siblings, and its attributes.
     struct Condition {
         let depth: Int
+        let position: Int?
         let predicates: [XMLPath.Predicate]
     }
 
@@ -75,6 +76,27 @@ final class PathNode {
             /// Every attribute with the name of a column, for records that match by name.
             case attributesByName
         }
+    }
+
+    /// The position of the open element there among its siblings of the same name, and the number of their parent; nil
+    /// if no path asks for it. A node with a position is neither idle nor a leaf.
+    private var place: (position: Int, parent: Int)?
+
+    func beginCounting() {
+        place = (0, -1)
+        (isIdle, leaf) = (false, nil)
+    }
+
+    /// Counts an element that has begun.
+    func count(in stream: XMLStreamParser) {
+        guard let last = place else { return }
+        let parent = depth > 1 ? stream.elementNumber(atDepth: depth - 1) : 0
+        place = (last.parent == parent ? last.position + 1 : 1, parent)
+    }
+
+    /// Returns the position of the open element at a depth.
+    func position(atDepth depth: Int) -> Int? {
+        depth == self.depth ? place?.position : parent?.position(atDepth: depth)
     }
 
     func beginWatch() {
@@ -140,7 +162,14 @@ final class PathNode {
 
     /// Returns true if the elements here are those of a path from the root, or enclose them.
     func leads(to path: XMLPath) -> Bool {
-        depth <= path.steps.count && zip(path.steps, names).allSatisfy { step, name in step.test.matches(name) }
+        if path.isAnywhere { return ends(path) }
+        return depth <= path.steps.count && zip(path.steps, names).allSatisfy { step, name in step.test.matches(name) }
+    }
+
+    /// Returns true if the elements here are those of a path from the root.
+    func ends(_ path: XMLPath) -> Bool {
+        (path.isAnywhere ? depth >= path.steps.count : depth == path.steps.count)
+            && zip(path.steps, names.suffix(path.steps.count)).allSatisfy { step, name in step.test.matches(name) }
     }
 
     /// Sets ``isUsed`` on this node and those above it, if an element there is a record or gives a value.

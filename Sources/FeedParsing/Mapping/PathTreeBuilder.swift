@@ -4,6 +4,20 @@ import XMLStream
 /// Determines, once for each distinct path of a document, which records begin there and which values are taken.
 struct PathTreeBuilder {
     let layouts: [RecordLayout]
+    /// The names of elements whose position a path asks for.
+    private let counted: [XMLPath.NameTest]
+
+    init(layouts: [RecordLayout]) {
+        self.layouts = layouts
+        let paths = layouts.flatMap { layout in
+            [layout.mapping.element]
+                + layout.slots.compactMap { if case .path(let path) = $0.source { path } else { nil } }
+        }
+        counted = paths.flatMap(\.steps).filter { $0.position != nil }.map(\.test)
+    }
+
+    /// Returns true if a path asks for the position of elements of this name.
+    func counts(_ name: XMLName) -> Bool { counted.contains { $0.matches(name) } }
 
     /// Records on a new node the meaning of its path for each layout.
     func complete(_ node: PathNode) {
@@ -65,7 +79,8 @@ struct PathTreeBuilder {
                 if path.steps.isEmpty, case .attribute = path.target { return }
                 guard
                     path.isAbsolute
-                        ? base == 0 : Self.mayHold(layout.mapping.element, base: names[..<base], ups: path.ups)
+                        ? base == 0 || path.isAnywhere
+                        : Self.mayHold(layout.mapping.element, base: names[..<base], ups: path.ups)
                 else { return }
             } else {
                 guard base > 0, Self.match(layout.mapping.element, names[..<base]) != nil else { return }
@@ -78,12 +93,13 @@ struct PathTreeBuilder {
                 case .text: .text
                 }
             let capture = PathNode.Capture(
-                record: layout, slot: index, depth: base, isInherited: isInherited, what: what, conditions: conditions)
+                record: layout, slot: index, depth: path.isAbsolute ? 0 : base, isInherited: isInherited, what: what,
+                conditions: conditions)
             if case .text = what { node.atEnd.append(capture) } else { node.atStart.append(capture) }
         }
     }
 
-    /// Returns the conditions on attributes that remain to be met where a path of names matches an element pattern;
+    /// Returns the conditions that remain to be met where a path of names matches an element pattern;
     /// else nil.
     static func match(_ pattern: XMLPath, _ names: ArraySlice<XMLName>) -> [PathNode.Condition]? {
         let base = names.count - pattern.steps.count
@@ -96,7 +112,9 @@ struct PathTreeBuilder {
     {
         guard zip(steps, names).allSatisfy({ $0.test.matches($1) }) else { return nil }
         return steps.enumerated().compactMap { index, step in
-            step.predicates.isEmpty ? nil : PathNode.Condition(depth: base + index + 1, predicates: step.predicates)
+            step.position == nil && step.predicates.isEmpty
+                ? nil
+                : PathNode.Condition(depth: base + index + 1, position: step.position, predicates: step.predicates)
         }
     }
 

@@ -308,6 +308,9 @@ package actor Inference {
     private func makeReader(
         _ response: FeedResponse, _ handlers: [XMLStreamHandler], _ request: RequestDeclaration
     ) throws -> BodyReader {
-        try BodyReader(response, handlers, limit: request.maxBody, format: format, csv: csv, guesses: true)
+        try BodyReader(
+            response, format == .html ? [PageTables(handlers)] : handlers, limit: request.maxBody, format: format,
+            csv: csv,
+            guesses: true)
     }
 }

@@ -100,7 +100,7 @@ private actor TrialRun {
 
     // MARK: - The document
 
-    /// Writes the document to a file, decompressed; XML of a known charset in UTF-8.
+    /// Writes the document to a file, decompressed; markup of a known charset in UTF-8.
     ///
     /// - Returns: the format from the media type or the first character; nil for XML and JSON.
     private func write(to file: String) async throws -> BodyFormat? {
@@ -163,27 +163,18 @@ private actor TrialRun {
         return (exchange.response, bytes)
     }
 
-    /// Returns XML in UTF-8, each character in its line and column: the file has no media type that would name its
-    /// charset (RFC 7303, section 3).
+    /// Returns markup in UTF-8, each character in its line and column: the file has no media type that would name its
+    /// charset (RFC 7303, section 3). A byte order mark counts more than what the document declares.
     private static func inUTF8(_ charset: String, _ bytes: Data) throws -> Data {
-        guard bytes.starts(with: "<".utf8) else { return bytes }
-        var text = Data()
+        guard bytes.first(where: { !isXMLSpace($0) }) == UInt8(ascii: "<") else { return bytes }
+        var text = Data("\u{FEFF}".utf8)
         try bytes.withUnsafeBytes { buffer in
             let bytes = buffer.bindMemory(to: UInt8.self)
             let (decoder, _) = try TextDecoder.make(encoding: charset, start: bytes)
             try decoder.decode(bytes) { text.append($0) }
             try decoder.finish { text.append($0) }
         }
-        guard text.starts(with: "<?xml ".utf8), let end = text.range(of: Data("?>".utf8))?.lowerBound else {
-            return text
-        }
-        // Without an encoding, XML is UTF-8.
-        var declaration = String(decoding: text[..<end], as: UTF8.self)
-        if let encoding = declaration.firstRange(of: /\sencoding\s*=\s*(?:"[^"]*"|'[^']*')/) {
-            let blank = declaration[encoding].map { $0.isNewline ? String($0) : " " }.joined()
-            declaration.replaceSubrange(encoding, with: blank)
-        }
-        return Data(declaration.utf8) + text[end...]
+        return text
     }
 
     // MARK: - The rows

@@ -157,12 +157,7 @@ extension DecodingSession {
             || step.predicates.allSatisfy { predicate in
                 let place = tree.attribute(predicate.attribute, of: node)
                 guard place.exists else { return false }
-                let value = tree.text(at: place)
-                switch predicate.condition {
-                case .exists: return true
-                case .equals(let wanted): return value.elementsEqual(wanted.utf8)
-                case .differs(let unwanted): return !value.elementsEqual(unwanted.utf8)
-                }
+                return predicate.condition.accepts(tree.text(at: place))
             }
     }
 }

@@ -19,6 +19,7 @@ extension XMLPath {
         if path.steps.contains(where: { $0.predicates.contains { $0.attribute == .any } }) {
             problem = "the attribute of a predicate needs a name"
         }
+        if path.steps.contains(where: { $0.position != nil }) { problem = "a position is for mappings" }
         if let problem { throw XMLRecordError(reason: "'\(text)' is not a record's path: \(problem)") }
         return path
     }

@@ -1,7 +1,8 @@
 /// A path as mappings write it: the subset of XPath 1.0 that can be answered from a stream.
 ///
 /// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`,
-/// `{}name`, `'any name'`, and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
+/// `{}name`, `'any name'`, `//name` for a beginning at any depth, positions such as `td[2]`, and predicates on attributes:
+/// `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`, `tr[@class~='odd']`.
 package struct XMLPath: Sendable, Hashable {
     /// A test of an element's or attribute's name.
     package enum NameTest: Sendable, Hashable {
@@ -34,28 +35,33 @@ package struct XMLPath: Sendable, Hashable {
     package struct Predicate: Sendable, Hashable {
         package enum Condition: Sendable, Hashable {
             case exists, equals(String), differs(String)
+            /// The value is a list of words between white space, and one of them is this.
+            case includes(String)
+
+            package func accepts(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+                switch self {
+                case .exists: true
+                case .equals(let wanted): value.elementsEqual(wanted.utf8)
+                case .differs(let unwanted): !value.elementsEqual(unwanted.utf8)
+                case .includes(let word):
+                    value.split(whereSeparator: isXMLSpace).contains { $0.elementsEqual(word.utf8) }
+                }
+            }
         }
 
         package var attribute: NameTest
         package var condition: Condition
-
-        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false without the attribute.
-        package func accepts(_ value: String?) -> Bool {
-            guard let value else { return false }
-            switch condition {
-            case .exists: return true
-            case .equals(let wanted): return value == wanted
-            case .differs(let unwanted): return value != unwanted
-            }
-        }
     }
 
     package struct Step: Sendable, Hashable {
         package var test: NameTest
+        /// The element's position among its siblings of the same name, from 1; nil for any.
+        package var position: Int?
         package var predicates: [Predicate] = []
 
-        package init(test: NameTest, predicates: [Predicate] = []) {
+        package init(test: NameTest, position: Int? = nil, predicates: [Predicate] = []) {
             self.test = test
+            self.position = position
             self.predicates = predicates
         }
     }
@@ -71,6 +77,8 @@ package struct XMLPath: Sendable, Hashable {
 
     /// True if the steps begin at the document's root.
     package var isAbsolute = false
+    /// True if the first step of an absolute path may be at any depth.
+    package var isAnywhere = false
     /// The number of levels upwards at which the path begins.
     package var ups = 0
     package var steps: [Step] = []

@@ -49,12 +49,11 @@ package struct XMLPathParser {
 
     private mutating func steps(until end: Character?) throws(Problem) -> XMLPath {
         var path = XMLPath()
-        let start = position
-        if skip("//") {
-            let rest = start == 0 ? String(text[position...]) : ""
-            throw problem("'//' is not supported", at: start, help: rest.isEmpty ? nil : "write '\(rest)'")
+        path.isAnywhere = skip("//")
+        path.isAbsolute = path.isAnywhere || skip("/")
+        if path.isAnywhere, peek == "@" || peek == "." || isAtEnd {
+            throw problem("an element's name is missing after '//'")
         }
-        path.isAbsolute = skip("/")
         while true {
             if skip("..") {
                 guard path.steps.isEmpty, !path.isAbsolute else {
@@ -70,32 +69,72 @@ package struct XMLPathParser {
                 position += 1
                 guard path.steps.isEmpty else { throw problem("'.' may only stand at the beginning") }
             } else {
-                var step = XMLPath.Step(test: try nameTest())
-                while skip("[") { step.predicates.append(try predicate()) }
-                path.steps.append(step)
+                path.steps.append(try step())
             }
             if isAtEnd || peek == end { return path }
             guard skip("/") else { throw problem("'\(peek.map(String.init) ?? "")' is not expected") }
-            if peek == "/" { throw problem("'//' is not supported") }
+            if peek == "/" { throw problem("'//' may only stand at the beginning") }
         }
     }
 
+    private mutating func step() throws(Problem) -> XMLPath.Step {
+        var step = XMLPath.Step(test: try nameTest())
+        while skip("[") {
+            skipSpaces()
+            if let number = try self.number() {
+                // In XPath, a position behind a condition counts only the elements that meet it.
+                guard step.position == nil, step.predicates.isEmpty else {
+                    throw problem("a position stands first, as in td[2][@class='price']")
+                }
+                guard step.test != .any else { throw problem("a position needs an element's name, as in td[2]") }
+                step.position = number
+            } else {
+                step.predicates.append(try predicate())
+            }
+            skipSpaces()
+            guard skip("]") else { throw problem("']' is missing") }
+        }
+        return step
+    }
+
+    /// Reads a position; nil if there is no digit.
+    private mutating func number() throws(Problem) -> Int? {
+        let start = position
+        while let character = peek, character.isASCII, character.isNumber { position += 1 }
+        guard position > start else { return nil }
+        guard let number = Int(String(text[start..<position])), number > 0 else {
+            throw problem("a position is a number from 1", at: start)
+        }
+        return number
+    }
+
     private mutating func predicate() throws(Problem) -> XMLPath.Predicate {
-        skipSpaces()
         guard skip("@") else {
-            throw problem("a predicate asks for an attribute: [@name], [@name='value'] or [@name!='value']")
+            throw problem(
+                "a predicate is a position or asks for an attribute: [2], [@name], [@name='value'], [@name!='value'] or "
+                    + "[@name~='word']")
         }
         let attribute = try nameTest()
         skipSpaces()
-        if skip("]") { return XMLPath.Predicate(attribute: attribute, condition: .exists) }
-        let differs = skip("!=")
-        guard differs || skip("=") else { throw problem("'=', '!=' or ']' is missing") }
+        if peek == "]" { return XMLPath.Predicate(attribute: attribute, condition: .exists) }
+        guard let sign = ["!=", "~=", "="].first(where: { text[position...].starts(with: $0) }) else {
+            throw problem("'=', '!=', '~=' or ']' is missing")
+        }
+        position += sign.count
         skipSpaces()
         guard let quote = peek, quote == "'" || quote == "\"" else { throw problem("a value in quotes is missing") }
+        let start = position
         let value = try quoted(quote)
-        skipSpaces()
-        guard skip("]") else { throw problem("']' is missing") }
-        return XMLPath.Predicate(attribute: attribute, condition: differs ? .differs(value) : .equals(value))
+        if sign == "~=", value.isEmpty || value.utf8.contains(where: isXMLSpace) {
+            throw problem("'~=' asks for one word", at: start, help: "write a condition for each, as in [@a~='x'][@a~='y']")
+        }
+        let condition: XMLPath.Predicate.Condition =
+            switch sign {
+            case "=": .equals(value)
+            case "!=": .differs(value)
+            default: .includes(value)
+            }
+        return XMLPath.Predicate(attribute: attribute, condition: condition)
     }
 
     /// Reads the text up to the quote that ends it. A quote within the text is doubled.

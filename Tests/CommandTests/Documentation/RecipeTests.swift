@@ -12,13 +12,13 @@ private enum RecipePages {
         $0.path.hasPrefix(folder) && $0.name != "README.md"
     }
 
-    /// Pages whose feed is one XML or JSON document, or pages of it.
+    /// Pages whose feed is one document in XML, JSON or HTML, or pages of it.
     static let ofDocuments = all.filter(isOfDocuments).map(\.path)
     /// Pages whose feed is several files.
     static let ofFiles = all.filter { !isOfDocuments($0) }.map(\.path)
 
     private static func isOfDocuments(_ file: MarkdownFile) -> Bool {
-        file.blocks.contains { ["xml", "json"].contains($0.language) }
+        file.blocks.contains { Recipe.types[$0.language] != nil }
     }
 }
 
@@ -71,6 +71,9 @@ private enum RecipePages {
 
 /// The parts of a page: a declaration, the documents of its feed, a query, and what `sqlite3 -box` prints for it.
 private struct Recipe {
+    /// The media types of documents, by the languages of their blocks.
+    static let types = ["xml": "application/xml", "json": "application/json", "html": "text/html"]
+
     private let declaration: String
     private let documents: [String]
     private let type: String
@@ -86,9 +89,10 @@ private struct Recipe {
         declaration = try only("toml")
         query = try only("sql")
         printed = try only("text")
-        let json = file.blocks.filter { $0.language == "json" }.map(\.text)
-        documents = json.isEmpty ? file.blocks.filter { $0.language == "xml" }.map(\.text) : json
-        type = json.isEmpty ? "application/xml" : "application/json"
+        let blocks = file.blocks.filter { Self.types[$0.language] != nil }
+        let language = try #require(blocks.first).language
+        documents = blocks.filter { $0.language == language }.map(\.text)
+        type = try #require(Self.types[language])
     }
 
     /// The declaration with the test's server in place of the publisher's.

@@ -22,6 +22,7 @@ extension FuzzKind {
                 "\\\"", "\\\\", "\\", "\"a\":", "\"\":", "\"area_m²\":", "{}", "[]", "[[", "\u{FEFF}", "é", "\u{301}",
                 "\"\u{301}\":", "\"xml:x\":", "\"a b\":", "\u{1F600}", " ", "\n",
             ] + Self.numbers
+        case .html: Self.markup + Self.pages
         case .archive:
             ["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "PK\u{7}\u{8}", "PK\u{6}\u{6}", "\u{0}\u{0}\u{0}\u{0}"]
         case .dates:
@@ -68,6 +69,12 @@ extension FuzzKind {
         "xml:space=\"preserve\"", "encoding=\"UTF-16\"", "encoding=\"ISO-8859-1\"", "encoding=\"x\"", "\u{FEFF}",
         "\u{0}",
         "é", "\u{1F600}", "\u{FFFE}", "\u{301}", " ", "\n", "\"", "'", "=",
+    ]
+
+    private static let pages = [
+        "<html>", "</html>", "<body>", "</body>", "<table>", "</table>", "<tr>", "<td>", "</td>", "<p>", "</p>", "<b>",
+        "<li>", "<ul>", "</ul>", "<script>", "</script>", "<style>", "<title>", "<br>", "<a href=x>", "<i a='", "<!x>",
+        "<meta charset=", "utf-16", "shift_jis", "gbk", "<frameset>", "<select><option>", "<form>", "<textarea>",
     ]
 
     private static let vocabulary = [

@@ -16,6 +16,8 @@ enum FuzzKind: String, CaseIterable, Sendable {
     case infer
     /// A JSON document, and what it becomes as XML.
     case json
+    /// A page in HTML.
+    case html
     /// A body that is compressed, or an archive.
     case archive
     /// A date's format, a line feed, and a date.
@@ -39,6 +41,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .parsers: try DocumentTarget(.parsers)
         case .infer: try InferenceTarget()
         case .json: JSONTarget()
+        case .html: HTMLTarget()
         case .archive: ArchiveTarget()
         case .dates: DateTarget()
         case .values: ValueTarget()
@@ -74,6 +77,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .parsers, .infer: 300
         case .toml: 200
         case .archive: 1500
+        case .html: 600
         case .json, .heads, .urls: 1500
         case .dates, .values: 4000
         }
