@@ -166,6 +166,7 @@ final class WorkbookReader: DocumentReader {
         DocumentError(
             start.isEmpty
                 ? "the body is empty, and no workbook"
-                : "the body begins with \(BodyStart.shown(start[...])), and is no workbook (.xlsx), which is a ZIP archive")
+                : "the body begins with \(BodyStart.shown(start[...])), and is no workbook (.xlsx), which is a ZIP archive"
+        )
     }
 }

@@ -14,6 +14,8 @@ final class WorkbookRows: SheetCells {
     /// The values of the row that names the columns, or shows how many there are; nil once it is complete.
     private var header: [String]? = []
     private var headerBytes = 0
+    /// The row that names the columns; 0 without one.
+    private var headerRow = 0
     /// The number of fields of the present row that have been passed on; nil before its first value.
     private var next: Int?
     private var line = 1
@@ -53,6 +55,7 @@ final class WorkbookRows: SheetCells {
         }
         guard !header.isEmpty else { return }
         self.header = nil
+        headerRow = row
         guard case .none = dialect.header else { return try rows.take(columns: header) }
         let width = max(header.count, declared)
         try rows.take(columns: [String](repeating: "", count: width))
@@ -104,13 +107,17 @@ final class WorkbookRows: SheetCells {
     private func beyond(_ column: Int) -> WorkbookProblem {
         let width = rows.width
         let columns = "\(width) column\(width == 1 ? "" : "s")"
-        let found =
+        let (found, advice) =
             switch dialect.header {
-            case .line: "it is right of the \(columns) of the header"
-            case .none: "it is right of the \(columns) of the first row"
-            case .names: "it is right of the \(columns) that 'header' names"
+            case .line:
+                (
+                    "of the header, row \(headerRow)",
+                    "if that is a title, set xlsx = { skip = \(headerRow) }; or name every column, in the sheet or by 'header'"
+                )
+            case .none: ("of the first row", "name every column by xlsx = { header = [\"…\"] }")
+            case .names: ("that 'header' names", "name every column")
             }
-        return problem(column, found + "; name every column, in the sheet or by xlsx = { header = [\"…\"] }")
+        return problem(column, "it is right of the \(columns) \(found); \(advice)")
     }
 
     private func problem(_ column: Int, _ message: String) -> WorkbookProblem {

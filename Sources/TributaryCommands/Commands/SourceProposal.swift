@@ -117,11 +117,13 @@ struct SourceProposal {
 extension BodyFormat {
     static let help: ArgumentHelp =
         """
-        The document's format: xml, json, jsonl or csv; by default derived from its media type, suffix or first lines.
+        The document's format: xml, json, jsonl, csv or xlsx; by default derived from its media type, suffix or first lines.
         """
 
     static let argument: @Sendable (String) throws -> BodyFormat = { text in
-        guard let format = BodyFormat(rawValue: text) else { throw ValidationError("write xml, json, jsonl or csv") }
+        guard let format = BodyFormat(rawValue: text) else {
+            throw ValidationError("write xml, json, jsonl, csv or xlsx")
+        }
         return format
     }
 }

@@ -105,8 +105,8 @@ final class SheetHandler: XMLStreamHandler {
         }
         guard let found, found > column, found < Self.mostColumns else {
             throw WorkbookProblem(
-                description: "in row \(row), a cell has the place '\(attributes["r"] ?? "")', which is not right of "
-                    + "the cell before it")
+                description: "in row \(row), a cell has the place '\(attributes["r"] ?? "")', which is no place "
+                    + "right of the cell before it")
         }
         column = found
         format = style < formats.count ? formats[style] : .number
