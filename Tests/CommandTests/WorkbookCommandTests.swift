@@ -92,7 +92,7 @@ import Testing
 
     @Test func aMissingSheetAndAnotherFileDiscardTheRun() async throws {
         try await with { (fixture) async throws in
-            func failure(_ body: [UInt8], _ options: String = sheet) async throws -> String {
+            func failure(_ body: [UInt8], _ options: String = Self.sheet) async throws -> String {
                 fixture.serve(body)
                 try fixture.declare(options)
                 let output = try await fixture.program.run("sync", "--force")

@@ -128,6 +128,8 @@ import XMLStream
                 "cell B2: it is right of the 1 column of the header, row 1; if that is a title, set xlsx = { skip = 1 }; or "
                     + "name every column, in the sheet or by 'header'"))
         #expect(try read(workbook) { $0.header = .names(["a", "b"]) }.contains("<b>note</b>"))
+        let spaces = Workbook(Workbook.rows([["a", " "], ["1", " "]]))
+        #expect(try read(spaces) == Self.rows("<a>1</a>"))
         // One with a style alone is not.
         let styled = Workbook(
             Workbook.rows([["a"]]) + "<row r=\"2\"><c r=\"A2\"><v>1</v></c><c r=\"F2\" s=\"0\"/></row>")

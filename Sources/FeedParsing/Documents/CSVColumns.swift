@@ -6,6 +6,8 @@ import XMLStream
 enum CSVColumns {
     /// The most columns.
     static let limit = 5_000
+    /// The most bytes of a column's name.
+    static let nameLimit = 1_000
 
     /// Returns a name for each field of a header. A field without a text is named by its position, `c3` for the third.
     /// A name that comes again gets a number: `name`, `name_2`.

@@ -12,8 +12,6 @@ import XMLStream
 final class CSVReader: DocumentReader {
     /// The most bytes of a field, in UTF-8, and of the first line where it only shows how many columns there are.
     static let fieldLimit = 16 << 20
-    /// The most bytes of a column's name.
-    private static let nameLimit = 1_000
 
     enum State {
         /// Within the lines before the header.
@@ -153,8 +151,8 @@ final class CSVReader: DocumentReader {
 
     private func endHeaderField(_ text: UnsafeBufferPointer<UInt8>) throws {
         headerBytes += text.count
-        guard dialect.header != .line || text.count <= Self.nameLimit else {
-            throw problem("the name of column \(column + 1) is longer than \(Self.nameLimit) bytes", at: rowLine)
+        guard dialect.header != .line || text.count <= CSVColumns.nameLimit else {
+            throw problem("the name of column \(column + 1) is longer than \(CSVColumns.nameLimit) bytes", at: rowLine)
         }
         guard headerBytes <= Self.fieldLimit else {
             throw problem("the first line is longer than \(ByteSize.text(Self.fieldLimit))", at: rowLine)

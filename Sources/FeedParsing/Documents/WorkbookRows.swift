@@ -1,12 +1,10 @@
 import FeedConfiguration
 import FeedModel
+import XMLStream
 
 /// Passes on the rows of a sheet by the rules of CSV: the first one with a value names the columns, and rows without a value
 /// are skipped.
 final class WorkbookRows: SheetCells {
-    /// The most bytes of a column's name.
-    private static let nameLimit = 1_000
-
     private let dialect: WorkbookDialect
     private var rows: RowElements
     /// The width that the sheet gives; 0 without one that is of use.
@@ -39,7 +37,11 @@ final class WorkbookRows: SheetCells {
         guard row > dialect.skip else { return }
         line = row
         if header != nil { return try gather(text, column) }
-        guard column < rows.width else { throw beyond(column) }
+        guard column < rows.width else {
+            // Nobody sees spaces beside a table.
+            guard text.allSatisfy(isXMLSpace) else { throw beyond(column) }
+            return
+        }
         if next == nil { try rows.beginRow(line: row) }
         try fill(to: column)
         try rows.field(column, text, line: row)
@@ -90,12 +92,13 @@ final class WorkbookRows: SheetCells {
     }
 
     private func gather(_ text: UnsafeBufferPointer<UInt8>, _ column: Int) throws {
+        guard !text.allSatisfy(isXMLSpace) else { return }
         guard column < CSVColumns.limit else {
             throw problem(column, "there are more than \(CSVColumns.limit) columns")
         }
         headerBytes += text.count
-        guard dialect.header != .line || text.count <= Self.nameLimit else {
-            throw problem(column, "the name of the column is longer than \(Self.nameLimit) bytes")
+        guard dialect.header != .line || text.count <= CSVColumns.nameLimit else {
+            throw problem(column, "the name of the column is longer than \(CSVColumns.nameLimit) bytes")
         }
         guard headerBytes <= CSVReader.fieldLimit else {
             throw problem(column, "the first row is longer than \(ByteSize.text(CSVReader.fieldLimit))")

@@ -40,8 +40,7 @@ final class PagedFile {
             self.file = file
             try file.write(contentsOf: tail)
         } catch {
-            throw StoreError(
-                .unavailable, "the texts of a workbook cannot be kept in \(folder): \(error.localizedDescription)")
+            throw unavailable(error.localizedDescription)
         }
         written += tail.count
         tail.removeAll(keepingCapacity: true)
@@ -91,11 +90,15 @@ final class PagedFile {
             let part = pread(
                 file.fileDescriptor, bytes.baseAddress.map { $0 + filled }, wanted - filled,
                 off_t(number * Self.pageSize + filled))
-            guard part > 0 else { throw POSIXError(part < 0 ? POSIXErrorCode(rawValue: errno) ?? .EIO : .EIO) }
+            guard part > 0 else { throw unavailable(String(cString: strerror(part < 0 ? errno : EIO))) }
             filled += part
         }
         // A page that is not full is read again once the file has grown.
         if wanted == Self.pageSize { numbers[slot] = number }
         return UnsafeRawBufferPointer(bytes)
+    }
+
+    private func unavailable(_ reason: String) -> StoreError {
+        StoreError(.unavailable, "the texts of a workbook cannot be kept in \(folder): \(reason)")
     }
 }
