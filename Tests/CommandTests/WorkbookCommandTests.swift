@@ -164,7 +164,7 @@ import Testing
             try Data(workbook.bytes).write(to: URL(fileURLWithPath: file))
             let proposal = try await fixture.program.run("infer", file)
             #expect(proposal.status == 0 && proposal.standardOutput.contains("format = \"xlsx\"\n"), "\(proposal)")
-            #expect(proposal.standardOutput.contains("element = \"row\""), "\(proposal)")
+            #expect(proposal.standardOutput.contains("element = \"/csv/row\""), "\(proposal)")
             try fixture.folder.write(fixture.store.declaration + proposal.standardOutput, to: "sources.toml")
             let sync = try await fixture.program.run("sync")
             #expect(sync.status == 0 && sync.standardOutput.contains("2 inserted"), "\(sync)")

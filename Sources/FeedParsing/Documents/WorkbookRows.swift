@@ -6,17 +6,18 @@ import XMLStream
 /// are skipped.
 final class WorkbookRows: SheetCells {
     private let dialect: WorkbookDialect
-    private var rows: RowElements
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times a cell.
+    @exclusivity(unchecked) private var rows: RowElements
     /// The width that the sheet gives; 0 without one that is of use.
     private var declared = 0
     /// The values of the row that names the columns, or shows how many there are; nil once it is complete.
-    private var header: [String]? = []
+    @exclusivity(unchecked) private var header: [String]? = []
     private var headerBytes = 0
     /// The row that names the columns; 0 without one.
     private var headerRow = 0
     /// The number of fields of the present row that have been passed on; nil before its first value.
-    private var next: Int?
-    private var line = 1
+    @exclusivity(unchecked) private var next: Int?
+    @exclusivity(unchecked) private var line = 1
 
     init(_ rows: consuming RowElements, _ dialect: WorkbookDialect) {
         self.rows = rows

@@ -6,8 +6,8 @@ import Foundation
 final class PagedFile {
     /// The most bytes that are not in the file.
     private static let memoryLimit = 512 << 10
-    private static let pageSize = 16 << 10
-    private static let pageCount = 32
+    private static let pageSize = 4 << 10
+    private static let pageCount = 128
 
     private let folder: String
     private var file: FileHandle?

@@ -27,17 +27,19 @@ final class SheetHandler: XMLStreamHandler {
     private let cells: any SheetCells
     private let strings: SharedStrings
     private let formats: [CellFormat]
-    private var tags = WorkbookTags()
-    private var numbers: CellText
+
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times a cell.
+    @exclusivity(unchecked) private var tags = WorkbookTags()
+    @exclusivity(unchecked) private var numbers: CellText
     private var item = StringItem()
     private var text: [UInt8] = []
 
     private var isInData = false
-    private var isInRow = false
-    private var row = 0
-    private var column = -1
-    private var type = CellType.number
-    private var format = CellFormat.number
+    @exclusivity(unchecked) private var isInRow = false
+    @exclusivity(unchecked) private var row = 0
+    @exclusivity(unchecked) private var column = -1
+    @exclusivity(unchecked) private var type = CellType.number
+    @exclusivity(unchecked) private var format = CellFormat.number
 
     init(_ cells: any SheetCells, _ strings: SharedStrings, _ formats: [CellFormat], isFrom1904: Bool) {
         self.cells = cells
