@@ -168,12 +168,21 @@ import Testing
             try fixture.folder.write(fixture.store.declaration + proposal.standardOutput, to: "sources.toml")
             let sync = try await fixture.program.run("sync")
             #expect(sync.status == 0 && sync.standardOutput.contains("2 inserted"), "\(sync)")
+            // Another sheet, below a title.
+            try Data(Self.workbook().bytes).write(to: URL(fileURLWithPath: file))
+            let named = try await fixture.program.run("infer", file, "--sheet", "prices", "--skip", "2")
+            #expect(
+                named.standardOutput.contains("format = \"xlsx\"\nxlsx = { sheet = \"prices\", skip = 2 }\n"),
+                "\(named)")
+            let wrong = try await fixture.program.run("infer", file, "--sheet", "prices", "--format", "csv")
+            #expect(
+                wrong.status == 64 && wrong.standardError.contains("--sheet and --skip are for workbooks"), "\(wrong)")
             // An address whose suffix does not show it.
             fixture.serve(workbook.bytes)
             let unnamed = try await fixture.program.run("infer", fixture.server.url + "/prices")
             #expect(unnamed.status == 1 && unnamed.standardError.contains("--format xlsx"), "\(unnamed)")
-            let named = try await fixture.program.run("infer", "--format", "xlsx", fixture.server.url + "/prices")
-            #expect(named.status == 0 && named.standardOutput.contains("format = \"xlsx\"\n"), "\(named)")
+            let declared = try await fixture.program.run("infer", "--format", "xlsx", fixture.server.url + "/prices")
+            #expect(declared.status == 0 && declared.standardOutput.contains("format = \"xlsx\"\n"), "\(declared)")
         }
     }
 

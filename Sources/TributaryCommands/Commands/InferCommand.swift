@@ -44,11 +44,7 @@ struct InferCommand: ProgramCommand {
     )
     var name: String?
 
-    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
-    var format: BodyFormat?
-
-    @Option(name: .long, help: SourceProposal.encodingHelp)
-    var encoding: String?
+    @OptionGroup var document: DocumentOptions
 
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
@@ -66,16 +62,18 @@ struct InferCommand: ProgramCommand {
         if root != nil, location != nil || xsd == nil {
             throw ValidationError("--root is for --xsd without a document: a document's root is known")
         }
-        if xsd != nil, encoding != nil {
+        if xsd != nil, document.encoding != nil {
             throw ValidationError("--encoding is for CSV, and --xsd for documents in XML")
         }
-        if xsd != nil, let format, format != .xml { throw ValidationError("--xsd is for documents in XML") }
+        if xsd != nil, let format = document.dialect.format, format != .xml {
+            throw ValidationError("--xsd is for documents in XML")
+        }
     }
 
     func run(_ program: Program) async throws {
         let proposing = SourceProposal(
             program: program, file: options.configurationFile, document: location, schema: xsd, root: root, name: name,
-            format: format, encoding: encoding, isMapping: mapping)
+            dialect: document.dialect, isMapping: mapping)
         let proposal = try await proposing.make()
         if json {
             try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))

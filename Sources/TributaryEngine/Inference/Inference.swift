@@ -29,19 +29,18 @@ package actor Inference {
 
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
-    ///   - format: the document's format; nil to derive it from the response.
-    ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
+    ///   - dialect: the document's format and how it is written, as far as it is known. CSV without an encoding has that of
+    ///     the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
     ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a
     ///     file.
     package init(
-        of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil,
-        limit: Int? = nil, clock: any RunClock = SystemClock()
+        of location: String, dialect: BodyDialect = BodyDialect(), address: String? = nil, limit: Int? = nil,
+        clock: any RunClock = SystemClock()
     ) {
-        dialect = BodyDialect(format: format)
+        self.dialect = dialect
         self.limit = limit
         self.clock = clock
-        dialect.csv.encoding = encoding
         executor = RunExecutor(label: "tributary.infer", SystemThreads())
         url = Self.url(location)
         self.address = address ?? url
@@ -257,6 +256,11 @@ package actor Inference {
                 "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
             )
         }
+        let workbook = [
+            ("sheet", dialect.xlsx.sheet.map { TOMLText.quoted($0.replacing("${", with: "$${")) }),
+            ("skip", dialect.xlsx.skip == 0 ? nil : String(dialect.xlsx.skip)),
+        ].compactMap { key, value in value.map { "\(key) = \($0)" } }
+        if !workbook.isEmpty { lines.append("xlsx = { \(workbook.joined(separator: ", ")) }") }
         if !csv.isEmpty { lines.append("csv = { \(csv.joined(separator: ", ")) }") }
         return lines
     }

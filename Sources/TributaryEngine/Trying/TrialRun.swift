@@ -208,7 +208,7 @@ private actor TrialRun {
         let own = name ?? SourceName.make(of: address)
         // The document may be compressed twice, and a character of UTF-8 may have three bytes where it had one.
         let proposal = try await Inference(
-            of: document, format: format, address: address, limit: 3 * Trial.mostBytes
+            of: document, dialect: BodyDialect(format: format), address: address, limit: 3 * Trial.mostBytes
         ).proposal(
             Inference.Surroundings(
                 name: name, takenTables: registry.tables,
