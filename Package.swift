@@ -234,7 +234,7 @@ let package = Package(
             "Command",
             umbrella + [
                 "TributaryCommands", "ContactsDaemon", "TributaryMain", "TributaryParsers", "PostgresStore",
-                "PostgresServer", "TestStores", logging, serviceLifecycle, unixSignals,
+                "PostgresServer", "TestEngine", "TestStores", logging, serviceLifecycle, unixSignals,
             ]),
         tests("Simulator", ["simulate"], exclude: ["Mutants"]),
         tests("RandomModel", house + ["TributaryMain", "TestStores", grdb, logging]),

@@ -234,8 +234,8 @@ package struct ConfigurationReader {
         let forEach = optionsReader.forEach()
         let minRows = table.value(of: keys.minRows)
         let expectations = optionsReader.expectations()
-        let format = optionsReader.format()
-        let repair = optionsReader.repair(of: format?.format)
+        let dialect = optionsReader.dialect()
+        let repair = optionsReader.repair(of: dialect.format)
         let documents = optionsReader.documents(at: url, of: forEach)
         let newerThan = table[keys.newerThan]
         finish(table)
@@ -303,12 +303,11 @@ package struct ConfigurationReader {
         request.minRows = minRows
         request.drift = table.value(of: keys.drift)
         request.expectations = expectations
-        if let format {
-            request.format = format.format
-            request.csv = format.csv
-            if request.headers["Accept"] == RequestDeclaration.defaultHeaders["Accept"] {
-                request.headers["Accept"] = InterpolatedText(format.format.accept)
-            }
+        request.dialect = dialect
+        if let format = dialect.format,
+            request.headers["Accept"] == RequestDeclaration.defaultHeaders["Accept"]
+        {
+            request.headers["Accept"] = InterpolatedText(format.accept)
         }
         request.mend(repair)
         request.forEach = forEach

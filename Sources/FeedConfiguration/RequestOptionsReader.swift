@@ -73,11 +73,15 @@ struct RequestOptionsReader {
         }
     }
 
-    /// Reads `format` and `csv`; nil if neither is there.
-    func format() -> (format: BodyFormat, csv: CSVDialect)? {
-        let format = table[keys.format]
-        guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
-        return (.csv, dialect(reader))
+    /// Reads `format`, `csv` and `xlsx`.
+    func dialect() -> BodyDialect {
+        var dialect = BodyDialect(format: table[keys.format])
+        if let reader = table.table(keys.csv) {
+            dialect.format = .csv
+            dialect.csv = csv(reader)
+        }
+        if let reader = table.table(keys.xlsx) { dialect.xlsx = workbook(reader) }
+        return dialect
     }
 
     /// Reads `repair`.
@@ -149,7 +153,27 @@ struct RequestOptionsReader {
         return MemberPattern(text)
     }
 
-    private func dialect(_ reader: DeclarationReader) -> CSVDialect {
+    private func workbook(_ reader: DeclarationReader) -> WorkbookDialect {
+        let keys = WorkbookKeys.all
+        var dialect = WorkbookDialect()
+        dialect.sheet = reader[keys.sheet]
+        dialect.header = header(reader[keys.header], reader)
+        dialect.skip = reader.value(of: keys.skip)
+        reader.finish()
+        return dialect
+    }
+
+    private func header(_ option: HeaderOption?, _ reader: DeclarationReader) -> CSVDialect.Header {
+        switch option {
+        case .line(let isThere)?: return isThere ? .line : .none
+        case .names(let names)?:
+            if names.isEmpty { reader.report("header", "names no column") }
+            return .names(names)
+        case nil: return .line
+        }
+    }
+
+    private func csv(_ reader: DeclarationReader) -> CSVDialect {
         let keys = CSVKeys.all
         var dialect = CSVDialect()
         if let text = reader[keys.delimiter] {
@@ -167,13 +191,7 @@ struct RequestOptionsReader {
                 reader.report("quote", "the quote is also the delimiter")
             }
         }
-        switch reader[keys.header] {
-        case .line(let isThere)?: dialect.header = isThere ? .line : .none
-        case .names(let names)?:
-            dialect.header = .names(names)
-            if names.isEmpty { reader.report("header", "names no column") }
-        case nil: break
-        }
+        dialect.header = header(reader[keys.header], reader)
         dialect.skip = reader.value(of: keys.skip)
         if let encoding = reader[keys.encoding] {
             dialect.encoding = encoding

@@ -6,8 +6,8 @@ extension TributaryConfiguration {
         "": ["sources"],
         "source": ["cache", "time_zone", "requests"],
         "request": [
-            "key", "url", "format", "csv", "namespaces", "root", "parser", "repair", "sync", "window", "allow_empty",
-            "tables",
+            "key", "url", "format", "csv", "xlsx", "namespaces", "root", "parser", "repair", "sync", "window",
+            "allow_empty", "tables",
         ],
     ]
 

@@ -150,12 +150,7 @@ final class ZipArchive {
         let size = header.compressedSize == 0xFFFF_FFFF ? extra?.last ?? 0 : header.compressedSize
         guard size >= 0 else { throw FetchError(.decoding, "the body is not a valid ZIP archive") }
         isFolder = name.hasSuffix("/")
-        guard isFolder || !hasFile else {
-            throw FetchError(
-                .decoding,
-                "the ZIP archive holds more than one file; '\(name)' is the second",
-                advice: "select files with documents = \"*.xml\"")
-        }
+        guard isFolder || !hasFile else { throw Self.severalFiles(name) }
         if !isFolder { hasFile = true }
         switch (header.isEncrypted, header.method) {
         case (true, _): throw FetchError(.decoding, "the file '\(name)' in the ZIP archive is encrypted")
@@ -170,6 +165,18 @@ final class ZipArchive {
                 .decoding,
                 "the file '\(name)' in the ZIP archive is neither deflated nor stored with its size before it")
         }
+    }
+
+    /// The error of an archive with several files, such as a workbook (ISO/IEC 29500-2).
+    private static func severalFiles(_ second: String) -> FetchError {
+        if ["xl/", "_rels/", "docProps/", "[Content_Types].xml"].contains(where: second.hasPrefix) {
+            return FetchError(
+                .decoding,
+                "the ZIP archive seems to be a workbook; set format = \"xlsx\" (for `infer` and `init`: --format xlsx)")
+        }
+        return FetchError(
+            .decoding, "the ZIP archive holds more than one file; '\(second)' is the second",
+            advice: "select files with documents = \"*.xml\"")
     }
 
     /// Returns the sizes in the extra field of ZIP64 (section 4.5.3): the file's, then the compressed one.

@@ -41,9 +41,13 @@ extension FeedResponse {
         case "tsv", "tab": "text/tab-separated-values"
         case "jsonl", "ndjson": "application/x-ndjson"
         case "json": "application/json"
+        case "xlsx": workbookType
         default: nil
         }
     }
+
+    /// The media type of a workbook in Office Open XML.
+    package static let workbookType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
     private static let compressions = [".gz", ".zip", ".bz2", ".xz", ".zst", ".lzma"]
 }

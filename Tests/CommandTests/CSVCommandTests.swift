@@ -107,7 +107,7 @@ import Testing
             try await fixture.sync(
                 "line 2, <row> (id = \"1\"): column 'price' of table 'item': \"x\" is not a decimal number")
             try fixture.folder.write("id,Price__EUR_\n", to: "items.txt")
-            try await fixture.sync("the CSV has a header and no rows; set allow_empty = true")
+            try await fixture.sync("the body has a header and no rows; set allow_empty = true")
             #expect(try fixture.store.rows(rows) == ["1|2.75|-"])
             try fixture.folder.write("", to: "items.txt")
             try declare(items("allow_empty = true"))

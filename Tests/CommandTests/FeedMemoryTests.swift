@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestEngine
 import TestSupport
 import Testing
 
@@ -56,9 +57,10 @@ import Testing
     ///
     /// - Returns: the most memory that it had, in KiB.
     private func peak(
-        _ tables: String, _ document: String, sync: String = "upsert", in folder: TemporaryFolder
+        _ tables: String, _ document: some Sequence<UInt8>, sync: String = "upsert", format: String = "xml",
+        in folder: TemporaryFolder
     ) async throws -> Int {
-        try folder.write(document, to: "feed.xml")
+        try Data(document).write(to: URL(fileURLWithPath: folder.file("feed")))
         try folder.write(Self.schema, to: "schema.sql")
         try folder.write(
             """
@@ -66,7 +68,8 @@ import Testing
             path = "store.sqlite"
             schema = "schema.sql"
             [[sources.s.requests]]
-            url = "file://\(folder.file("feed.xml"))"
+            url = "file://\(folder.file("feed"))"
+            format = "\(format)"
             sync = "\(sync)"
             max_deleted = "100%"
             tables = [\(tables)]
@@ -94,10 +97,32 @@ import Testing
         for count in [2_000, 16_000] {
             try await withTemporaryFolder { (folder) async throws in
                 let records = (0..<count).map { feed.record($0, text) }.joined()
-                peaks.append(try await peak(feed.tables, "<r>\(records)</r>", in: folder))
+                peaks.append(try await peak(feed.tables, "<r>\(records)</r>".utf8, in: folder))
             }
         }
         // The larger one has 21 MB more.
+        #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
+    }
+
+    /// The texts of a workbook are in a part of their own, to which its cells refer in any order.
+    @Test(.timeLimit(.minutes(10))) func aWorkbookOfAnySizeTakesTheSame() async throws {
+        let tables = """
+            { table = "item", element = "row", key = ["id"], columns = { id = { path = "id", type = "integer" }, p = "p" } }
+            """
+        var peaks: [Int] = []
+        for count in [20_000, 120_000] {
+            try await withTemporaryFolder { (folder) async throws in
+                let rows = (0..<count).map { number in
+                    "<row><c><v>\(number)</v></c><c t=\"s\"><v>\(number * 7_919 % count + 2)</v></c></row>"
+                }
+                var workbook = Workbook(
+                    "<row><c t=\"s\"><v>0</v></c><c t=\"s\"><v>1</v></c></row>" + rows.joined())
+                let text = String(repeating: "x", count: 300)
+                workbook.strings = ["<t>id</t>", "<t>p</t>"] + (0..<count).map { "<t>\($0) \(text)</t>" }
+                peaks.append(try await peak(tables, workbook.bytes, format: "xlsx", in: folder))
+            }
+        }
+        // The larger one has 31 MB more.
         #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
     }
 
@@ -112,7 +137,7 @@ import Testing
                     try await peak(
                         """
                         { table = "node", element = "n", columns = { parent = { parent = "node" }, name = "@name" } }
-                        """, "<r><n name='a'><n name='b'/></n></r>", in: folder))
+                        """, "<r><n name='a'><n name='b'/></n></r>".utf8, in: folder))
             }
         }
         // The larger one has 36 MB more.
@@ -135,7 +160,7 @@ import Testing
                 }
                 try queue.close()
                 let tables = Self.item("p = \"p\"")
-                peaks.append(try await peak(tables, "<r><i id='a'/></r>", sync: "mirror", in: folder))
+                peaks.append(try await peak(tables, "<r><i id='a'/></r>".utf8, sync: "mirror", in: folder))
             }
         }
         // The longer list has 14 MB more. Page caches take the rest.

@@ -16,7 +16,10 @@ import Testing
         _ body: [UInt8], _ type: String, _ fixture: EngineFixture, format: BodyFormat? = nil, encoding: String? = nil
     ) async throws -> String {
         fixture.server.route("/feed") { _ in StubServer.response(200, body, ["Content-Type": type]) }
-        let inference = Inference(of: fixture.server.url + "/feed", format: format, encoding: encoding)
+        var dialect = BodyDialect()
+        dialect.format = format
+        dialect.csv.encoding = encoding
+        let inference = Inference(of: fixture.server.url + "/feed", dialect: dialect)
         return try await inference.proposal(
             Inference.Surroundings(name: "s", takenTables: [], writtenTables: [])
         ).toml

@@ -26,10 +26,10 @@ import XMLStream
         let response = FeedResponse(
             requestedURL: "", url: "", status: 200, headers: [("Content-Type", type)],
             fetchedAt: Date(timeIntervalSince1970: 0), validators: Validators())
-        var csv = CSVDialect()
-        dialect(&csv)
+        var written = BodyDialect(format: format)
+        dialect(&written.csv)
         let recorder = MarkupRecorder()
-        let reader = try BodyReader(response, [recorder], limit: 1 << 26, format: format, csv: csv)
+        let reader = try BodyReader(response, [recorder], limit: 1 << 26, dialect: written)
         var rest = body[...]
         while !rest.isEmpty {
             try Array(rest.prefix(pieces)).withUnsafeBytes { try reader.read($0) }

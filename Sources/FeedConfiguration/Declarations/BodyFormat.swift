@@ -9,6 +9,8 @@ public enum BodyFormat: String, Sendable, CaseIterable {
     case csv
     /// A page, repaired as browsers do. No body is taken for one without being declared, so that an error page stays an error.
     case html
+    /// A workbook in Office Open XML (ISO/IEC 29500), which is a ZIP archive.
+    case xlsx
 
     /// The `Accept` header of a request for the format.
     package var accept: String {
@@ -18,8 +20,33 @@ public enum BodyFormat: String, Sendable, CaseIterable {
         case .jsonl: "application/jsonl, application/x-ndjson, */*;q=0.1"
         case .csv: "text/csv, text/tab-separated-values;q=0.9, */*;q=0.1"
         case .html: "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"
+        case .xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, */*;q=0.1"
         }
     }
+
+    /// True if a document of the format is itself an archive, which its reader opens.
+    package var isArchive: Bool { self == .xlsx }
+}
+
+/// How a publisher writes a body: its format, and the choices that some formats leave open.
+public struct BodyDialect: Sendable, Hashable {
+    /// The declared format; nil to go by the Content-Type, the suffix of the name, or else by the body.
+    package var format: BodyFormat?
+    package var csv = CSVDialect()
+    package var xlsx = WorkbookDialect()
+
+    package init(format: BodyFormat? = nil) { self.format = format }
+}
+
+/// The part of a workbook that is read.
+public struct WorkbookDialect: Sendable, Hashable {
+    /// The name of the sheet; nil for the first one that is not hidden.
+    package var sheet: String?
+    package var header = CSVDialect.Header.line
+    /// The number of rows of the sheet before the header, or before the first record of a sheet without a header.
+    package var skip = 0
+
+    package init() {}
 }
 
 /// How a publisher writes CSV, where RFC 4180 leaves it open or is not followed.
@@ -97,7 +124,7 @@ public enum BodyContent: Sendable, Hashable {
 
     /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
-        let taken = ["capture", "page", "format", "csv", "documents"]
+        let taken = ["capture", "page", "format", "csv", "xlsx", "documents"]
         guard case .mapping = self else { return taken }
         return taken + ["tables", "namespaces", "root", "expand"]
     }

@@ -17,10 +17,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The most bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent { didSet { derived = nil } }
-    /// The format of the body; nil to go by the Content-Type, or else by the body.
-    public package(set) var format: BodyFormat?
-    /// How the body is written if it is CSV.
-    public package(set) var csv = CSVDialect()
+    /// The format of the body, and how the publisher writes it.
+    public package(set) var dialect = BodyDialect()
     /// The faults that are repaired in a body that is XML.
     package private(set) var repair: Set<XMLRepair.Fault> = []
     /// The members of an archive that are the request's documents; nil where the body is one document.

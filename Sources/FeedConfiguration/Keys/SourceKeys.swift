@@ -48,6 +48,7 @@ struct RequestKeys: KeyGroup {
             .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
             .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
+            .key(all.xlsx, requires: all.format, is: .xlsx),
         ])
 
     let key = Key(
@@ -112,8 +113,9 @@ struct RequestKeys: KeyGroup {
     let format = Key<BodyFormat>(
         "format", .choice,
         default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
-        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, or an HTML page.")
+        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, or a workbook (XLSX).")
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
+    let xlsx = TableKey.table("xlsx", WorkbookKeys.self, "The part of a workbook to read: see xlsx.")
     let repair = Key(
         "repair", .strings,
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."

@@ -74,7 +74,7 @@ enum BodyStart {
     private static let beginnings: Set<UInt8> = [UInt8(ascii: "<"), 0, 0xFE, 0xFF]
 
     /// Returns bytes as text in quotes, up to the end of the line; as numbers if they are no text.
-    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+    static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || isXMLSpace($0) }
         guard isText else {
             return "the bytes " + bytes.prefix(8).map { String($0, radix: 16, uppercase: true) }.joined(separator: " ")

@@ -2,10 +2,12 @@ import FeedConfiguration
 import FeedModel
 import XMLStream
 
-/// The names of the columns of a body in CSV.
+/// The names of the columns of a body in CSV, or of a sheet of a workbook.
 enum CSVColumns {
     /// The most columns.
     static let limit = 5_000
+    /// The most bytes of a column's name.
+    static let nameLimit = 1_000
 
     /// Returns a name for each field of a header. A field without a text is named by its position, `c3` for the third.
     /// A name that comes again gets a number: `name`, `name_2`.
@@ -38,7 +40,7 @@ extension MappingHandler {
     func check(columns: [String]) throws {
         hasHeader = true
         let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil, written: $0) }
-        let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
+        let row = [RowElements.rootName, RowElements.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
         var missing: [String] = []
         var isUnknown = false
         for layout in layouts where PathTreeBuilder.match(layout.mapping.element, row[...]) != nil {

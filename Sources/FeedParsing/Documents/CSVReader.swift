@@ -10,12 +10,8 @@ import XMLStream
 /// lines are skipped, as are spaces around a quoted field; a quote within a field that does not begin with one is a
 /// character like others. A line with more or fewer fields than the header is refused.
 final class CSVReader: DocumentReader {
-    static let rootName = "csv"
-    static let rowName = "row"
     /// The most bytes of a field, in UTF-8, and of the first line where it only shows how many columns there are.
     static let fieldLimit = 16 << 20
-    /// The most bytes of a column's name.
-    private static let nameLimit = 1_000
 
     enum State {
         /// Within the lines before the header.
@@ -27,20 +23,13 @@ final class CSVReader: DocumentReader {
         case quotedEnd
     }
 
-    private let stream: XMLStreamParser
-    /// The same without reference counts: it is called for each field.
-    private let calls: Unmanaged<XMLStreamParser>
     private let dialect: CSVDialect
     let delimiter: UInt8
     /// 0xFF, which no text in UTF-8 has, where no field is quoted.
     let quote: UInt8
     private var decoder: TextDecoder?
-    private let root: XMLStreamParser.ElementName
-    private let row: XMLStreamParser.ElementName
-    /// The names of the fields.
-    @exclusivity(unchecked) private var names = UnsafeMutableBufferPointer<XMLStreamParser.ElementName>.allocate(
-        capacity: 0)
-    private var width: Int { names.count }
+    @exclusivity(unchecked) private var rows: RowElements
+    private var width: Int { rows.width }
     /// The fields of the line that names the columns, or shows how many there are; nil once it is complete.
     @exclusivity(unchecked) private var header: [String]? = []
     private var headerBytes = 0
@@ -60,18 +49,13 @@ final class CSVReader: DocumentReader {
 
     /// - Parameter stream: the parser that receives the document. It must get no other input.
     init(_ stream: XMLStreamParser, _ dialect: CSVDialect) throws {
-        self.stream = stream
-        calls = .passUnretained(stream)
         self.dialect = dialect
-        root = try stream.elementName(Self.rootName)
-        row = try stream.elementName(Self.rowName)
+        rows = try RowElements(stream)
         delimiter = dialect.delimiter ?? UInt8(ascii: ",")
         quote = dialect.quote ?? 0xFF
         linesToSkip = dialect.skip
         if linesToSkip > 0 { state = .skipping }
     }
-
-    deinit { names.deallocate() }
 
     /// - Throws: ``DocumentError`` with the line that is not CSV; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
@@ -106,25 +90,15 @@ final class CSVReader: DocumentReader {
             }
             header = nil
         }
-        try stream.end(line: line)
+        try rows.end(line: line)
     }
 
     private func begin() throws {
-        try stream.start(root, line: 1)
+        try rows.begin()
         if case .names(let names) = dialect.header {
             header = nil
-            try take(columns: names)
+            try rows.take(columns: names)
         }
-    }
-
-    /// Names the columns.
-    private func take(columns header: [String]) throws {
-        let columns = CSVColumns.names(header)
-        let known = try columns.map { try stream.elementName($0, written: Array($0.utf8)) }
-        names.deallocate()
-        names = .allocate(capacity: known.count)
-        _ = names.initialize(from: known)
-        try stream.header(columns)
     }
 
     // MARK: - Records
@@ -134,7 +108,7 @@ final class CSVReader: DocumentReader {
         state = .fieldStart
         rowLine = line
         column = 0
-        if header == nil { try stream.start(row, line: rowLine) }
+        if header == nil { try rows.beginRow(line: rowLine) }
     }
 
     /// Continues after the character that ends a field.
@@ -170,15 +144,15 @@ final class CSVReader: DocumentReader {
     private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         let place = column
         column = place + 1
-        try calls._withUnsafeGuaranteedRef { try $0.element(names[place], text, line: rowLine) }
+        try rows.field(place, text, line: rowLine)
     }
 
     private func emit(_ text: [UInt8]) throws { try text.withUnsafeBufferPointer { try emit($0) } }
 
     private func endHeaderField(_ text: UnsafeBufferPointer<UInt8>) throws {
         headerBytes += text.count
-        guard dialect.header != .line || text.count <= Self.nameLimit else {
-            throw problem("the name of column \(column + 1) is longer than \(Self.nameLimit) bytes", at: rowLine)
+        guard dialect.header != .line || text.count <= CSVColumns.nameLimit else {
+            throw problem("the name of column \(column + 1) is longer than \(CSVColumns.nameLimit) bytes", at: rowLine)
         }
         guard headerBytes <= Self.fieldLimit else {
             throw problem("the first line is longer than \(ByteSize.text(Self.fieldLimit))", at: rowLine)
@@ -194,9 +168,9 @@ final class CSVReader: DocumentReader {
         state = .rowStart
         if let first = header {
             header = nil
-            guard case .none = dialect.header else { return try take(columns: first) }
-            try take(columns: first.map { _ in "" })
-            try stream.start(row, line: rowLine)
+            guard case .none = dialect.header else { return try rows.take(columns: first) }
+            try rows.take(columns: first.map { _ in "" })
+            try rows.beginRow(line: rowLine)
             column = 0
             for text in first { try emit(Array(text.utf8)) }
         }
@@ -205,7 +179,7 @@ final class CSVReader: DocumentReader {
                 "there \(column == 1 ? "is 1 field" : "are \(column) fields"), not the \(width) \(expected); \(advice)",
                 at: rowLine)
         }
-        try stream.end(line: rowLine)
+        try rows.endRow(line: rowLine)
     }
 
     private var expected: String {

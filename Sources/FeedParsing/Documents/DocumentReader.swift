@@ -11,6 +11,32 @@ package protocol DocumentReader: AnyObject {
     func finish() throws
 }
 
+/// A body that is an archive: it is kept in a file while it arrives. Then its members are read in any order, any number of
+/// times.
+package protocol DocumentArchive: AnyObject {
+    /// The folder for further files.
+    var folder: String { get }
+
+    /// Keeps the next bytes of the body.
+    func append(_ bytes: UnsafeRawBufferPointer) throws
+
+    /// Passes a member to `consume`, unpacked, in pieces.
+    ///
+    /// - Parameter isWanted: returns true for the member's name.
+    /// - Returns: false without such a member.
+    /// - Throws: the errors of a damaged archive and of `consume`; an error if the members unpack to more than `max_body`.
+    func read(_ isWanted: (String) -> Bool, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
+}
+
+/// What a reader is made for.
+struct DocumentInput {
+    /// The parser that receives the document. It gets no other input.
+    let stream: XMLStreamParser
+    let response: FeedResponse
+    let dialect: BodyDialect
+    let archive: any DocumentArchive
+}
+
 /// A body that is not the expected document.
 package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
@@ -27,18 +53,18 @@ package struct DocumentFormat: Sendable {
     let isMediaType: @Sendable (String) -> Bool
     /// True if a page in HTML is recognised by its first bytes, and refused.
     var refusesPages = true
-    let makeReader: @Sendable (XMLStreamParser, FeedResponse, CSVDialect) throws -> any DocumentReader
+    let makeReader: @Sendable (DocumentInput) throws -> any DocumentReader
 
     /// Every format. A new one is an entry here and its reader.
     private static let all = [
         // No media type says XML for certain: JSON, too, is sent as `text/xml`.
         DocumentFormat(
             format: .xml, isMediaType: { _ in false }, refusesPages: false,
-            makeReader: { stream, _, _ in XMLReader(stream) }),
+            makeReader: { XMLReader($0.stream) }),
         DocumentFormat(
             format: .json,
             isMediaType: { ["application/json", "text/json"].contains($0) || $0.hasSuffix("+json") },
-            makeReader: { stream, _, _ in try JSONReader(stream) }),
+            makeReader: { try JSONReader($0.stream) }),
         DocumentFormat(
             format: .jsonl,
             isMediaType: {
@@ -47,21 +73,24 @@ package struct DocumentFormat: Sendable {
                     "application/x-ndjson",
                 ].contains($0)
             },
-            makeReader: { stream, _, _ in try JSONLinesReader(stream) }),
+            makeReader: { try JSONLinesReader($0.stream) }),
         DocumentFormat(
             format: .csv, isMediaType: { ["text/csv", "application/csv", tabSeparated].contains($0) },
-            makeReader: { stream, response, dialect in
-                var dialect = dialect
-                if dialect.delimiter == nil, response.documentType == tabSeparated {
+            makeReader: { input in
+                var dialect = input.dialect.csv
+                if dialect.delimiter == nil, input.response.documentType == tabSeparated {
                     dialect.delimiter = UInt8(ascii: "\t")
                 }
-                dialect.encoding = dialect.encoding ?? response.charset
-                return try CSVReader(stream, dialect)
+                dialect.encoding = dialect.encoding ?? input.response.charset
+                return try CSVReader(input.stream, dialect)
             }),
         // No media type says it either: error pages are in HTML, too.
         DocumentFormat(
             format: .html, isMediaType: { _ in false }, refusesPages: false,
-            makeReader: { stream, response, _ in HTMLStreamParser(stream, charset: response.charset) }),
+            makeReader: { HTMLStreamParser($0.stream, charset: $0.response.charset) }),
+        DocumentFormat(
+            format: .xlsx, isMediaType: { $0 == FeedResponse.workbookType },
+            makeReader: { WorkbookReader($0.stream, $0.dialect.xlsx, $0.archive) }),
     ]
 
     private static let tabSeparated = "text/tab-separated-values"
@@ -72,22 +101,28 @@ package struct DocumentFormat: Sendable {
         return all.first { $0.isMediaType(type) }?.format
     }
 
+    /// Returns true if the body itself is an archive, which its reader opens.
+    package static func isArchive(_ response: FeedResponse, declared: BodyFormat?) -> Bool {
+        (declared ?? format(of: response))?.isArchive == true
+    }
+
     /// Returns the reader of a body: by the declared format, or else by the media type or the suffix of its name, or else
     /// by the first bytes.
     ///
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
     ///   - isWhole: true if no more bytes follow.
+    ///   - archive: keeps the body if it is an archive.
     ///   - stream: receives the document, and must get no other input.
     ///   - repair: repairs the document if it is XML.
     /// - Returns: nil if more bytes are needed.
     /// - Throws: ``DocumentError`` if nothing shows the format; ``XMLStreamError`` if the body is an HTML page.
     package static func reader(
-        for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
-        stream: XMLStreamParser, repair: XMLRepair? = nil
+        for start: [UInt8], isWhole: Bool, of response: FeedResponse, dialect: BodyDialect,
+        archive: any DocumentArchive, stream: XMLStreamParser, repair: XMLRepair? = nil
     ) throws -> (any DocumentReader)? {
         guard start.count >= 4 || isWhole else { return nil }
-        let known = declared ?? self.format(of: response)
+        let known = dialect.format ?? self.format(of: response)
         guard let format = known ?? BodyStart.format(of: start, isWhole: isWhole),
             let entry = all.first(where: { $0.format == format })
         else { return nil }
@@ -97,7 +132,8 @@ package struct DocumentFormat: Sendable {
         if entry.refusesPages, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
         if format == .xml, let repair { return RepairingReader(stream, repair) }
         if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
-        return try entry.makeReader(stream, response, csv)
+        return try entry.makeReader(
+            DocumentInput(stream: stream, response: response, dialect: dialect, archive: archive))
     }
 }
 

@@ -69,7 +69,7 @@ package final class MappingHandler: XMLStreamHandler {
     private var isWatching: Bool { !whole.isEmpty || notesUnused }
     private let memory = RecordMemory()
     var waitingBytes = 0
-    /// True for CSV whose columns are known.
+    /// True for rows of fields whose columns are known.
     var hasHeader = false
     private var paths = 0
     /// The number of attributes in ``PathNode/ignoredAttributes`` of all paths.
@@ -231,7 +231,7 @@ package final class MappingHandler: XMLStreamHandler {
         if !allowsEmpty, layouts.allSatisfy({ $0.records == 0 }) {
             guard !hasHeader || !root.children.allSatisfy(\.children.isEmpty) else {
                 throw MappingError(
-                    "the CSV has a header and no rows; set allow_empty = true if a feed without records is valid")
+                    "the body has a header and no rows; set allow_empty = true if a feed without records is valid")
             }
             let wanted = layouts.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
             let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")

@@ -5,7 +5,8 @@ import FeedParsing
 
 struct InferCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "infer", abstract: "Propose a mapping for a document in XML, JSON or CSV, or for an XML Schema.",
+        commandName: "infer",
+        abstract: "Propose a mapping for a document in XML, JSON, CSV or XLSX, or for an XML Schema.",
         discussion: """
             Reads the document as a stream, and prints a block of sources.toml that loads every repeated record: the element \
             that becomes a row, its key, its columns and their types, and the tables within it. For RSS, Atom, a sitemap and \
@@ -43,11 +44,7 @@ struct InferCommand: ProgramCommand {
     )
     var name: String?
 
-    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
-    var format: BodyFormat?
-
-    @Option(name: .long, help: SourceProposal.encodingHelp)
-    var encoding: String?
+    @OptionGroup var document: DocumentOptions
 
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
@@ -65,16 +62,18 @@ struct InferCommand: ProgramCommand {
         if root != nil, location != nil || xsd == nil {
             throw ValidationError("--root is for --xsd without a document: a document's root is known")
         }
-        if xsd != nil, encoding != nil {
+        if xsd != nil, document.encoding != nil {
             throw ValidationError("--encoding is for CSV, and --xsd for documents in XML")
         }
-        if xsd != nil, let format, format != .xml { throw ValidationError("--xsd is for documents in XML") }
+        if xsd != nil, let format = document.dialect.format, format != .xml {
+            throw ValidationError("--xsd is for documents in XML")
+        }
     }
 
     func run(_ program: Program) async throws {
         let proposing = SourceProposal(
             program: program, file: options.configurationFile, document: location, schema: xsd, root: root, name: name,
-            format: format, encoding: encoding, isMapping: mapping)
+            dialect: document.dialect, isMapping: mapping)
         let proposal = try await proposing.make()
         if json {
             try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))

@@ -35,11 +35,7 @@ struct InitCommand: ProgramCommand {
             valueName: "path|url"))
     var store: String?
 
-    @Option(name: .long, help: BodyFormat.help, transform: BodyFormat.argument)
-    var format: BodyFormat?
-
-    @Option(name: .long, help: SourceProposal.encodingHelp)
-    var encoding: String?
+    @OptionGroup var document: DocumentOptions
 
     @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
     var mapping = false
@@ -49,8 +45,7 @@ struct InitCommand: ProgramCommand {
 
     func validate() throws {
         if location == StandardInput.name { throw ValidationError("a source needs an address; name a file or a URL") }
-        if location == nil, encoding != nil { throw ValidationError("--encoding is for a document") }
-        if location == nil, format != nil { throw ValidationError("--format is for a document") }
+        if location == nil, let option = document.given.first { throw ValidationError("\(option) is for a document") }
         if location == nil, name != nil { throw ValidationError("--name is for the source of a document") }
         if store?.isEmpty ?? false { throw ValidationError("--store names a file or a database") }
     }
@@ -68,7 +63,7 @@ struct InitCommand: ProgramCommand {
         var first = FirstConfiguration(store: try chosenStore())
         if let location {
             first.source = try await SourceProposal(
-                program: program, file: file, document: location, name: name, format: format, encoding: encoding,
+                program: program, file: file, document: location, name: name, dialect: document.dialect,
                 isMapping: mapping
             ).make().toml
         }

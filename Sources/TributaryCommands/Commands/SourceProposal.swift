@@ -16,14 +16,10 @@ struct SourceProposal {
     var schema: String?
     var root: String?
     var name: String?
-    var format: BodyFormat?
-    /// The encoding of CSV.
-    var encoding: String?
+    /// How the document is written, as far as it is given.
+    var dialect = BodyDialect()
     /// True for a mapping even where there is a parser for the document.
     var isMapping = false
-
-    static let encodingHelp: ArgumentHelp =
-        "The encoding of a document in CSV, as for iconv(1); by default that of the response, UTF-8 or windows-1252."
 
     /// True where the configuration's file is absent or empty, as where a shell has just created it for the proposal.
     var isFirst: Bool {
@@ -106,24 +102,11 @@ struct SourceProposal {
                 surroundings.parsers[name] = program.parsers.tables(of: .parser(name))
             }
         }
+        var dialect = dialect
+        if schema != nil { dialect.format = dialect.format ?? .xml }
         return try await Inference(
-            of: location, format: format ?? (schema == nil ? nil : .xml), encoding: encoding,
-            address: isInput ? "https://example.com/\(name)" : nil
+            of: location, dialect: dialect, address: isInput ? "https://example.com/\(name)" : nil
         ).proposal(surroundings, schema: schema)
     }
 }
-
-/// The option `--format` of `infer` and `init`.
-extension BodyFormat {
-    static let help: ArgumentHelp =
-        """
-        The document's format: xml, json, jsonl, csv or html; by default derived from its media type, suffix or first lines.
-        """
-
-    static let argument: @Sendable (String) throws -> BodyFormat = { text in
-        guard let format = BodyFormat(rawValue: text) else {
-            throw ValidationError("write xml, json, jsonl, csv or html")
-        }
-        return format
-    }
-}
+<<<<<<< HEAD

@@ -15,8 +15,8 @@ final class BodyReader {
     private let handler: XMLStreamHandler
     private let stream: XMLStreamParser
     private let response: FeedResponse
-    private let format: BodyFormat?
-    private var csv: CSVDialect
+    private var dialect: BodyDialect
+    private let archive: BodyArchive
     private let guesses: Bool
     /// What the first lines show; nil if they show no more than is known.
     private(set) var guess: FormatGuess?
@@ -32,27 +32,30 @@ final class BodyReader {
     /// Bytes received, before decompression.
     private(set) var received = 0
     /// Bytes after decompression.
-    package var count: Int { decoder.count }
+    package var count: Int { max(decoder.count, archive.unpacked) }
 
     /// - Parameters:
     ///   - handlers: receive the document, one after another for each of its elements.
-    ///   - format: the declared format; nil to derive it from the response.
+    ///   - dialect: the declared format, if there is one, and how the publisher writes it.
     ///   - guesses: true to recognise CSV, its delimiter and JSON Lines by the first lines, too.
     ///   - repair: the enabled repairs of XML.
     ///   - digests: true to compute the body's digest.
     ///   - keeper: receives the body, too; nil if bodies are not kept.
+    ///   - folder: the folder for the file of a body that is not read in order.
     init(
-        _ response: FeedResponse, _ handlers: [XMLStreamHandler], limit: Int, format: BodyFormat? = nil,
-        csv: CSVDialect = CSVDialect(), guesses: Bool = false, repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
-        keeper: BodyKeeper? = nil
+        _ response: FeedResponse, _ handlers: [XMLStreamHandler], limit: Int, dialect: BodyDialect = BodyDialect(),
+        guesses: Bool = false, repair: Set<XMLRepair.Fault> = [], digests: Bool = false, keeper: BodyKeeper? = nil,
+        folder: String = NSTemporaryDirectory()
     ) throws {
-        decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
+        decoder = try BodyDecoder(
+            contentEncoding: response[header: "Content-Encoding"], limit: limit,
+            opensArchives: !DocumentFormat.isArchive(response, declared: dialect.format))
+        archive = BodyArchive(folder: folder, limit: limit)
         handler = XMLHandlerList.joining(handlers)
         stream = XMLStreamParser(response, handler: handler)
         self.keeper = keeper
         self.response = response
-        self.format = format
-        self.csv = csv
+        self.dialect = dialect
         self.guesses = guesses
         self.repair = repair.isEmpty ? nil : XMLRepair(repair, charset: response.charset)
         if digests { hash = SHA256() }
@@ -99,11 +102,14 @@ final class BodyReader {
         guard document == nil else { return }
         if guesses {
             guard isWhole || start.count >= FormatGuess.longest else { return }
-            guess = FormatGuess(start, isWhole: isWhole, known: format ?? DocumentFormat.format(of: response))
-            if let guess { csv.delimiter = guess.delimiter }
+            guess = FormatGuess(start, isWhole: isWhole, known: dialect.format ?? DocumentFormat.format(of: response))
+            if let guess {
+                dialect.format = guess.format
+                dialect.csv.delimiter = guess.delimiter
+            }
         }
         document = try DocumentFormat.reader(
-            for: start, isWhole: isWhole, of: response, declared: guess?.format ?? format, csv: csv, stream: stream,
+            for: start, isWhole: isWhole, of: response, dialect: dialect, archive: archive, stream: stream,
             repair: repair)
         guard let document else { return }
         try start.withUnsafeBytes { try document.read($0) }

@@ -1,5 +1,7 @@
-import FeedModel
+import FeedConfiguration
 import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
@@ -26,11 +28,15 @@ final class BodySpool {
     ///   - folder: the folder of the file, if one is needed.
     ///   - limit: the most bytes after decompression.
     ///   - isArchive: true to keep the body as an archive.
-    init(_ response: FeedResponse, folder: String, limit: Int, isArchive: Bool = false) throws {
+    ///   - format: the declared format; nil to derive it from the response.
+    init(
+        _ response: FeedResponse, folder: String, limit: Int, isArchive: Bool = false, format: BodyFormat? = nil
+    ) throws {
         self.folder = folder
         self.isArchive = isArchive
         decoder = try BodyDecoder(
-            contentEncoding: response[header: "Content-Encoding"], limit: limit, opensArchives: !isArchive)
+            contentEncoding: response[header: "Content-Encoding"], limit: limit,
+            opensArchives: !isArchive && !DocumentFormat.isArchive(response, declared: format))
     }
 
     deinit { try? file?.close() }
@@ -52,7 +58,7 @@ final class BodySpool {
         }
         do {
             if file == nil {
-                file = try makeFile()
+                file = try UnnamedFile.make(in: folder)
                 try file?.write(contentsOf: memory)
                 memory = []
             }
@@ -75,7 +81,7 @@ final class BodySpool {
 
     /// Returns the file with the archive, after the end of the body.
     func archive() throws -> FileHandle {
-        let file = try self.file ?? makeFile()
+        let file = try self.file ?? UnnamedFile.make(in: folder)
         self.file = file
         return file
     }
@@ -88,16 +94,5 @@ final class BodySpool {
             try Task.checkCancellation()
             try piece.withUnsafeBytes(consume)
         }
-    }
-
-    /// Creates a file that is removed when it is closed, or when the process ends.
-    private func makeFile() throws -> FileHandle {
-        try ScratchDatabase.makeFolder(at: folder)
-        var path = Array((folder + "/body-XXXXXX").utf8CString)
-        let descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        unlink(path)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 }

@@ -15,10 +15,8 @@ package actor Inference {
     private let url: String
     /// The address in the proposal.
     private let address: String
-    /// The format that was given, or that the first lines show.
-    private var format: BodyFormat?
-    /// The dialect of a document in CSV.
-    private var csv = CSVDialect()
+    /// The format that was given, or that the first lines show, and the dialect of a document in CSV.
+    private var dialect: BodyDialect
     private var isGuessedEncoding = false
     /// The most bytes of the document; nil for the default of `max_body`, or for no limit of a file.
     private let limit: Int?
@@ -31,19 +29,18 @@ package actor Inference {
 
     /// - Parameters:
     ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
-    ///   - format: the document's format; nil to derive it from the response.
-    ///   - encoding: the encoding of CSV; nil for that of the response, UTF-8 or ``usualEncoding``.
+    ///   - dialect: the document's format and how it is written, as far as it is known. CSV without an encoding has that of
+    ///     the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
     ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a
     ///     file.
     package init(
-        of location: String, format: BodyFormat? = nil, encoding: String? = nil, address: String? = nil,
-        limit: Int? = nil, clock: any RunClock = SystemClock()
+        of location: String, dialect: BodyDialect = BodyDialect(), address: String? = nil, limit: Int? = nil,
+        clock: any RunClock = SystemClock()
     ) {
-        self.format = format
+        self.dialect = dialect
         self.limit = limit
         self.clock = clock
-        csv.encoding = encoding
         executor = RunExecutor(label: "tributary.infer", SystemThreads())
         url = Self.url(location)
         self.address = address ?? url
@@ -150,7 +147,7 @@ package actor Inference {
             var request = Self.request(url.absoluteString, limit: left)
             request.provenance = provenance
             let exchange = try await fetch(request)
-            let reader = try BodyReader(exchange.response, [document], limit: left, format: .xml)
+            let reader = try BodyReader(exchange.response, [document], limit: left, dialect: BodyDialect(format: .xml))
             try await exchange.forEachPiece { try reader.read($0) }
             try reader.finish()
             left -= reader.count
@@ -175,8 +172,8 @@ package actor Inference {
         if let location { schema = try await self.schema(location) }
         do {
             return try await attempt(surroundings, schema)
-        } catch let error as DocumentError where error.isEncoding && csv.encoding == nil {
-            csv.encoding = Self.usualEncoding
+        } catch let error as DocumentError where error.isEncoding && dialect.csv.encoding == nil {
+            dialect.csv.encoding = Self.usualEncoding
             isGuessedEncoding = true
             do {
                 return try await attempt(surroundings, schema)
@@ -198,7 +195,11 @@ package actor Inference {
         let response = exchange.response
         // A file can be read again.
         let isFile = exchange.origin.isFile
-        let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
+        let spool =
+            try isFile
+            ? nil
+            : BodySpool(
+                response, folder: NSTemporaryDirectory(), limit: request.maxBody, format: dialect.format)
         do {
             try await read(exchange, request, [profile, subscriptions, nextPage], spool)
         } catch let error as FetchError where error.isTooLarge {
@@ -207,7 +208,7 @@ package actor Inference {
                 "GET \(url): the document is larger than \(ByteSize.text(request.maxBody)), decompressed; give a file with "
                     + "a part of it")
         }
-        if csv.encoding != nil, format ?? DocumentFormat.format(of: response) != .csv {
+        if dialect.csv.encoding != nil, dialect.format ?? DocumentFormat.format(of: response) != .csv {
             throw InferenceError(description: "an encoding is given for CSV, and the document is none")
         }
         if schema == nil {
@@ -242,22 +243,27 @@ package actor Inference {
 
     /// Returns the keys of a request for the document's format.
     private func options(_ response: FeedResponse) -> [String] {
-        guard let format = format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
+        guard let format = dialect.format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
             return []
         }
-        let delimiter = csv.delimiter.map {
+        let delimiter = dialect.csv.delimiter.map {
             $0 == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar($0)))
         }
         var lines = ["format = \"\(format.rawValue)\""]
-        let dialect = [("delimiter", delimiter), ("encoding", csv.encoding)].compactMap { key, value in
+        let csv = [("delimiter", delimiter), ("encoding", dialect.csv.encoding)].compactMap { key, value in
             value.map { "\(key) = \"\($0)\"" }
         }
-        if isGuessedEncoding, let encoding = csv.encoding {
+        if isGuessedEncoding, let encoding = dialect.csv.encoding {
             lines.append(
                 "# The bytes are not valid UTF-8, and are read as \(encoding); write another encoding if letters are wrong."
             )
         }
-        if !dialect.isEmpty { lines.append("csv = { \(dialect.joined(separator: ", ")) }") }
+        let workbook = [
+            ("sheet", dialect.xlsx.sheet.map { TOMLText.quoted($0.replacing("${", with: "$${")) }),
+            ("skip", dialect.xlsx.skip == 0 ? nil : String(dialect.xlsx.skip)),
+        ].compactMap { key, value in value.map { "\(key) = \($0)" } }
+        if !workbook.isEmpty { lines.append("xlsx = { \(workbook.joined(separator: ", ")) }") }
+        if !csv.isEmpty { lines.append("csv = { \(csv.joined(separator: ", ")) }") }
         return lines
     }
 
@@ -300,8 +306,8 @@ package actor Inference {
         }
         try reader.finish()
         if let guess = reader.guess {
-            format = guess.format
-            csv.delimiter = guess.delimiter
+            dialect.format = guess.format
+            dialect.csv.delimiter = guess.delimiter
         }
     }
 
@@ -309,8 +315,7 @@ package actor Inference {
         _ response: FeedResponse, _ handlers: [XMLStreamHandler], _ request: RequestDeclaration
     ) throws -> BodyReader {
         try BodyReader(
-            response, format == .html ? [PageTables(handlers)] : handlers, limit: request.maxBody, format: format,
-            csv: csv,
+            response, dialect.format == .html ? [PageTables(handlers)] : handlers, limit: request.maxBody, dialect: dialect,
             guesses: true)
     }
 }

@@ -150,8 +150,7 @@ extension Refresh {
         var spool = tries ? try await parsing(exchange, of: request, index, clock) : nil
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
-            let body = try BodySpool(
-                exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+            let body = try makeSpool(exchange, request)
             try await receive(exchange, of: request, index, clock) { piece in
                 try body.append(piece)
                 return body.received
@@ -186,8 +185,8 @@ extension Refresh {
         // The file of a kept body may be larger than the body.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
-            response, handlers, limit: limit, format: request.format, csv: request.csv, repair: request.repair,
-            digests: digests, keeper: keeper)
+            response, handlers, limit: limit, dialect: request.dialect, repair: request.repair, digests: digests,
+            keeper: keeper, folder: environment.store.workFolder)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -254,13 +253,19 @@ extension Refresh {
         run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
     }
 
+    private func makeSpool(_ exchange: Exchange, _ request: RequestDeclaration) throws -> BodySpool {
+        try BodySpool(
+            exchange.response, folder: environment.store.workFolder, limit: request.maxBody,
+            format: request.dialect.format)
+    }
+
     /// Receives a body, and parses all of it without staging.
     ///
     /// - Throws: ``ItemRequests/Missing`` if it does not parse.
     private func parsing(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?
     ) async throws -> BodySpool {
-        let body = try BodySpool(exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+        let body = try makeSpool(exchange, request)
         try await receive(exchange, of: request, index, clock) { piece in
             try body.append(piece)
             return body.received
@@ -268,8 +273,8 @@ extension Refresh {
         _ = try body.finish()
         do {
             let reader = try BodyReader(
-                exchange.response, [], limit: request.maxBody, format: request.format, csv: request.csv,
-                repair: request.repair)
+                exchange.response, [], limit: request.maxBody, dialect: request.dialect, repair: request.repair,
+                folder: environment.store.workFolder)
             try body.forEachPiece { try reader.read($0) }
             try reader.finish()
         } catch let error where error is XMLStreamError || error is DocumentError {

@@ -118,8 +118,8 @@ extension Refresh {
             let handlers = try factory.makeHandlers(response, context: context, index: index)
             context.textLimit = request.maxBody
             let reader = try BodyReader(
-                response, handlers, limit: request.maxBody, format: request.format, csv: request.csv,
-                repair: request.repair)
+                response, handlers, limit: request.maxBody, dialect: request.dialect, repair: request.repair,
+                folder: environment.store.workFolder)
             try read(reader)
             try reader.finish()
             bytes = reader.count

@@ -156,11 +156,19 @@ private actor TrialRun {
         defer { environment.http.end([request]) }
         let exchange = try await Inference.fetch(request, try request.prepare(), environment.http)
         let decoder = try BodyDecoder(
-            contentEncoding: exchange.response[header: "Content-Encoding"], limit: Trial.mostBytes)
+            contentEncoding: exchange.response[header: "Content-Encoding"], limit: Trial.mostBytes,
+            opensArchives: !DocumentFormat.isArchive(exchange.response, declared: declaredFormat))
         var bytes = Data()
         try await exchange.forEachPiece { piece in try decoder.decode(piece) { bytes.append(contentsOf: $0) } }
         try decoder.finish { bytes.append(contentsOf: $0) }
         return (exchange.response, bytes)
+    }
+
+    /// The format that a given declaration names; nil without one. A declaration with mistakes is reported later.
+    private var declaredFormat: BodyFormat? {
+        guard let toml else { return nil }
+        let configuration = try? TributaryConfiguration(trying: toml, store: "", parsers: environment.registry)
+        return configuration?.sources.first?.requests.first?.dialect.format
     }
 
     /// Returns markup in UTF-8, each character in its line and column: the file has no media type that would name its
@@ -191,7 +199,7 @@ private actor TrialRun {
         let own = name ?? SourceName.make(of: address)
         // The document may be compressed twice, and a character of UTF-8 may have three bytes where it had one.
         let proposal = try await Inference(
-            of: document, format: format, address: address, limit: 3 * Trial.mostBytes
+            of: document, dialect: BodyDialect(format: format), address: address, limit: 3 * Trial.mostBytes
         ).proposal(
             Inference.Surroundings(
                 name: name, takenTables: registry.tables,

@@ -109,6 +109,8 @@ struct ReferenceSandbox {
             return request + url + table + mapping + columns + unless("price", line: inner + "\n")
         case "[sources.NAME.requests.soap]":
             return request + url + parser + named + "\n" + unless("name", line: "name = \"GetRates\"\n")
+        case "[sources.NAME.requests.xlsx]":
+            return request + url + parser + "format = \"xlsx\"\n" + named + "\n"
         case let header where header.hasPrefix("[sources.NAME.requests."):
             return request + url + parser + named + "\n"
         case "[hooks.NAME]":

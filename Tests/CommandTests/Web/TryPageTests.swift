@@ -1,4 +1,5 @@
 import Foundation
+import TestEngine
 import TestStores
 import TestSupport
 import Testing
@@ -88,6 +89,33 @@ import Testing
             let check = try await fixture.program.run("check")
             #expect(check.status == 0, "\(check.standardError)")
             #expect(try await fixture.page.post("/api/try").status == 400)
+        }
+    }
+
+    @Test func aWorkbookBecomesRows() async throws {
+        try await Self.withShop { (fixture) async throws in
+            let workbook = Workbook(Workbook.rows([["sku", "name"], ["a1", "Tea"], ["a2", "Jam"]])).bytes
+            for path in ["/book.xlsx", "/book"] {
+                fixture.server.route(path) { _ in
+                    StubServer.response(200, workbook, ["Content-Type": "application/octet-stream"])
+                }
+            }
+            let url = "\(fixture.server.url)/book.xlsx"
+            let page = try await fixture.page.post("/try", form: ["url": url, "document": "", "do": "infer"])
+            #expect(page.status == 200 && page.body.contains("<bdi>Jam</bdi>"), "\(page.body)")
+            let toml = try Self.toml(page.body)
+            #expect(toml.contains("format = \"xlsx\""), "\(toml)")
+            // The declaration names the format of an address that does not show it.
+            let other = "\(fixture.server.url)/book"
+            let again = try await fixture.page.post(
+                "/try",
+                form: [
+                    "url": other, "document": "",
+                    "toml": toml.replacing(url, with: other).replacing(
+                        "format = \"xlsx\"", with: "format = \"xlsx\"\nxlsx = { sheet = \"Sheet1\" }"),
+                    "do": "rows",
+                ])
+            #expect(again.body.contains("<bdi>Jam</bdi>"), "\(again.body)")
         }
     }
 
