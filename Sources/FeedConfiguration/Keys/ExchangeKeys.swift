@@ -135,16 +135,15 @@ struct WorkbookKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.xlsx]", "The part of a workbook that is read.", all)
 
-    let sheet = Key.string(
-        "sheet", default: .described("the first sheet that is not hidden"),
-        "The name of the sheet, in upper or lower case."
-    ).checked { $0.isEmpty ? ["a sheet's name must not be empty"] : [] }
-    let header = Key<HeaderOption>.header(
-        "header",
+    let sheet = Key(
+        "sheet", .string.checked { $0.isEmpty ? ["a sheet's name must not be empty"] : [] },
+        default: .described("the first sheet that is not hidden"), "The name of the sheet, in upper or lower case.")
+    let header = Key(
+        "header", .header, default: .value(.line(true)),
         "The names of the columns: `true` takes them from the first row with a value, `false` names them `c1`, `c2` and so on, and an array gives them."
     )
-    let skip = Key.integer(
-        "skip", 0...ConfigurationLimits.skippedLines, default: .value(0),
+    let skip = Key(
+        "skip", .integer(0...ConfigurationLimits.skippedLines), default: .value(0),
         "The number of rows of the sheet to skip before the header, or before the first record; at most 1,000,000.")
 }
 
