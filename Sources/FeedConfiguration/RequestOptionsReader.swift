@@ -1,7 +1,7 @@
 import FeedModel
 import XMLStream
 
-/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`;
+/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page`, `until` and `for_each`;
 /// what its rows are expected to be; and its format.
 struct RequestOptionsReader {
     let table: DeclarationReader
@@ -41,6 +41,33 @@ struct RequestOptionsReader {
         return path(token, "page", example: "/json/next").map {
             PagingDeclaration(next: .token($0, written: token, continuation), maxPages: most)
         }
+    }
+
+    func until() -> UntilDeclaration? {
+        guard let until = table.table(keys.until) else { return nil }
+        let keys = UntilKeys.all
+        let written = until[keys.path]
+        let path = written.flatMap { Self(table: until).path($0, keys.path.entry.name, example: "/json/state") }
+        let values = until[keys.values]
+        let failures = until[keys.failures] ?? []
+        let (every, within) = (until[keys.every], until[keys.within])
+        if values?.isEmpty == true { until.report(keys.values, "names no value") }
+        for value in failures where values?.contains(value) == true {
+            until.report(keys.failures, "'\(value)' is also a value of 'is'")
+        }
+        let isRead = (every != nil) == until.has(keys.every) && (within != nil) == until.has(keys.within)
+        let (pause, limit) = (every ?? keys.every.standard, within ?? keys.within.standard)
+        if isRead, pause > limit {
+            if within == nil {
+                until.report(keys.every, "is longer than 'within', \(limit.configured)")
+            } else {
+                until.report(keys.within, "is shorter than 'every', \(pause.configured)")
+            }
+        }
+        until.finish()
+        guard let path, let written, let values else { return nil }
+        return UntilDeclaration(
+            path: path, written: written, values: Set(values), failures: Set(failures), pause: pause, limit: limit)
     }
 
     func forEach() -> ForEachDeclaration? {
@@ -137,7 +164,7 @@ struct RequestOptionsReader {
         } else if text.utf8.count > MemberPattern.lengthLimit {
             table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }
-        for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
+        for key in table.present(keys.capture, keys.page, keys.until, keys.soap) {
             table.report(place, "a request of several documents cannot have '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {

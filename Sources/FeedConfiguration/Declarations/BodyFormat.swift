@@ -92,7 +92,7 @@ public enum BodyContent: Sendable, Hashable {
 
     /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
-        let taken = ["capture", "page", "format", "csv", "documents"]
+        let taken = ["capture", "page", "until", "format", "csv", "documents"]
         guard case .mapping = self else { return taken }
         return taken + ["tables", "namespaces", "root", "expand"]
     }

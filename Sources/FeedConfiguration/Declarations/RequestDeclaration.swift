@@ -73,6 +73,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Values that later requests may use.
     public package(set) var captures: [CaptureDeclaration] = []
     public package(set) var paging: PagingDeclaration?
+    package var until: UntilDeclaration?
     public package(set) var forEach: ForEachDeclaration?
 
     /// The values that follow from the declaration. They are worked out once, not for each run; nil before that.
@@ -147,7 +148,9 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// True if the request is always sent without validators. A 304 would say nothing about a different question, and
     /// has nothing to capture.
-    package var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
+    package var isUnconditional: Bool {
+        !captures.isEmpty || paging != nil || until != nil || forEach != nil || !references.isEmpty
+    }
 
     /// The number of times that this request may be sent again.
     package var safeRetries: Int {

@@ -45,6 +45,7 @@ struct RequestKeys: KeyGroup {
         "[[sources.NAME.requests]]", "One request of a source.", all,
         rules: [
             .atMostOne(all.body, all.soap), .atMostOne(all.tables, all.parser),
+            .atMostOne(all.page, all.until), .atMostOne(all.forEach, all.until),
             .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
             .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
@@ -170,6 +171,10 @@ struct RequestKeys: KeyGroup {
         "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
     let page = TableKey.table("page", PageKeys.self, "Paging, for a response in several pages: see page.")
+    let until = TableKey.table(
+        "until", UntilKeys.self,
+        "Repeats the request until its response has a value, such as the state of a report that the server prepares: see until."
+    )
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
@@ -179,6 +184,31 @@ struct RequestKeys: KeyGroup {
     let maxRequests = Key.integer(
         "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
         "The maximum number of rows of a `for_each`.")
+}
+
+struct UntilKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[sources.NAME.requests.until]", "The repetition of a request until its response has a value.", all)
+
+    let path = Key.string("path", default: .required, "The path, from the root, of the value.")
+    let values = Key.strings("is", default: .required, "The values that end the repetition.")
+    let failures = Key.strings("fails", "The values that discard the run.")
+    let every = Key.duration(
+        "every", default: .value(UntilDeclaration.defaultPause),
+        "The time between a response and the next request, at least `\"1s\"`."
+    ).checked { pause in
+        let least = UntilDeclaration.shortestPause
+        return pause < least
+            ? ["expected a duration of at least \(least.configured), found \(pause.configured)"] : []
+    }
+    let within = Key.duration(
+        "within", default: .value(UntilDeclaration.defaultLimit), isPositive: true,
+        "The time limit from the first request to the response with a value of `is`, at most `\"1d\"`."
+    ).checked { limit in
+        let most = UntilDeclaration.longestLimit
+        return limit > most ? ["expected a duration of at most \(most.configured), found \(limit.configured)"] : []
+    }
 }
 
 struct ForEachKeys: KeyGroup {

@@ -103,6 +103,8 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         case expectation
         /// A first page names a further one that the request does not find, and its mirror would delete rows.
         case pages
+        /// A response has a value that discards the run (`until`).
+        case failed
         /// The program has no parser of the name that a request gives.
         case parser
     }
