@@ -39,12 +39,14 @@ struct ReferenceCheck {
             if let reference = rowReferences.first, request.forEach == nil {
                 problems.report(table.path, "${\(reference)} requires 'for_each'")
             }
-            guard request.forEach != nil else { continue }
+            guard let forEach = request.forEach else { continue }
             if rowReferences.isEmpty {
                 table.report("for_each", "the request would be the same for each row; use a column as ${row:COLUMN}")
             }
-            if request.key == requests.first?.key {
-                table.report("for_each", "no earlier request of the source could have staged a row")
+            if request.key == requests.first?.key, forEach.query.lowercased().contains("staged.") {
+                table.report(
+                    "for_each",
+                    "no earlier request of the source could have staged a row; name the store's rows as main.TABLE")
             }
             if !request.captures.isEmpty {
                 table.report("capture", "a request with 'for_each' has several responses; capture from another request")

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// The repetition of a request for each row that earlier requests of its stack have staged.
+/// The repetition of a request for each row of a query.
 public struct ForEachDeclaration: Sendable, Hashable {
     /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
     package var query: String
