@@ -74,7 +74,14 @@ struct RequestOptionsReader {
         let rows = table.table(keys.forEach)
         let concurrency = table.value(of: keys.concurrency)
         let most = table.value(of: keys.maxRequests)
-        guard let rows else { return nil }
+        let slices = slices()
+        guard let rows else {
+            return slices.map {
+                ForEachDeclaration(
+                    rows: .slices($0), concurrency: ForEachDeclaration.defaultConcurrency,
+                    maxRequests: SliceDeclaration.most)
+            }
+        }
         let own = ForEachKeys.all
         let query = rows[own.rows]
         let skips = rows[own.onError] == .skip
@@ -82,8 +89,35 @@ struct RequestOptionsReader {
         rows.finish()
         return query.map {
             ForEachDeclaration(
-                query: $0, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
+                rows: .query($0), concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
         }
+    }
+
+    private func slices() -> SliceDeclaration? {
+        guard let table = table.table(keys.slices) else { return nil }
+        let keys = SliceKeys.all
+        let (from, to) = (table[keys.from], table[keys.to])
+        let (step, overlap) = (table.value(of: keys.step), table[keys.overlap] ?? .zero)
+        table.finish()
+        guard let from else { return nil }
+        let slices = SliceDeclaration(
+            from: from, to: to?.value == "now" ? nil : to, step: step, overlap: overlap)
+        var isDay: [Bool] = []
+        for (key, text) in [(keys.from, from), (keys.to, slices.to)] {
+            guard let text else { continue }
+            if text.references.contains(where: { $0.bound != nil || $0.column != nil }) {
+                table.report(key, "takes no ${slice:…} and no ${row:…}, which have values only for a single span")
+            }
+            guard !text.isDynamic else { continue }
+            do {
+                isDay.append(try SliceDeclaration.bound(text.value, key.entry.name).isDay)
+                if isDay.last == true { try slices.checkDays(text.value) }
+            } catch {
+                table.report(key, "\(error)")
+            }
+        }
+        if Set(isDay).count > 1 { table.report(keys.to, "must be a day if 'from' is one, and otherwise a time") }
+        return slices
     }
 
     func expectations() -> [Expectation] {

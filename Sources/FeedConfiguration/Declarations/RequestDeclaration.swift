@@ -74,7 +74,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var captures: [CaptureDeclaration] = []
     public package(set) var paging: PagingDeclaration?
     package var until: UntilDeclaration?
-    public package(set) var forEach: ForEachDeclaration?
+    public package(set) var forEach: ForEachDeclaration? { didSet { derived = nil } }
 
     /// The values that follow from the declaration. They are worked out once, not for each run; nil before that.
     private var derived: Derived?
@@ -141,9 +141,11 @@ public struct RequestDeclaration: Sendable, Equatable {
         if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
     }
 
-    /// Those ``references`` that are in the address, the headers, the parameters and the body.
+    /// Those ``references`` that are in the address, the headers, the parameters, the body and the bounds of spans.
     package var sentReferences: [Reference] {
-        ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
+        var texts = [url] + headers.values + parameters.values + [body?.text].compactMap(\.self)
+        if case .slices(let slices)? = forEach?.rows { texts += [slices.from, slices.to].compactMap(\.self) }
+        return texts.flatMap(\.references)
     }
 
     /// True if the request is always sent without validators. A 304 would say nothing about a different question, and

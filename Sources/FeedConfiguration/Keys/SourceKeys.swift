@@ -46,6 +46,7 @@ struct RequestKeys: KeyGroup {
         rules: [
             .atMostOne(all.body, all.soap), .atMostOne(all.tables, all.parser),
             .atMostOne(all.page, all.until), .atMostOne(all.forEach, all.until),
+            .atMostOne(all.forEach, all.slices), .atMostOne(all.slices, all.until),
             .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
             .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
@@ -178,6 +179,10 @@ struct RequestKeys: KeyGroup {
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
+    let slices = TableKey.table(
+        "slices", SliceKeys.self,
+        "Spans of a time: the request is sent once for each of them, with its bounds as `${slice:from}` and `${slice:to}`: see slices."
+    )
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
         "The number of concurrent requests of a `for_each`, within `per_host`.")
@@ -209,6 +214,25 @@ struct UntilKeys: KeyGroup {
         let most = UntilDeclaration.longestLimit
         return limit > most ? ["expected a duration of at most \(most.configured), found \(limit.configured)"] : []
     }
+}
+
+struct SliceKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.slices]", "A request for each span of a time.", all)
+
+    let from = Key.text(
+        "from", default: .required, isSent: true,
+        "The beginning of the first span: a day such as `2026-01-31`, or a time such as `2026-01-31T10:00:00Z`.")
+    let to = Key.text(
+        "to", default: .described("`\"now\"`"), isSent: true,
+        "The end of the last span, in the form of `from`, or `\"now\"`, the beginning of the run.")
+    let step = Key.duration(
+        "step", default: .value(SliceDeclaration.defaultStep), "The length of a span, at least `\"1s\"`."
+    ).checked { step in
+        let least = SliceDeclaration.shortestStep
+        return step < least ? ["expected a duration of at least \(least.configured), found \(step.configured)"] : []
+    }
+    let overlap = Key.duration("overlap", "The time before `from` at which the first span begins.")
 }
 
 struct ForEachKeys: KeyGroup {

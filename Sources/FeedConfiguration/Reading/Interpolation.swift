@@ -103,7 +103,7 @@ final class Interpolation {
         } else if let colon = reference.firstIndex(of: ":") {
             throw Failure(
                 message: "'\(reference[...colon])' is unknown; write ${NAME} for a variable, or ${file:…}, "
-                    + "${capture:…}, ${row:…}, ${last:…} or ${now:…}")
+                    + "${capture:…}, ${row:…}, ${slice:…}, ${last:…} or ${now:…}")
         } else {
             throw Failure(message: "the environment variable '\(reference)' is not set")
         }

@@ -82,10 +82,10 @@ extension RequestDeclaration {
     ///
     /// - Throws: ``StoreError`` if the query cannot be run, or lacks a column that the request uses.
     package func checkForEach(_ store: any MainStore, source: String) throws {
-        guard let forEach else { return }
+        guard let query = forEach?.query else { return }
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
-        let columns = try context.columns(ofQuery: forEach.query)
+        let columns = try context.columns(ofQuery: query)
         for name in references.compactMap(\.column) {
             if columns.contains(name.lowercased()) { continue }
             throw StoreError(
