@@ -102,7 +102,8 @@ struct RequestOptionsReader {
         guard let from else { return nil }
         let slices = SliceDeclaration(
             from: from, to: to?.value == "now" ? nil : to, step: step, overlap: overlap)
-        var isDay: [Bool] = []
+        var days: [String] = []
+        var times: [String] = []
         for (key, text) in [(keys.from, from), (keys.to, slices.to)] {
             guard let text else { continue }
             if text.references.contains(where: { $0.bound != nil || $0.column != nil }) {
@@ -110,13 +111,17 @@ struct RequestOptionsReader {
             }
             guard !text.isDynamic else { continue }
             do {
-                isDay.append(try SliceDeclaration.bound(text.value, key.entry.name).isDay)
-                if isDay.last == true { try slices.checkDays(text.value) }
+                let isDay = try SliceDeclaration.bound(text.value, key.entry.name).isDay
+                if isDay { days.append(text.value) } else { times.append(text.value) }
             } catch {
                 table.report(key, "\(error)")
             }
         }
-        if Set(isDay).count > 1 { table.report(keys.to, "must be a day if 'from' is one, and otherwise a time") }
+        if !days.isEmpty, !times.isEmpty {
+            table.report(keys.to, "must be a day if 'from' is one, and otherwise a time")
+        } else if let day = days.first {
+            do { try slices.checkDays(day) } catch { table.report(keys.from, "\(error)") }
+        }
         return slices
     }
 

@@ -161,13 +161,14 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     package func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
 
-    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none, and writes `${now:…}` as its
-    /// clocks show it.
+    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none, and writes `${now:…}` and
+    /// today, where `slices` end, as its clocks show them.
     package mutating func assumeTimeZone(_ name: String, _ rules: TimeZoneRules) {
         guard rules != .utc else { return }
         switch content {
         case .parser, .captures:
-            guard sentReferences.contains(where: \.isTime) else { return }
+            let hasSlices = forEach.map { $0.query == nil } ?? false
+            guard hasSlices || sentReferences.contains(where: \.isTime) else { return }
         case .mirrored: break
         case .mapping(var mapping):
             for table in mapping.tables.indices {

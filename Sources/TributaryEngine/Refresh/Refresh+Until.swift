@@ -10,11 +10,13 @@ import Foundation
 /// permit nor a slot.
 extension Refresh {
     private struct Answer: Sendable {
-        let exchange: Exchange
+        /// The response with one of the awaited values; nil for others, whose connections are free.
+        var exchange: Exchange?
+        let origin: Origin
         /// The value at the path; nil without one.
-        let value: String?
+        var value: String?
         /// The pause that the server requests.
-        let pause: Duration
+        var pause: Duration
     }
 
     /// Sends a request until its response has one of the values that end the repetition. Notes that response, and puts
@@ -36,9 +38,9 @@ extension Refresh {
         ) {
             while true {
                 let answer = try await self.answer(to: request, until, index, conditions)
+                if let exchange = answer.exchange { return exchange }
                 if let value = answer.value {
                     seen.withLock { $0 = value }
-                    if until.values.contains(value) { return answer.exchange }
                     guard !until.failures.contains(value) else {
                         throw StackError(
                             .failed,
@@ -50,7 +52,7 @@ extension Refresh {
                 while rest > .zero {
                     try await clock.sleep(for: rest)
                     // The server may have requested a pause of another run meanwhile.
-                    rest = hosts.pause(of: answer.exchange.origin) ?? .zero
+                    rest = hosts.pause(of: answer.origin) ?? .zero
                 }
             }
         }
@@ -85,25 +87,26 @@ extension Refresh {
         let response = exchange.response
         let now = environment.clock.now()
         let end = RetryAfter.end(of: response, at: now)
-        let pause = end.map { Duration.seconds($0.timeIntervalSince(now)) } ?? .zero
-        if end != nil, RetryAfter.statuses.contains(response.status) {
-            return Answer(exchange: exchange, value: nil, pause: pause)
-        }
+        var answer = Answer(
+            origin: exchange.origin, pause: end.map { .seconds($0.timeIntervalSince(now)) } ?? .zero)
+        if end != nil, RetryAfter.statuses.contains(response.status) { return answer }
         guard request.acceptStatus.contains(response.status) else {
             note(exchange, index)
             try await refuseUnlessAccepted(exchange, request)
-            return Answer(exchange: exchange, value: nil, pause: pause)
+            return answer
         }
         let body = try await receiveWhole(exchange, of: request, index, context.clock).body
         let capture = CaptureHandler([until.path])
         // A response that only says "not yet" may be empty.
         if body.count > 0 { try parse(body, of: exchange, request, [capture]) }
-        let value = capture.values[0]
-        if let value, until.values.contains(value) || until.failures.contains(value) {
+        answer.value = capture.values[0]
+        if let value = answer.value, until.failures.contains(value) { note(exchange, index) }
+        if let value = answer.value, until.values.contains(value) {
             note(exchange, index)
             awaited = body
+            answer.exchange = exchange
         }
-        return Answer(exchange: exchange, value: value, pause: pause)
+        return answer
     }
 }
 
