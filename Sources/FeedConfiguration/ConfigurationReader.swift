@@ -231,6 +231,7 @@ package struct ConfigurationReader {
         let optionsReader = RequestOptionsReader(table: table)
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
+        let until = optionsReader.until()
         let forEach = optionsReader.forEach()
         let minRows = table.value(of: keys.minRows)
         let expectations = optionsReader.expectations()
@@ -244,7 +245,8 @@ package struct ConfigurationReader {
             table.report("url", "'\(shown)' cannot be used: \(problem.text)", help: problem.help)
         }
         let hasParser = table.nearest(with: keys.parser) != nil
-        if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
+        let hasCaptures = table.has(keys.capture) || table.has(keys.until)
+        if mapping == nil, !hasParser, !hasTables, !hasCaptures {
             problems.reportLacking(
                 ["tables", "parser", "capture"], at: table.path,
                 "the request has no parser",
@@ -256,7 +258,7 @@ package struct ConfigurationReader {
             content = .mapping(mapping)
         } else if !hasTables, let parser = table[keys.parser] {
             content = parser == BodyContent.mirroredName ? .mirrored : .parser(parser)
-        } else if !hasTables, !hasParser, !captures.isEmpty {
+        } else if !hasTables, !hasParser, !captures.isEmpty || until != nil {
             content = .captures
         } else {
             return nil
@@ -298,6 +300,7 @@ package struct ConfigurationReader {
             allowsEmpty: request.allowsEmpty)
         request.keepBodies = table.value(of: keys.keepBodies)
         request.paging = paging
+        request.until = until
         request.documents = documents
         request.newerThan = newerThan
         request.minRows = minRows

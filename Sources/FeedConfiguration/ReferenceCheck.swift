@@ -31,23 +31,47 @@ struct ReferenceCheck {
             }
             known.formUnion(request.captures.map(\.name))
             let rowReferences = request.sentReferences.filter { $0.column != nil }
-            if request.forEach == nil, let name = request.mappedReferences.compactMap(\.column).first {
+            let bounds = request.sentReferences.filter { $0.bound != nil }
+            let query = request.forEach?.query
+            if query == nil, let name = request.mappedReferences.compactMap(\.column).first {
                 problems.report(table.path, "{ row = \"\(name)\" } requires 'for_each'")
             }
-            if let reference = rowReferences.first, request.forEach == nil {
+            if let reference = rowReferences.first, query == nil {
                 problems.report(table.path, "${\(reference)} requires 'for_each'")
             }
-            guard request.forEach != nil else { continue }
-            if rowReferences.isEmpty {
-                table.report(
-                    "for_each", "the request would be the same for each row", help: "use a column as ${row:COLUMN}")
+            if let reference = bounds.first(where: { !SliceDeclaration.names.contains($0.bound ?? "") }) {
+                problems.report(table.path, "${\(reference)} is unknown", help: "write ${slice:from} or ${slice:to}")
             }
-            if request.key == requests.first?.key {
-                table.report("for_each", "no earlier request of the source could have staged a row")
+            if let reference = bounds.first, request.forEach.map({ $0.query != nil }) ?? true {
+                problems.report(table.path, "${\(reference)} requires 'slices'")
+            }
+            guard let forEach = request.forEach else { continue }
+            if query == nil {
+                if bounds.isEmpty {
+                    table.report(
+                        forEach.key,
+                        "the request would be the same for each span",
+                        help: "send its bounds as ${slice:from} and ${slice:to}")
+                }
+                if request.mirrors {
+                    table.report(
+                        forEach.key, "a mirror would delete the rows of all other spans",
+                        help: "set sync = \"upsert\"")
+                }
+            } else if rowReferences.isEmpty {
+                table.report(
+                    forEach.key, "the request would be the same for each row", help: "use a column as ${row:COLUMN}")
+            }
+            if request.key == requests.first?.key, query?.lowercased().contains("staged.") == true {
+                table.report(
+                    forEach.key,
+                    "no earlier request of the source could have staged a row",
+                    help: "name the store's rows as main.TABLE")
             }
             if !request.captures.isEmpty {
                 table.report(
-                    "capture", "a request with 'for_each' has several responses", help: "capture from another request")
+                    "capture", "a request with '\(forEach.key)' has several responses",
+                    help: "capture from another request")
             }
         }
     }

@@ -1,7 +1,7 @@
 import FeedModel
 import XMLStream
 
-/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`;
+/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page`, `until` and `for_each`;
 /// what its rows are expected to be; and its format.
 struct RequestOptionsReader {
     let table: DeclarationReader
@@ -43,11 +43,45 @@ struct RequestOptionsReader {
         }
     }
 
+    func until() -> UntilDeclaration? {
+        guard let until = table.table(keys.until) else { return nil }
+        let keys = UntilKeys.all
+        let written = until[keys.path]
+        let path = written.flatMap { Self(table: until).path($0, keys.path.entry.name, example: "/json/state") }
+        let values = until[keys.values]
+        let failures = until[keys.failures] ?? []
+        let (every, within) = (until[keys.every], until[keys.within])
+        if values?.isEmpty == true { until.report(keys.values, "names no value") }
+        for value in failures where values?.contains(value) == true {
+            until.report(keys.failures, "'\(value)' is also a value of 'is'")
+        }
+        let isRead = (every != nil) == until.has(keys.every) && (within != nil) == until.has(keys.within)
+        let (pause, limit) = (every ?? keys.every.standard, within ?? keys.within.standard)
+        if isRead, pause > limit {
+            if within == nil {
+                until.report(keys.every, "is longer than 'within', \(limit.configured)")
+            } else {
+                until.report(keys.within, "is shorter than 'every', \(pause.configured)")
+            }
+        }
+        until.finish()
+        guard let path, let written, let values else { return nil }
+        return UntilDeclaration(
+            path: path, written: written, values: Set(values), failures: Set(failures), pause: pause, limit: limit)
+    }
+
     func forEach() -> ForEachDeclaration? {
         let rows = table.table(keys.forEach)
         let concurrency = table.value(of: keys.concurrency)
         let most = table.value(of: keys.maxRequests)
-        guard let rows else { return nil }
+        let slices = slices()
+        guard let rows else {
+            return slices.map {
+                ForEachDeclaration(
+                    rows: .slices($0), concurrency: ForEachDeclaration.defaultConcurrency,
+                    maxRequests: SliceDeclaration.most)
+            }
+        }
         let own = ForEachKeys.all
         let query = rows[own.rows]
         let skips = rows[own.onError] == .skip
@@ -55,8 +89,40 @@ struct RequestOptionsReader {
         rows.finish()
         return query.map {
             ForEachDeclaration(
-                query: $0, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
+                rows: .query($0), concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
         }
+    }
+
+    private func slices() -> SliceDeclaration? {
+        guard let table = table.table(keys.slices) else { return nil }
+        let keys = SliceKeys.all
+        let (from, to) = (table[keys.from], table[keys.to])
+        let (step, overlap) = (table.value(of: keys.step), table[keys.overlap] ?? .zero)
+        table.finish()
+        guard let from else { return nil }
+        let slices = SliceDeclaration(
+            from: from, to: to?.value == "now" ? nil : to, step: step, overlap: overlap)
+        var days: [String] = []
+        var times: [String] = []
+        for (key, text) in [(keys.from, from), (keys.to, slices.to)] {
+            guard let text else { continue }
+            if text.references.contains(where: { $0.bound != nil || $0.column != nil }) {
+                table.report(key, "takes no ${slice:…} and no ${row:…}, which have values only for a single span")
+            }
+            guard !text.isDynamic else { continue }
+            do {
+                let isDay = try SliceDeclaration.bound(text.value, key.entry.name).isDay
+                if isDay { days.append(text.value) } else { times.append(text.value) }
+            } catch {
+                table.report(key, "\(error)")
+            }
+        }
+        if !days.isEmpty, !times.isEmpty {
+            table.report(keys.to, "must be a day if 'from' is one, and otherwise a time")
+        } else if let day = days.first {
+            do { try slices.checkDays(day) } catch { table.report(keys.from, "\(error)") }
+        }
+        return slices
     }
 
     func expectations() -> [Expectation] {
@@ -144,7 +210,7 @@ struct RequestOptionsReader {
         } else if text.utf8.count > MemberPattern.lengthLimit {
             table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }
-        for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
+        for key in table.present(keys.capture, keys.page, keys.until, keys.soap) {
             table.report(place, "a request of several documents cannot have '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {

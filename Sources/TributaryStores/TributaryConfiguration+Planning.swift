@@ -37,7 +37,7 @@ extension TributaryConfiguration {
             if FileManager.default.fileExists(atPath: path) {
                 try SQLiteStore.copyForTrial(
                     path, rowsOf: tables(of: source, parsers),
-                    namedIn: source.requests.compactMap(\.forEach?.query), to: trial)
+                    namedIn: source.requests.compactMap { $0.forEach?.query }, to: trial)
             }
             var configuration = self
             configuration.store = .file(trial)

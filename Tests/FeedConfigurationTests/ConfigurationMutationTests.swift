@@ -121,6 +121,7 @@ import Testing
         "[sources.a]", "[[sources.a.requests]]", "[sources.a.requests]", "[sources.\"\"]", "[sources.\"a.b\"]",
         "[[sources]]",
         "url = 1", "tables = []", "tables = [{}]", "columns = {}", "key = []", "for_each = \"\"", "page = {}",
+        "until = {}", "slices = {}",
         "soap = {}",
         "body = { xml = {} }", "auth = {}", "proxy = \"socks5://:1\"", "proxy = \"http://h:99999\"", "=", "[", "]", "{",
         "}", "\"",

@@ -117,6 +117,27 @@ import Testing
         }
     }
 
+    /// A first request finds no staged rows. Its query reads the store, or has rows of its own.
+    @Test(.onEachStore) func aFirstRequestIsSentForEachRowOfItsQuery() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func source(_ query: String) -> String {
+                EngineFixture.request("/items/${row:id}", "for_each = \"\(query)\"")
+            }
+            for id in ["a", "b"] { fixture.server.document("/items/\(id)", EngineFixture.items([id])) }
+            let first = try await sync(fixture, source("SELECT 'a' AS id UNION ALL SELECT 'b'"))
+            #expect(first.error == nil && first.counts.inserted == 2, "\(first)")
+            let second = try await sync(fixture, source("SELECT id FROM main.item WHERE id > 'a'"))
+            #expect(second.error == nil && second.counts.unchanged == 1, "\(second)")
+            #expect(fixture.server.requests().map(\.path).sorted() == ["/items/a", "/items/b", "/items/b"])
+        }
+    }
+
+    @Test func aFirstRequestHasNoStagedRows() async throws {
+        try await EngineFixture.expectMistake(
+            EngineFixture.request("/${row:id}", "for_each = \"SELECT id FROM STAGED.item\""),
+            "no earlier request of the source could have staged a row; name the store's rows as main.TABLE")
+    }
+
     @Test func oneFailureDiscardsAll() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/companies", companies((0..<9).map { "c\($0)" }))

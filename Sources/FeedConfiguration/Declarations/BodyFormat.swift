@@ -124,7 +124,7 @@ public enum BodyContent: Sendable, Hashable {
 
     /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
-        let taken = ["capture", "page", "format", "csv", "xlsx", "documents"]
+        let taken = ["capture", "page", "until", "format", "csv", "xlsx", "documents"]
         guard case .mapping = self else { return taken }
         return taken + ["tables", "namespaces", "root", "expand"]
     }

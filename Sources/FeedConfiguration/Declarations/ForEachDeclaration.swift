@@ -1,15 +1,34 @@
 import XMLStream
 
-/// The repetition of a request for each row that earlier requests of its stack have staged.
+/// The repetition of a request for each row of a query, or for each span of a time.
 public struct ForEachDeclaration: Sendable, Hashable {
-    /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
-    package var query: String
+    package enum Rows: Sendable, Hashable {
+        /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
+        case query(String)
+        case slices(SliceDeclaration)
+    }
+
+    package var rows: Rows
     /// The most requests in progress at the same time.
     package var concurrency: Int
     /// The most rows. More of them discard the run.
     package var maxRequests: Int
     /// The most rows whose answer may be missing or wrong; nil if none may.
     package var maxSkipped: Int?
+
+    /// The query; nil for spans.
+    package var query: String? { if case .query(let query) = rows { query } else { nil } }
+
+    /// The key that declares it.
+    package var key: String { query == nil ? "slices" : "for_each" }
+
+    /// A text that changes with the declared rows.
+    var identity: String {
+        switch rows {
+        case .query(let query): query
+        case .slices(let slices): slices.identity
+        }
+    }
 
     /// What becomes of a row whose answer is missing or wrong.
     package enum OnError: String, Sendable, CaseIterable {

@@ -1,10 +1,12 @@
 /// A value of the configuration that is known only when its request is sent: `${capture:NAME}`, `${row:COLUMN}`,
-/// `${last:EXPRESSION}`, `${now:FORMAT}`.
+/// `${slice:BOUND}`, `${last:EXPRESSION}`, `${now:FORMAT}`.
 package enum Reference: Hashable, Sendable, CustomStringConvertible {
     /// A value that the response of an earlier request has given.
     case capture(String)
     /// A column of the row for which the request is sent.
     case row(String)
+    /// A bound of the span for which the request is sent.
+    case slice(String)
     /// An SQL expression over the rows in the store.
     case last(String)
     /// The time of the run: what ``RunTime`` reads.
@@ -17,6 +19,7 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
         switch text[..<colon] {
         case "capture": self = .capture(name)
         case "row": self = .row(name)
+        case "slice": self = .slice(name)
         case "last": self = .last(name)
         case "now": self = .now(name)
         default: return nil
@@ -28,6 +31,7 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .capture(let name): "capture:" + name
         case .row(let column): "row:" + column
+        case .slice(let bound): "slice:" + bound
         case .last(let expression): "last:" + expression
         case .now(let form): "now:" + form
         }
@@ -38,4 +42,7 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
 
     /// The column of a row, as written; nil for other references.
     package var column: String? { if case .row(let column) = self { column } else { nil } }
+
+    /// The bound of a span, as written; nil for other references.
+    package var bound: String? { if case .slice(let bound) = self { bound } else { nil } }
 }

@@ -73,7 +73,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Values that later requests may use.
     public package(set) var captures: [CaptureDeclaration] = []
     public package(set) var paging: PagingDeclaration?
-    public package(set) var forEach: ForEachDeclaration?
+    package var until: UntilDeclaration?
+    public package(set) var forEach: ForEachDeclaration? { didSet { derived = nil } }
 
     /// The place of the declaration.
     package var place = KeyPlace()
@@ -143,14 +144,18 @@ public struct RequestDeclaration: Sendable, Equatable {
         if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
     }
 
-    /// Those ``references`` that are in the address, the headers, the parameters and the body.
+    /// Those ``references`` that are in the address, the headers, the parameters, the body and the bounds of spans.
     package var sentReferences: [Reference] {
-        ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
+        var texts = [url] + headers.values + parameters.values + [body?.text].compactMap(\.self)
+        if case .slices(let slices)? = forEach?.rows { texts += [slices.from, slices.to].compactMap(\.self) }
+        return texts.flatMap(\.references)
     }
 
     /// True if the request is always sent without validators. A 304 would say nothing about a different question, and
     /// has nothing to capture.
-    package var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
+    package var isUnconditional: Bool {
+        !captures.isEmpty || paging != nil || until != nil || forEach != nil || !references.isEmpty
+    }
 
     /// The number of times that this request may be sent again.
     package var safeRetries: Int {
@@ -159,13 +164,14 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     package func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
 
-    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none, and writes `${now:…}` as its
-    /// clocks show it.
+    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none, and writes `${now:…}` and
+    /// today, where `slices` end, as its clocks show them.
     package mutating func assumeTimeZone(_ name: String, _ rules: TimeZoneRules) {
         guard rules != .utc else { return }
         switch content {
         case .parser, .captures:
-            guard sentReferences.contains(where: \.isTime) else { return }
+            let hasSlices = forEach.map { $0.query == nil } ?? false
+            guard hasSlices || sentReferences.contains(where: \.isTime) else { return }
         case .mirrored: break
         case .mapping(var mapping):
             for table in mapping.tables.indices {

@@ -32,7 +32,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// How many requests a host gets, and how often.
     public private(set) var hosts: HostRules
     /// The sources, in the order of their names.
-    public let sources: [SourceDeclaration]
+    public internal(set) var sources: [SourceDeclaration]
     private let positions: [String: Int]
     /// The receivers of events, in the order of their names.
     public var hooks: [HookDeclaration]

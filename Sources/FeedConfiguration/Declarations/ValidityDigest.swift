@@ -11,7 +11,7 @@ package struct ValidityDigest: Sendable, Equatable {
     init(_ request: RequestDeclaration) {
         let question = [
             request.url.value, request.method, Self.list(request.headers), Self.list(request.parameters),
-            request.body?.text.value ?? "", request.authentication?.identity ?? "", request.forEach?.query ?? "",
+            request.body?.text.value ?? "", request.authentication?.identity ?? "", request.forEach?.identity ?? "",
         ]
         let rows = [
             request.contentDigest + (request.newerThan.map { "\u{0}newer \($0)" } ?? ""),

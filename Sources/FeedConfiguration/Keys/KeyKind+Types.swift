@@ -54,6 +54,12 @@ extension KeyKind<Duration> {
     static var positiveDuration: Self {
         Self(.duration, show: { "\"\($0.configured)\"" }) { $0.duration($1, isPositive: true) }
     }
+
+    static func duration(atLeast least: Duration) -> Self {
+        duration.checked { value in
+            value < least ? ["expected a duration of at least \(least.configured), found \(value.configured)"] : []
+        }
+    }
 }
 
 extension KeyKind where Value: RawRepresentable<String> & CaseIterable {

@@ -45,6 +45,8 @@ struct RequestKeys: KeyGroup {
         "[[sources.NAME.requests]]", "One request of a source.", all,
         rules: [
             .atMostOne(all.body, all.soap), .atMostOne(all.tables, all.parser),
+            .atMostOne(all.page, all.until), .atMostOne(all.forEach, all.until),
+            .atMostOne(all.forEach, all.slices), .atMostOne(all.slices, all.until),
             .key(all.namespaces, requires: all.tables), .key(all.root, requires: all.tables),
             .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
@@ -180,9 +182,17 @@ struct RequestKeys: KeyGroup {
         "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
     let page = TableKey.table("page", PageKeys.self, "Paging, for a response in several pages: see page.")
+    let until = TableKey.table(
+        "until", UntilKeys.self,
+        "Repeats the request until its response has a value, such as the state of a report that the server prepares: see until."
+    )
     let forEach = TableKey.table(
         "for_each", ForEachKeys.self, short: "rows",
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
+    let slices = TableKey.table(
+        "slices", SliceKeys.self,
+        "Spans of a time: the request is sent once for each of them, with its bounds as `${slice:from}` and `${slice:to}`: see slices."
+    )
     let concurrency = Key(
         "concurrency", .integer(1...ConfigurationLimits.concurrency),
         default: .value(ForEachDeclaration.defaultConcurrency),
@@ -191,6 +201,42 @@ struct RequestKeys: KeyGroup {
         "max_requests", .integer(1...ConfigurationLimits.maxRequests),
         default: .value(ForEachDeclaration.defaultMaxRequests),
         "The maximum number of rows of a `for_each`.")
+}
+
+struct UntilKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[sources.NAME.requests.until]", "The repetition of a request until its response has a value.", all)
+
+    let path = Key("path", .string, default: .required, "The path, from the root, of the value.")
+    let values = Key("is", .strings, default: .required, "The values that end the repetition.")
+    let failures = Key("fails", .strings, "The values that discard the run.")
+    let every = Key(
+        "every", .duration(atLeast: UntilDeclaration.shortestPause), default: .value(UntilDeclaration.defaultPause),
+        "The time between a response and the next request, at least `\"1s\"`.")
+    let within = Key(
+        "within",
+        .positiveDuration.checked { limit in
+            let most = UntilDeclaration.longestLimit
+            return limit > most ? ["expected a duration of at most \(most.configured), found \(limit.configured)"] : []
+        }, default: .value(UntilDeclaration.defaultLimit),
+        "The time limit from the first request to the response with a value of `is`, at most `\"1d\"`.")
+}
+
+struct SliceKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.slices]", "A request for each span of a time.", all)
+
+    let from = Key(
+        "from", .sentText, default: .required,
+        "The beginning of the first span: a day such as `2026-01-31`, or a time such as `2026-01-31T10:00:00Z`.")
+    let to = Key(
+        "to", .sentText, default: .described("`\"now\"`"),
+        "The end of the last span, in the form of `from`, or `\"now\"`, the beginning of the run.")
+    let step = Key(
+        "step", .duration(atLeast: SliceDeclaration.shortestStep), default: .value(SliceDeclaration.defaultStep),
+        "The length of a span, at least `\"1s\"`.")
+    let overlap = Key("overlap", .duration, "The time before `from` at which the first span begins.")
 }
 
 struct ForEachKeys: KeyGroup {

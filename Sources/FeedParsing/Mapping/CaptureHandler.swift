@@ -70,7 +70,7 @@ package final class CaptureHandler: XMLStreamHandler {
     private func check(_ stream: XMLStreamParser) throws {
         guard whole.count <= Self.gatheredLimit else {
             throw MappingError(
-                "line \(stream.line): an element that capture or page takes whole, by string(…), has more than "
+                "line \(stream.line): an element that capture, page or until takes whole, by string(…), has more than "
                     + "\(ByteSize.text(Self.gatheredLimit)) of text")
         }
     }

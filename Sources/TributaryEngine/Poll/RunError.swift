@@ -81,7 +81,7 @@ struct RunError: Error, CustomStringConvertible {
     static func name(ofItem number: Int, of count: Int, _ row: [String: String?], in request: RequestDeclaration)
         -> String
     {
-        let columns = Set(request.references.compactMap { $0.column?.lowercased() })
+        let columns = Set(request.references.compactMap { $0.column?.lowercased() ?? $0.bound })
         let values = columns.sorted().compactMap { column -> String? in
             guard let value = row[column] else { return nil }
             // The query of an address from a row may be a secret.
@@ -103,6 +103,8 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         case expectation
         /// A first page names a further one that the request does not find, and its mirror would delete rows.
         case pages
+        /// A response has a value that discards the run (`until`).
+        case failed
         /// The program has no parser of the name that a request gives.
         case parser
     }

@@ -86,13 +86,13 @@ extension RequestDeclaration {
     ///
     /// - Throws: ``StoreError`` if the query cannot be run, or lacks a column that the request uses.
     package func checkForEach(_ store: any MainStore, source: String) throws {
-        guard let forEach else { return }
+        guard let query = forEach?.query else { return }
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
         let place = place.appending("for_each")
         let columns: [String]
         do {
-            columns = try context.columns(ofQuery: forEach.query)
+            columns = try context.columns(ofQuery: query)
         } catch let error as StoreError {
             throw StoreError([Mistake(place, error.finding)])
         }

@@ -46,18 +46,7 @@ struct ItemRequests {
     let clock: ExchangeClock
 
     func send(on refresh: isolated Refresh) async throws {
-        let found: QueriedRows
-        do {
-            found = try refresh.workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
-        } catch let error as StoreError where error.code == .schema {
-            throw StoreError(.schema, "for_each: \(error.finding.text)", help: error.finding.help)
-        }
-        guard found.rows.count <= forEach.maxRequests else {
-            throw FetchError(
-                .tooLarge,
-                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is intended"
-            )
-        }
+        let found = try rows(on: refresh)
         if found.rows.isEmpty { refresh.permits.releaseHost() }
         // One row's response may be empty; the check for records covers all of them together.
         var resolver = refresh.resolver()
@@ -80,6 +69,30 @@ struct ItemRequests {
         try refresh.checkRecords(total.records, of: declared, responses: requests.count - leftOut.count)
         refresh.run.results[index].state = refresh.newState(index, try refresh.run.fingerprint(declared), total)
         try refresh.finish(index, records: total.records, leftOut)
+    }
+
+    private func rows(on refresh: isolated Refresh) throws -> QueriedRows {
+        let query: String
+        switch forEach.rows {
+        case .slices(let slices):
+            return QueriedRows(
+                columns: SliceDeclaration.names, rows: try refresh.resolver().spans(slices, of: declared),
+                isOfStore: false)
+        case .query(let text): query = text
+        }
+        let found: QueriedRows
+        do {
+            found = try refresh.workerContext().rows(query, limit: min(forEach.maxRequests, .max - 1) + 1)
+        } catch let error as StoreError where error.code == .schema {
+            throw StoreError(.schema, "for_each: \(error.finding.text)", help: error.finding.help)
+        }
+        guard found.rows.count <= forEach.maxRequests else {
+            throw FetchError(
+                .tooLarge,
+                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is intended"
+            )
+        }
+        return found
     }
 
     private func send(

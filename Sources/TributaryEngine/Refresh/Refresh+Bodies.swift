@@ -147,20 +147,17 @@ extension Refresh {
         if request.documents != nil, exchange.response.member == nil {
             return try await takeArchive(exchange, of: request, index, clock, known: known)
         }
-        var spool = tries ? try await parsing(exchange, of: request, index, clock) : nil
+        var spool = takeAwaited()
+        if tries { spool = try await parsing(exchange, of: request, index, clock) }
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
-            let body = try makeSpool(exchange, request)
-            try await receive(exchange, of: request, index, clock) { piece in
-                try body.append(piece)
-                return body.received
-            }
-            digest = try body.finish()
+            let received = try await receiveWhole(exchange, of: request, index, clock)
+            digest = received.digest
             if digest == known {
-                run.results[index].report.bytes += body.count
+                run.results[index].report.bytes += received.body.count
                 return ParsedBody(digest: digest)
             }
-            spool = body
+            spool = received.body
         }
         var factory = HandlerFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
@@ -265,22 +262,42 @@ extension Refresh {
     private func parsing(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?
     ) async throws -> BodySpool {
+        let body = try await receiveWhole(exchange, of: request, index, clock).body
+        do {
+            try parse(body, of: exchange, request, [])
+        } catch let error where error is XMLStreamError || error is DocumentError {
+            throw ItemRequests.Missing(reason: error)
+        }
+        return body
+    }
+
+    /// Receives a body beside the store.
+    func receiveWhole(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ clock: ExchangeClock?
+    ) async throws -> (body: BodySpool, digest: String) {
         let body = try makeSpool(exchange, request)
         try await receive(exchange, of: request, index, clock) { piece in
             try body.append(piece)
             return body.received
         }
-        _ = try body.finish()
-        do {
-            let reader = try BodyReader(
-                exchange.response, [], limit: request.maxBody, dialect: request.dialect, repair: request.repair,
-                folder: environment.store.workFolder)
-            try body.forEachPiece { try reader.read($0) }
-            try reader.finish()
-        } catch let error where error is XMLStreamError || error is DocumentError {
-            throw ItemRequests.Missing(reason: error)
-        }
-        return body
+        return (body, try body.finish())
+    }
+
+    /// Parses a received body without staging.
+    func parse(
+        _ body: BodySpool, of exchange: Exchange, _ request: RequestDeclaration, _ handlers: [XMLStreamHandler]
+    ) throws {
+        let reader = try BodyReader(
+            exchange.response, handlers, limit: request.maxBody, dialect: request.dialect, repair: request.repair,
+            folder: environment.store.workFolder)
+        try body.forEachPiece { try reader.read($0) }
+        try reader.finish()
+    }
+
+    /// Returns the body of the awaited response, once.
+    private func takeAwaited() -> BodySpool? {
+        defer { awaited = nil }
+        return awaited
     }
 
     /// The longest time for which a look at the tables holds that the run has had at its beginning.

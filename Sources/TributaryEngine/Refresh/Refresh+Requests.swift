@@ -111,7 +111,7 @@ extension Refresh {
             let permit: HostPermit? =
                 if let begun {
                     begun.permit
-                } else if archive(of: index) != nil {
+                } else if archive(of: index) != nil || request.until != nil {
                     nil
                 } else {
                     // The wait for a permit counts neither towards the request's timeout nor as its time.
@@ -199,6 +199,10 @@ extension Refresh {
         } else if let archive = archive(of: index) {
             exchange = archive.exchange
             run.results[index].report.status = exchange.response.status
+        } else if let until = declared.until {
+            context.clock?.pause()
+            defer { context.clock?.resume() }
+            exchange = try await awaitResponse(to: request, until, index, conditions)
         } else {
             exchange = try await environment.send(
                 declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)

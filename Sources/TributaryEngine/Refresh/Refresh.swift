@@ -31,10 +31,14 @@ actor Refresh {
     let expressions = ExpressionPool()
     /// The number of consecutive processes that died during the source's runs; nil once the attempt is noted.
     private var unnoted: Int?
+    /// The same number while the attempt is noted.
+    private var noted: Int?
     /// The waits that servers have requested during `for_each`.
     private var waits = RequestedWaits()
     /// The remaining repetitions of the current exchange.
     var repetitions = Repetitions(of: nil)
+    /// The body of the response that a request with `until` has waited for, until it is parsed.
+    var awaited: BodySpool?
     /// The received archives that several requests read (``SharedArchives``), by their keys.
     var archives: [String: ReceivedArchive] = [:]
     /// The keepers of the parsed bodies, by the requests' positions.
@@ -91,7 +95,7 @@ actor Refresh {
     /// does not kill it again and again. A server that does not answer is no reason to suspect the source.
     func noteAttempt() async throws {
         guard let deaths = unnoted else { return }
-        unnoted = nil
+        (unnoted, noted) = (nil, deaths)
         let source = run.source
         let isNew = run.stored.declared != nil && run.stored.declared != source.identity
         environment.attempts.begin(source.name, after: deaths)
@@ -100,6 +104,18 @@ actor Refresh {
         try await environment.store.writeInGroup {
             try $0.sources.recordAttempt(
                 of: source.name, number: deaths + 1, wait: wait, declared: source.identity, now: now)
+        }
+    }
+
+    /// Takes back the note of the attempt while the run waits between two responses. If the process dies meanwhile, no
+    /// document is the cause.
+    func withdrawAttempt() async throws {
+        guard let deaths = noted else { return }
+        (unnoted, noted) = (deaths, nil)
+        let (source, now) = (run.source, environment.clock.now())
+        try await environment.store.writeInGroup {
+            try $0.sources.recordAttempt(
+                of: source.name, number: deaths, wait: nil, declared: source.identity, now: now)
         }
     }
 
@@ -273,6 +289,7 @@ actor Refresh {
             run.source.requests[index].headers = [:]
             run.source.requests[index].body = nil
             run.source.requests[index].paging = nil
+            run.source.requests[index].until = nil
             run.source.requests[index].forEach = nil
             run.source.requests[index].afterCommit = nil
             run.known[key] = nil

@@ -71,7 +71,7 @@ struct RequestResolver {
             return switch reference {
             case .capture(let name): provenances[name]
             case .row: rowProvenance.map { AddressProvenance(namer: shown, origin: $0.origin, from: $0.from) }
-            case .last: .unknown(shown)
+            case .slice, .last: .unknown(shown)
             case .now: nil
             }
         }
@@ -166,10 +166,25 @@ struct RequestResolver {
                 throw StackError(.reference, "\(request.url): a row of for_each has no value in its column '\(name)'")
             }
             return value
+        case .slice(let bound):
+            return (row[bound] ?? nil) ?? ""
         case .last(let expression):
             return try lastValue(expression, request)
         case .now(let form):
             return try RunTime(form).text(at: startedAt, in: request.timeZone ?? .utc)
+        }
+    }
+
+    /// Returns the spans of `slices`, as rows for which the request is sent.
+    ///
+    /// - Throws: ``StackError``; the store's errors.
+    func spans(_ slices: SliceDeclaration, of request: RequestDeclaration) throws -> [[String: String?]] {
+        let from = try slices.given.from ?? slices.from.resolved { try value($0, request) }.value
+        let to = try slices.given.to ?? slices.to?.resolved { try value($0, request) }.value
+        do throws(SliceDeclaration.Problem) {
+            return try slices.spans(from: from, to: to, now: startedAt, zone: request.timeZone ?? .utc)
+        } catch {
+            throw StackError(.reference, "\(request.url): slices: \(error)")
         }
     }
 
