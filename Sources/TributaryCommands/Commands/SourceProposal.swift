@@ -109,4 +109,3 @@ struct SourceProposal {
         ).proposal(surroundings, schema: schema)
     }
 }
-<<<<<<< HEAD
