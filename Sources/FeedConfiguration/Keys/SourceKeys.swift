@@ -115,7 +115,8 @@ struct RequestKeys: KeyGroup {
     let format = Key<BodyFormat>(
         "format", .choice,
         default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
-        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, or a workbook (XLSX).")
+        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, or a workbook (XLSX)."
+    )
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
     let xlsx = TableKey.table("xlsx", WorkbookKeys.self, "The part of a workbook to read: see xlsx.")
     let repair = Key(

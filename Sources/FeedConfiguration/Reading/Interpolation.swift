@@ -100,7 +100,9 @@ final class Interpolation {
         } else if let colon = reference.firstIndex(of: ":") {
             throw Finding(
                 "'\(reference[...colon])' is unknown",
-                help: "write ${NAME} for a variable, or ${file:…}, ${capture:…}, ${row:…}, ${slice:…}, ${last:…} or ${now:…}")
+                help:
+                    "write ${NAME} for a variable, or ${file:…}, ${capture:…}, ${row:…}, ${slice:…}, ${last:…} or ${now:…}"
+            )
         } else {
             throw Finding("the environment variable '\(reference)' is not set")
         }

@@ -315,7 +315,8 @@ package actor Inference {
         _ response: FeedResponse, _ handlers: [XMLStreamHandler], _ request: RequestDeclaration
     ) throws -> BodyReader {
         try BodyReader(
-            response, dialect.format == .html ? [PageTables(handlers)] : handlers, limit: request.maxBody, dialect: dialect,
+            response, dialect.format == .html ? [PageTables(handlers)] : handlers, limit: request.maxBody,
+            dialect: dialect,
             guesses: true)
     }
 }

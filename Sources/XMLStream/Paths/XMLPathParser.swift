@@ -126,7 +126,8 @@ package struct XMLPathParser {
         let start = position
         let value = try quoted(quote)
         if sign == "~=", value.isEmpty || value.utf8.contains(where: isXMLSpace) {
-            throw problem("'~=' asks for one word", at: start, help: "write a condition for each, as in [@a~='x'][@a~='y']")
+            throw problem(
+                "'~=' asks for one word", at: start, help: "write a condition for each, as in [@a~='x'][@a~='y']")
         }
         let condition: XMLPath.Predicate.Condition =
             switch sign {
