@@ -42,7 +42,7 @@ import Testing
             requestedURL: "", url: "", status: 200, headers: [("Content-Type", type)],
             fetchedAt: Date(timeIntervalSince1970: 0), validators: Validators())
         let recorder = MarkupRecorder(isKept: isKept)
-        let reader = try BodyReader(response, [recorder], limit: 1 << 28, format: .html)
+        let reader = try BodyReader(response, [recorder], limit: 1 << 28, dialect: BodyDialect(format: .html))
         var rest = body[...]
         while !rest.isEmpty {
             try Array(rest.prefix(pieces)).withUnsafeBytes { try reader.read($0) }
