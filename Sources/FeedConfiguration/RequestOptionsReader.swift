@@ -67,7 +67,7 @@ struct RequestOptionsReader {
         until.finish()
         guard let path, let written, let values else { return nil }
         return UntilDeclaration(
-            path: path, written: written, values: Set(values), failures: Set(failures), pause: pause, limit: limit)
+            path: path, written: written, values: values, failures: failures, pause: pause, limit: limit)
     }
 
     func forEach() -> ForEachDeclaration? {

@@ -59,7 +59,7 @@ import Testing
     }
 
     private static let running = json("{\"state\": \"running\"}")
-    private static let done = json("{\"state\": \"done\", \"report\": \"/report\"}")
+    private static let done = json("{\"state\": \"done\", \"report\": \"report\"}")
 
     /// A stack that submits a job, waits for it, and reads its report.
     private static func stack(_ until: String, _ options: String = "") -> String {
@@ -77,7 +77,7 @@ import Testing
         \(options)
         [[sources.s.requests]]
         key = "report"
-        url = "URL${capture:report}"
+        url = "URL/${capture:report}"
         parser = "ItemsParser"
 
         """
@@ -286,10 +286,10 @@ import Testing
         ("{ path = \"/a\", is = [\"b\"], within = \"5s\" }", "until.within: is shorter than 'every', 10s"),
         ("{ path = \"/a\", is = [\"b\"], within = \"25h\" }", "until.within: expected a duration of at most 1d"),
         ("{ path = \"/a\", is = [\"b\"], whithin = \"1h\" }", "did you mean 'within'?"),
-        ("{ path = \"/a\", is = [\"b\"] }\npage = { link = true }", "until: give 'page' or 'until', not both"),
+        ("{ path = \"/a\", is = [\"b\"] }\npage = { link = true }", "until: found 'page' and 'until'; give only one"),
         (
             "{ path = \"/a\", is = [\"b\"] }\nfor_each = \"SELECT 1\"",
-            "until: give 'for_each' or 'until', not both"
+            "until: found 'for_each' and 'until'; give only one"
         ),
         (
             "{ path = \"/a\", is = [\"b\"] }\ndocuments = \"*.xml\"",

@@ -6,9 +6,9 @@ package struct UntilDeclaration: Sendable, Hashable {
     package var path: XMLPath
     package var written: String
     /// The values that end the repetition.
-    package var values: Set<String>
+    package var values: [String]
     /// The values that discard the run.
-    package var failures: Set<String>
+    package var failures: [String]
     /// The time between a response and the next request.
     package var pause: Duration
     /// The time from the first request to the response with one of ``values``.

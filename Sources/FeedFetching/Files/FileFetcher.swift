@@ -38,8 +38,10 @@ package struct FileFetcher: Fetcher {
             }
             let status = file.status
             let modified = status.modification
+            // A deleted or moved file may be followed by another one of its size and time.
+            let identity = request.afterCommit == nil ? "" : "-\(status.identity)"
             let current = Validators(
-                etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
+                etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\(identity)\"")
             let response = response(
                 to: request, current, validators, type: FeedResponse.mediaType(ofName: address.path))
             let files = request.afterCommit.map { action in
@@ -64,7 +66,8 @@ package struct FileFetcher: Fetcher {
         guard !folder.files.isEmpty || request.allowsEmpty else {
             throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, folder.others))")
         }
-        let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
+        let digest = folder.digest(tellingLaterFiles: request.afterCommit != nil)
+        let response = response(to: request, Validators(etag: "\"\(digest)\""), validators, type: nil)
         let files = request.afterCommit.map { action in
             SourceFiles { _ in
                 try await BlockingWork.run { cancellation in
@@ -105,8 +108,7 @@ package struct FileFetcher: Fetcher {
                 advice: "give the address of the file itself")
         }
         try FileFinisher(action: action, path: folder, root: root).finish(
-            FolderListing.File(
-                path: Array(name.utf8), size: Int(status.st_size), modified: status.modification, inode: status.st_ino))
+            FolderListing.File(path: Array(name.utf8), status))
     }
 
     private func response(
@@ -131,6 +133,15 @@ extension stat {
             st_mtimespec
         #else
             st_mtim
+        #endif
+    }
+
+    /// The file's number, and the time of the last change of its name or contents, which no program can set.
+    var identity: String {
+        #if canImport(Darwin)
+            "\(st_ino).\(st_ctimespec.tv_sec).\(st_ctimespec.tv_nsec)"
+        #else
+            "\(st_ino).\(st_ctim.tv_sec).\(st_ctim.tv_nsec)"
         #endif
     }
 }

@@ -19,6 +19,16 @@ final class FolderListing: Sendable {
         var modified: timespec
         /// The file's number. Two files may have one size and time, as the clock of files moves in steps of milliseconds.
         var inode: ino_t
+        /// The number, and the time at which the file came to its name, which no program can set.
+        var identity: String
+
+        init(path: [UInt8], _ status: stat) {
+            self.path = path
+            size = Int(status.st_size)
+            modified = status.modification
+            inode = status.st_ino
+            identity = status.identity
+        }
 
         /// The path as text, for messages and for the pattern.
         var name: String { MemberPattern.name(of: path) }
@@ -60,12 +70,15 @@ final class FolderListing: Sendable {
 
     deinit { close(root) }
 
-    /// A digest of the names, sizes and times of the files that match.
-    var digest: String {
+    /// Returns a digest of the names, sizes and times of the files that match.
+    ///
+    /// - Parameter tells: true to tell a file from a later one of its name, size and time.
+    func digest(tellingLaterFiles tells: Bool) -> String {
         var hash = SHA256()
         for file in files {
             hash.update(file.path + [0])
             hash.update(Array("\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec)".utf8) + [0])
+            if tells { hash.update(Array("\(file.identity)".utf8) + [0]) }
         }
         return hash.digest().hexadecimal
     }
@@ -144,9 +157,7 @@ final class FolderListing: Sendable {
                 try look(into: inner, path: path + [UInt8(ascii: "/")], depth: depth + 1)
             } else if RegularFile.isRegular(status) {
                 if pattern.matches(shown), status.modification.tv_sec >= oldest {
-                    files.append(
-                        File(
-                            path: path, size: Int(status.st_size), modified: status.modification, inode: status.st_ino))
+                    files.append(File(path: path, status))
                 } else if others.count < 3 {
                     others.append(shown)
                 }

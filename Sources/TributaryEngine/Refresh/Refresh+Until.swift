@@ -115,7 +115,7 @@ extension UntilDeclaration {
     ///
     /// - Parameter value: the value of the last response that had one.
     fileprivate func lateness(last value: String?) -> String {
-        let expected = values.sorted().map { "'\($0)'" }.joined(separator: " or ")
+        let expected = values.map { "'\($0)'" }.joined(separator: " or ")
         let found = value.map { "it was last '\($0.shortened(to: 100))'" } ?? "no response had a value there"
         return "'\(written)' was not \(expected) within \(limit.roughText); \(found)"
     }

@@ -98,7 +98,7 @@ import Testing
                     func marks(_ value: Any) -> Int { Self.lines(of: value).count { $0.contains("\\0\(reference)") } }
                     let sent = configuration.sources.flatMap(\.requests).map { request in
                         marks(request.url) + marks(request.headers) + marks(request.parameters)
-                            + marks(request.body as Any) + marks(request.soap as Any)
+                            + marks(request.body as Any) + marks(request.soap as Any) + marks(request.forEach as Any)
                     }
                     #expect(marks(configuration) == sent.reduce(0, +), "\(place)")
                 } catch let error as ConfigurationError {
