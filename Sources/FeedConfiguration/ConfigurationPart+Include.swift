@@ -49,6 +49,10 @@ extension ConfigurationPart {
                 report(index, error)
             }
         }
+        // A folder that was renamed must not remove all sources without a word.
+        if parts.isEmpty, !patterns.isEmpty, document["sources"] == nil {
+            report(0, Finding("names no file, and no source is declared", help: "correct it, or declare a source"))
+        }
         return parts
     }
 

@@ -28,6 +28,18 @@ package struct KeyPlace: Sendable, Hashable, CustomStringConvertible {
     package var description: String { [file, path].filter { !$0.isEmpty }.joined(separator: ": ") }
 }
 
+/// A property in which equal values may differ, such as the file of a declaration.
+@propertyWrapper
+package struct Uncompared<Value: Sendable>: Sendable, Hashable {
+    package var wrappedValue: Value
+
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+    package static func == (_: Self, _: Self) -> Bool { true }
+
+    package func hash(into hasher: inout Hasher) {}
+}
+
 /// A mistake in the configuration: its place, what is wrong there, and what to do about it.
 package struct Mistake: Sendable, Hashable, CustomStringConvertible {
     package var place: KeyPlace

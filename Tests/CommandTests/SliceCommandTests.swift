@@ -53,6 +53,7 @@ import Testing
         (["sales", "other", "--to", "2025-01-01"], "--from and --to need the name of one source"),
         (["other", "--from", "2025-01-01"], "no request of the source 'other' has 'slices'"),
         (["sales", "--from", "soon"], "'--from' is neither a day (2026-01-31) nor a time"),
+        (["sales", "--from", "2025-01-02", "--to", "2025-01-01"], "--to is earlier than --from"),
     ])
     func aSpanThatCannotBeLoadedIsRefused(options: [String], expected: String) async throws {
         try await withSales { server, program in

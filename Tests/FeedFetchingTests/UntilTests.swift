@@ -59,7 +59,7 @@ import Testing
     }
 
     private static let running = json("{\"state\": \"running\"}")
-    private static let done = json("{\"state\": \"done\", \"report\": \"report\"}")
+    private static let done = json("{\"state\": \"done\", \"report\": \"/report\"}")
 
     /// A stack that submits a job, waits for it, and reads its report.
     private static func stack(_ until: String, _ options: String = "") -> String {
@@ -77,7 +77,7 @@ import Testing
         \(options)
         [[sources.s.requests]]
         key = "report"
-        url = "URL/${capture:report}"
+        url = "${capture:report}"
         parser = "ItemsParser"
 
         """

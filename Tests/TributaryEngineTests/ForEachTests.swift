@@ -240,7 +240,6 @@ import Testing
 
     @Test(arguments: [
         (EngineFixture.request("/${row:a}"), "requires 'for_each'"),
-        (EngineFixture.request("/${row:a}", "for_each = \"SELECT 1\""), "no earlier request"),
         (EngineFixture.request("/a") + EngineFixture.request("/b", "for_each = \"SELECT 1\""), "the same for each row"),
         (EngineFixture.request("/a", "max_requests = 5"), "requires 'for_each'"),
     ])

@@ -142,7 +142,7 @@ import Testing
         ("from = \"${slice:to}\"", "", "slices.from: takes no ${slice:…} and no ${row:…}"),
         ("to = \"now\"", "", "slices: 'from' is missing"),
         ("from = \"2026-01-01\"", "sync = \"mirror\"", "slices: a mirror would delete the rows of all other spans"),
-        ("from = \"2026-01-01\"", "for_each = \"SELECT 1\"", "slices: give 'for_each' or 'slices', not both"),
+        ("from = \"2026-01-01\"", "for_each = \"SELECT 1\"", "slices: found 'for_each' and 'slices'; give only one"),
         ("from = \"2026-01-01\"", "headers = { X = \"${slice:until}\" }", "write ${slice:from} or ${slice:to}"),
         ("from = \"2026-01-01\"", "headers = { X = \"${row:id}\" }", "${row:id} requires 'for_each'"),
         ("from = \"2026-01-01\"", "capture = { a = \"/a\" }", "a request with 'slices' has several responses"),

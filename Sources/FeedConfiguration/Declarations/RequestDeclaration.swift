@@ -77,7 +77,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var forEach: ForEachDeclaration? { didSet { derived = nil } }
 
     /// The place of the declaration.
-    package var place = KeyPlace()
+    @Uncompared package var place = KeyPlace()
 
     /// The values that follow from the declaration. They are worked out once, not for each run; nil before that.
     private var derived: Derived?

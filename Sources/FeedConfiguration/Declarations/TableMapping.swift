@@ -39,7 +39,7 @@ public struct TableMapping: Sendable, Hashable {
     /// True if the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
     /// The place of the declaration.
-    package var place: KeyPlace
+    @Uncompared package var place: KeyPlace
     /// The source of the declaration; nil outside a source.
     package var source: String?
 

@@ -6,7 +6,7 @@ import FeedParsing
 struct InferCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
-        abstract: "Propose a mapping for a document in XML, JSON, CSV or XLSX, or for an XML Schema.",
+        abstract: "Propose a mapping for a document in XML, JSON, CSV, XLSX or HTML, or for an XML Schema.",
         discussion: """
             Reads the document as a stream, and prints a block of sources.toml that loads every repeated record: the element \
             that becomes a row, its key, its columns and their types, and the tables within it. For RSS, Atom, a sitemap and \

@@ -54,11 +54,11 @@ struct SyncCommand: ProgramCommand {
             throw Failure.usage("--from and --to need the name of one source")
         }
         do {
-            for (option, text) in [("--from", from), ("--to", to)] {
-                if let text { _ = try SliceDeclaration.bound(text, option) }
-            }
-        } catch {
-            throw Failure.usage("\(error)")
+            let first = try from.map { try SliceDeclaration.bound($0, "--from").date }
+            let last = try to.map { try SliceDeclaration.bound($0, "--to").date }
+            if let first, let last, last < first { throw Failure.usage("--to is earlier than --from") }
+        } catch let problem as SliceDeclaration.Problem {
+            throw Failure.usage("\(problem)")
         }
         guard let loading = configuration.loading(SliceDeclaration.Given(from: from, to: to), of: source) else {
             throw Failure.usage("no request of the source '\(source)' has 'slices', which --from and --to need")

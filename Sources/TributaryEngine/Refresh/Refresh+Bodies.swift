@@ -206,6 +206,7 @@ extension Refresh {
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
             run.captured[capture.name] = value
+            captureBases[capture.name] = exchange.response.url
             provenances[capture.name] = exchange.provenance(
                 "${capture:\(capture.name)}, of the response of request '\(request.key)',")
         }

@@ -20,6 +20,8 @@ actor Refresh {
     var found: Poll.Found?
 
     var context: WorkerContext?
+    /// The addresses of the responses of captured values, to which relative addresses in them refer.
+    var captureBases: [String: String] = [:]
     /// The provenances of captured values. They decide whether an address may be private.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; nil until a server has answered.

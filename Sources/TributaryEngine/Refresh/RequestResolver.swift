@@ -16,6 +16,8 @@ struct RequestResolver {
     let startedAt: Date
     /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
+    /// The addresses of the responses of captured values.
+    var bases: [String: String] = [:]
     /// The provenances of captured values, which decide whether an address may be private; none for files.
     var provenances: [String: AddressProvenance] = [:]
     /// The least trusted origin of any row so far; unknown for rows of the store, nil if all came from files.
@@ -131,10 +133,18 @@ struct RequestResolver {
     /// those of the declaration, and stay.
     private func addressed(_ reference: Reference, isWhole: Bool, _ request: RequestDeclaration) throws -> String {
         let value = try value(reference, request)
-        guard !isWhole else { return value }
+        guard !isWhole else { return absolute(value, reference) }
         guard reference.isTime else { return value.percentEncoded }
         return value.split(separator: "/", omittingEmptySubsequences: false).map { String($0).percentEncoded }
             .joined(separator: "/")
+    }
+
+    /// Returns the address for a captured one, which may be relative to that of its response (RFC 3986, section 5.1.3).
+    private func absolute(_ value: String, _ reference: Reference) -> String {
+        guard case .capture(let name) = reference, let base = bases[name].flatMap({ URL(string: $0) }), !value.isEmpty,
+            let url = URL(string: value, relativeTo: base), URL(string: value)?.scheme == nil
+        else { return value }
+        return url.absoluteString
     }
 
     /// Returns the value of a reference; nil for a column that is NULL.
