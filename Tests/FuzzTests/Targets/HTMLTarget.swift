@@ -21,7 +21,8 @@ final class HTMLTarget: FuzzTarget {
         let handler = BalanceHandler()
         let error = try refusal {
             let response = FuzzStore.response([("Content-Type", "text/html")])
-            let reader = try BodyReader(response, [handler], limit: FuzzStore.bodyLimit, dialect: BodyDialect(format: .html))
+            let reader = try BodyReader(
+                response, [handler], limit: FuzzStore.bodyLimit, dialect: BodyDialect(format: .html))
             try forEachPiece(of: input, size: pieceSize) { try reader.read($0) }
             try reader.finish()
         }
