@@ -40,17 +40,20 @@ extension ConfigurationPart {
     fileprivate func parts(named patterns: [String], report: (Int, any Error) -> Void) -> [ConfigurationPart] {
         var files = IncludedFiles(of: self)
         var parts: [ConfigurationPart] = []
+        var namesNone = true
         for (index, pattern) in patterns.enumerated() {
             do {
                 for file in try files.named(by: pattern) {
+                    namesNone = false
                     do { parts.append(try files.part(file)) } catch { report(index, error) }
                 }
             } catch {
+                namesNone = false
                 report(index, error)
             }
         }
         // A folder that was renamed must not remove all sources without a word.
-        if parts.isEmpty, !patterns.isEmpty, document["sources"] == nil {
+        if namesNone, !patterns.isEmpty, document["sources"] == nil {
             report(0, Finding("names no file, and no source is declared", help: "correct it, or declare a source"))
         }
         return parts

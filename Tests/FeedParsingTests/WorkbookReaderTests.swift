@@ -386,6 +386,20 @@ import XMLStream
                 == "the part 'xl/styles.xml' of the workbook: the workbook has more than 65536 styles of cells")
     }
 
+    @Test func aCellHasOneValue() {
+        for cell in ["<c t=\"str\"><v>a</v><v>b</v></c>", "<c t=\"inlineStr\"><is><t>a</t></is><is><t>b</t></is></c>"] {
+            let error = refusal(Workbook(.init("S", "<row>\(cell)</row>")))
+            #expect(error.hasSuffix("cell A1: it has two values"), "\(error)")
+        }
+    }
+
+    @Test func theRunsOfATextHaveALimit() {
+        var workbook = Workbook(.init("S", "<row><c t=\"s\"><v>0</v></c></row>"))
+        let run = "<r><t>" + String(repeating: "x", count: 6 << 20) + "</t></r>"
+        workbook.strings = [run + run + run]
+        #expect(refusal(workbook).hasSuffix("a text is longer than 16 MiB"))
+    }
+
     /// The limit counts what is unpacked, all parts together.
     @Test func bombsAreRefused() throws {
         var bomb = Workbook(Workbook.rows([["a"], ["1"]]))

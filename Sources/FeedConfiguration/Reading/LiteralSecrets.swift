@@ -230,7 +230,7 @@ package enum LiteralSecrets {
     /// The user and the password of an address. A password may have characters that it should not have, such as a slash,
     /// but a port has none. Two slashes begin the next address.
     nonisolated(unsafe) private static let userInfo =
-        #/\/\/([^\/\s"'@:]*:(?!\d{1,5}\/)(?:(?!\/\/)[^\s"'@])*(?:@[^\s"'@\/]*(?=@))*|[^\/\s"'@:?]+)@/#
+        #/\/\/([^\/\s"'@:]*:(?!\d{1,5}\/)(?:(?!\/\/)[^\s"'@])*(?:@[^\s"'@\/]*(?=@))*|[^\/\s"'@:?\[]+)@/#
     /// Those of an address without a scheme.
     nonisolated(unsafe) private static let bareUserInfo =
         #/(?:^|["'])(?!mailto:|sip:|xmpp:)([^\/\s"'@:]+:(?!\/\/)[^\s"'@]+)@/#

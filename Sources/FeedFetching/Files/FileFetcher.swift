@@ -72,10 +72,13 @@ package struct FileFetcher: Fetcher {
             SourceFiles { _ in
                 try await BlockingWork.run { cancellation in
                     let finisher = FileFinisher(action: action, path: path, root: folder.root)
+                    var failure: (any Error)?
+                    // A file that stays does not delay the others.
                     for file in folder.files {
                         try cancellation.check()
-                        try finisher.finish(file)
+                        do { try finisher.finish(file) } catch { failure = failure ?? error }
                     }
+                    if let failure { throw failure }
                 }
             }
         }

@@ -32,6 +32,12 @@ struct FileFinisher {
         case .move(let target):
             let inner = try self.target(target, below: file)
             defer { close(inner) }
+            // A move within one folder would find the file itself in its place.
+            guard !Self.isSameFolder(folder, inner) else {
+                throw FetchError(
+                    .file, "'\(file.name)' cannot be moved to '\(target)', as it is in that folder",
+                    advice: "name another folder")
+            }
             for name in [(name, name), (name, SourceFiles.otherName(name, modified: file.modified.tv_sec))]
             where try move(file, name.0, of: folder, to: name.1, in: inner) { return }
             throw SourceFiles.taken(file.name, target)
@@ -86,6 +92,12 @@ struct FileFinisher {
 
     private func remove(_ file: FolderListing.File, _ name: [UInt8], of folder: Int32) throws {
         guard name.withCName({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else { throw failure(file) }
+    }
+
+    private static func isSameFolder(_ one: Int32, _ other: Int32) -> Bool {
+        var (first, second) = (stat(), stat())
+        return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_ino == second.st_ino
+            && first.st_dev == second.st_dev
     }
 
     /// Returns true if both names are of one file, as after a move that was cut off.

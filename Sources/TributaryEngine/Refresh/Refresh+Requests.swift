@@ -255,32 +255,11 @@ extension Refresh {
                 .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is valid")
-        } else if !request.allowsEmpty {
-            try checkSkippedRecords(of: request, among: records)
         }
         // An incomplete feed must not be kept, because a replay would take it for the whole feed.
         if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
         run.results[index].isEmpty = records == 0 && leftOut.count == 0
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
-    }
-
-    /// - Throws: ``StackError`` if every record is skipped: by `on_error`, or by the `where` of a mirror.
-    private func checkSkippedRecords(of request: RequestDeclaration, among records: Int) throws {
-        guard case .mapping = request.content, records > 0, let skipped = context?.skipped,
-            skipped.filtered + skipped.invalid >= records
-        else { return }
-        if skipped.invalid > 0 {
-            throw StackError(
-                .empty,
-                "\(request.url): all of \(records) records were skipped (on_error), such as: "
-                    + "\(skipped.errors.joined(separator: "; ")); correct the mapping, or set allow_empty = true if that is valid"
-            )
-        } else if request.mirrors {
-            throw StackError(
-                .empty,
-                "\(request.url): 'where' excludes all of \(records) records, and mirroring none would delete every row; "
-                    + "set allow_empty = true if that is valid")
-        }
     }
 
     /// - Throws: ``StackError`` if no response of a `for_each` request has a record.

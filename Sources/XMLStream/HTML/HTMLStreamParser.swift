@@ -59,7 +59,9 @@ package final class HTMLStreamParser {
     package func read(_ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         try decoder.decode(bytes.bindMemory(to: UInt8.self)) { clean($0) }
-        if let last = held[searched...].lastIndex(of: UInt8(ascii: ">")) { whole = last + 1 }
+        if let last = held[searched...].indices.last(where: { held[$0] == UInt8(ascii: ">") && !beginsComment($0) }) {
+            whole = last + 1
+        }
         searched = held.count
         if whole >= wanted {
             try push(whole)
@@ -86,6 +88,12 @@ package final class HTMLStreamParser {
         guard stream.hasRoot else {
             throw stream.fail(XMLStreamError(code: .empty, message: "there is no HTML in the body", line: 1))
         }
+    }
+
+    /// Returns true for the end of `<!-->` and `<!--->`, behind which libxml2 reads on, unless a piece ends there.
+    private func beginsComment(_ end: Int) -> Bool {
+        let start = held[..<end].suffix(5)
+        return start.suffix(4).elementsEqual("<!--".utf8) || start.elementsEqual("<!---".utf8)
     }
 
     // MARK: - Text

@@ -1,3 +1,4 @@
+import FeedModel
 import XMLStream
 
 /// The texts that cells of a workbook refer to by number (ISO/IEC 29500-1, section 18.4). Many of them are on disk.
@@ -49,7 +50,7 @@ final class SharedStringsHandler: XMLStreamHandler {
 
     override func didEndElement(in stream: XMLStreamParser) throws {
         let tag = tags.tag(of: stream)
-        guard stream.depth == 2, tag == .si else { return item.didEnd(tag, stream) }
+        guard stream.depth == 2, tag == .si else { return try item.didEnd(tag, stream) }
         try item.end { try strings.append($0) }
     }
 }
@@ -70,10 +71,14 @@ struct StringItem {
         if self.depth > 0, tag == .rPh, depth == self.depth + 1 { isPhonetic = true }
     }
 
-    mutating func didEnd(_ tag: WorkbookTag, _ stream: XMLStreamParser) {
+    /// - Throws: ``WorkbookProblem`` if all runs together are too long.
+    mutating func didEnd(_ tag: WorkbookTag, _ stream: XMLStreamParser) throws {
         guard depth > 0 else { return }
         if tag == .rPh, stream.depth == depth + 1 { isPhonetic = false }
         if tag == .t, !isPhonetic { EscapedText.append(stream.textBytes, to: &text) }
+        guard text.count <= CSVReader.fieldLimit else {
+            throw WorkbookProblem(description: "a text is longer than \(ByteSize.text(CSVReader.fieldLimit))")
+        }
     }
 
     /// Passes the text to `body`.

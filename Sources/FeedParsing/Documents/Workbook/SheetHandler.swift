@@ -39,6 +39,8 @@ final class SheetHandler: XMLStreamHandler {
     @exclusivity(unchecked) private var row = 0
     @exclusivity(unchecked) private var column = -1
     @exclusivity(unchecked) private var type = CellType.number
+    /// True once the cell has a value.
+    @exclusivity(unchecked) private var hasValue = false
     @exclusivity(unchecked) private var format = CellFormat.number
 
     init(_ cells: any SheetCells, _ strings: SharedStrings, _ formats: [CellFormat], isFrom1904: Bool) {
@@ -75,11 +77,21 @@ final class SheetHandler: XMLStreamHandler {
         case (3, .row) where isInRow:
             isInRow = false
             try cells.endRow(row)
-        case (5, .v) where isInRow: try take(stream.textBytes)
-        case (5, .is) where isInRow && type == .inline: try item.end { try emit($0) }
-        case (6..., _): item.didEnd(tag, stream)
+        case (5, .v) where isInRow:
+            try beginValue()
+            try take(stream.textBytes)
+        case (5, .is) where isInRow && type == .inline:
+            try beginValue()
+            try item.end { try emit($0) }
+        case (6..., _): try item.didEnd(tag, stream)
         default: break
         }
+    }
+
+    /// - Throws: ``WorkbookProblem`` for a second value of a cell.
+    private func beginValue() throws {
+        guard !hasValue else { throw problem("it has two values") }
+        hasValue = true
     }
 
     private func beginRow(_ attributes: XMLAttributes) throws {
@@ -96,6 +108,7 @@ final class SheetHandler: XMLStreamHandler {
         var found: Int? = column + 1
         var style = 0
         type = .number
+        hasValue = false
         try attributes.forEachNumbered { number, value in
             let name = attributes.name(number).qualified
             switch name {

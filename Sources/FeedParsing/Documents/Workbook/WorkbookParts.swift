@@ -7,6 +7,8 @@ final class RelationshipsHandler: XMLStreamHandler {
         var type: String
         var target: String
         var isExternal: Bool
+        /// The number of relationships before it.
+        var position: Int
     }
 
     /// The most bytes of all relationships that are kept.
@@ -16,9 +18,9 @@ final class RelationshipsHandler: XMLStreamHandler {
     private(set) var all: [String: Relationship] = [:]
     private var bytes = 0
 
-    /// Returns the target of the only relationship of a type; nil without one in the workbook.
+    /// Returns the target of the first relationship of a type; nil without one in the workbook.
     func target(ofType type: String) -> String? {
-        all.values.first { $0.type == type && !$0.isExternal }?.target
+        all.values.filter { $0.type == type && !$0.isExternal }.min { $0.position < $1.position }?.target
     }
 
     override func didStartElement(in stream: XMLStreamParser) throws {
@@ -34,7 +36,9 @@ final class RelationshipsHandler: XMLStreamHandler {
         guard bytes <= Self.limit else {
             throw WorkbookProblem(description: "the workbook has too many sheets: their names of files exceed 4 MiB")
         }
-        all[id] = Relationship(type: name, target: target, isExternal: attributes["TargetMode"] == "External")
+        guard all[id] == nil else { return }
+        all[id] = Relationship(
+            type: name, target: target, isExternal: attributes["TargetMode"] == "External", position: all.count)
     }
 
     private static let known: Set = [
