@@ -57,6 +57,9 @@ final class SharedStringsHandler: XMLStreamHandler {
 
 /// Gathers the text of a string item: its own, or that of its runs, without the phonetic ones (section 18.4.8).
 struct StringItem {
+    /// The most bytes of a text, as of a field of CSV.
+    private static let limit = 16 << 20
+
     /// The depth of the item's element; 0 outside of an item.
     private var depth = 0
     private var isPhonetic = false
@@ -76,8 +79,8 @@ struct StringItem {
         guard depth > 0 else { return }
         if tag == .rPh, stream.depth == depth + 1 { isPhonetic = false }
         if tag == .t, !isPhonetic { EscapedText.append(stream.textBytes, to: &text) }
-        guard text.count <= CSVReader.fieldLimit else {
-            throw WorkbookProblem(description: "a text is longer than \(ByteSize.text(CSVReader.fieldLimit))")
+        guard text.count <= Self.limit else {
+            throw WorkbookProblem(description: "a text is longer than \(ByteSize.text(Self.limit))")
         }
     }
 
