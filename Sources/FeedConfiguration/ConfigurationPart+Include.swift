@@ -22,7 +22,7 @@ extension ConfigurationPart {
                 problems.report(root.path.appending(key.entry.name).appending(index), finding.text, help: finding.help)
             }
         }
-        try problems.check(besides: unread)
+        try problems.check(adding: unread)
         for part in parts {
             problems.add(part, tables: part.declared)
             part.forEachNUL { problems.report($0, in: part, Finding(Self.nul)) }

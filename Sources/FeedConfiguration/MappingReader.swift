@@ -66,8 +66,10 @@ struct MappingReader {
         let minRows = reader.value(of: keys.minRows)
         let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
         let (deleted, expiry) = (reader[keys.deleted], reader[keys.expire])
-        let columns = reader.table(keys.columns).map(columns)
-        if let columns, !columns.contains(where: \.isStored) {
+        let declared = reader.table(keys.columns)
+        let columns = declared.map(columns)
+        // A column with a mistake would be one.
+        if let columns, columns.count == declared?.keysInOrder.count, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
         for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {

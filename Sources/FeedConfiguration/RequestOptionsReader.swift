@@ -52,6 +52,7 @@ struct RequestOptionsReader {
         let failures = until[keys.failures] ?? []
         let (every, within) = (until[keys.every], until[keys.within])
         if values?.isEmpty == true { until.report(keys.values, "names no value") }
+        if values?.contains("") == true { until.report(keys.values, "a value must not be empty") }
         for value in failures where values?.contains(value) == true {
             until.report(keys.failures, "'\(value)' is also a value of 'is'")
         }

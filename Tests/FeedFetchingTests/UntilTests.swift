@@ -279,6 +279,7 @@ import Testing
     @Test(arguments: [
         ("{ is = [\"a\"] }", "until: 'path' is missing"), ("{ path = \"/a\" }", "until: 'is' is missing"),
         ("{ path = \"/a\", is = [] }", "until.is: names no value"),
+        ("{ path = \"/a\", is = [\"\"] }", "until.is: a value must not be empty"),
         ("{ path = \"a\", is = [\"b\"] }", "until.path: 'a' must begin at the root, as in \"/json/state\""),
         ("{ path = \"/a\", is = [\"b\"], fails = [\"b\"] }", "until.fails: 'b' is also a value of 'is'"),
         ("{ path = \"/a\", is = [\"b\"], every = \"0s\" }", "until.every: expected a duration of at least 1s"),

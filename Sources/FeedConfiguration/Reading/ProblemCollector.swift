@@ -111,7 +111,7 @@ final class ProblemCollector {
 
     /// - Parameter unread: the reasons why included files were not read.
     /// - Throws: ``ConfigurationError`` with the mistakes in the order of the files, if there are any.
-    func check(besides unread: [ConfigurationError.Problem] = []) throws {
+    func check(adding unread: [ConfigurationError.Problem] = []) throws {
         guard !found.isEmpty || !unread.isEmpty else { return }
         let redactor = Redactor(secrets: secrets().union(literals))
         let shownSecrets = TextSearch(literals)

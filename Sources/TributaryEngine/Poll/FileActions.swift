@@ -11,8 +11,8 @@ struct AnsweredFiles: Sendable {
 /// Deletes or moves the files whose rows the store has (`after_commit`).
 ///
 /// No list of such files is kept: the store has the validators of the files whose rows it has, in the transaction of these
-/// rows. Where a process dies between the commit and the action, the next run finds the files unchanged, and acts then; or it
-/// finds others besides, commits all of them, and acts on all.
+/// rows. If a process dies between the commit and the action, the next run finds the files unchanged, and acts on them. If
+/// there are new files as well, that run commits all files, and acts on all of them.
 struct FileActions {
     let environment: RunEnvironment
     let permits: RunPermits

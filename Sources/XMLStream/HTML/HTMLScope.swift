@@ -35,13 +35,13 @@ struct HTMLScope {
     ///
     /// - Parameter open: the names of the open elements from the root, without the one that begins.
     func firstClosed(of open: UnsafeMutableBufferPointer<Name?>) -> Int? {
-        var first: Int?
         for place in open.indices.reversed() {
             guard let name = open[place] else { return nil }
-            if Self.contains(name, bounds) { return ends == nil && place + 1 < open.count ? place + 1 : first }
-            if let ends, Self.contains(name, ends) { first = place }
+            // There is one at most, as each has ended the one before it.
+            if let ends, Self.contains(name, ends) { return place }
+            if Self.contains(name, bounds) { return ends == nil && place + 1 < open.count ? place + 1 : nil }
         }
-        return first
+        return nil
     }
 
     static func isRoot(_ name: Name) -> Bool { isEqual(name, "html") }
