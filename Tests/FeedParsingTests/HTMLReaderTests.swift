@@ -87,6 +87,8 @@ import Testing
         ("<h1>x</h1></div></span></table>y", page("<h1>x</h1>y")),
         ("<a <b>x</b>y</a>", page("<a>xy</a>")),
         ("<p>cut <!-- x", page("<p>cut </p>")),
+        // A comment ends with the first `-->`, wherever a piece ends.
+        ("<p>a<!-->b-->c", page("<p>ac</p>")), ("<p>a<!--->b-->c", page("<p>ac</p>")),
         // Scripts are text.
         (
             "<script>if (a<b) write('<p>x</p>')</script><p>ok",

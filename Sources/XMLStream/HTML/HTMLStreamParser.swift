@@ -59,9 +59,7 @@ package final class HTMLStreamParser {
     package func read(_ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         try decoder.decode(bytes.bindMemory(to: UInt8.self)) { clean($0) }
-        if let last = held[searched...].indices.last(where: { held[$0] == UInt8(ascii: ">") && !beginsComment($0) }) {
-            whole = last + 1
-        }
+        if let end = Self.endOfLastTag(in: held, from: searched) { whole = end }
         searched = held.count
         if whole >= wanted {
             try push(whole)
@@ -90,10 +88,16 @@ package final class HTMLStreamParser {
         }
     }
 
-    /// Returns true for the end of `<!-->` and `<!--->`, behind which libxml2 reads on, unless a piece ends there.
-    private func beginsComment(_ end: Int) -> Bool {
-        let start = held[..<end].suffix(5)
-        return start.suffix(4).elementsEqual("<!--".utf8) || start.elementsEqual("<!---".utf8)
+    /// Returns the place behind the last tag; nil without one. `<!-->` and `<!--->` are none: libxml2 reads on behind them,
+    /// unless a piece ends there.
+    private static func endOfLastTag<Text: RandomAccessCollection<UInt8>>(in text: Text, from start: Int) -> Int?
+    where Text.Index == Int {
+        let last = (start..<text.endIndex).last { place in
+            guard text[place] == UInt8(ascii: ">") else { return false }
+            let opening = text[..<place].suffix(5)
+            return !opening.suffix(4).elementsEqual("<!--".utf8) && !opening.elementsEqual("<!---".utf8)
+        }
+        return last.map { $0 + 1 }
     }
 
     // MARK: - Text
@@ -155,8 +159,8 @@ package final class HTMLStreamParser {
             var rest = bytes[...]
             while !rest.isEmpty {
                 var piece = rest.prefix(Self.stride)
-                if piece.count < rest.count, let last = piece.lastIndex(of: UInt8(ascii: ">")) {
-                    piece = piece[...last]
+                if piece.count < rest.count, let end = Self.endOfLastTag(in: piece, from: piece.startIndex) {
+                    piece = piece[..<end]
                 }
                 parse(UnsafeRawBufferPointer(rebasing: piece), isLast: false)
                 if let failure { throw failure }
