@@ -121,7 +121,7 @@ package struct MappingProposal: Sendable, Equatable {
                 "element = \(TOMLText.string(table.place))",
             ]
         if !table.key.isEmpty { lines.append("key = \(TOMLText.strings(table.key))") }
-        if let filter = table.filter { lines.append("where = \(TOMLText.string(filter))") }
+        if let filter = table.filter { lines.append("where = '\(filter)'") }
         if let parent = table.parentOfMirror {
             // The rows of records that have left their parent would stay.
             lines += ["sync = \"mirror\"", "within = \(TOMLText.string(parent))"]

@@ -17,8 +17,6 @@ struct ProposedColumn {
     var declared: DeclaredValue?
     var writing: ValueWriting?
     var isRequired = false
-    /// True if a record without the value is left out.
-    var skipsMissing = false
     /// True for times without an offset.
     var lacksOffset = false
     /// The table and column that the value refers to: `stop(id)`.
@@ -36,7 +34,6 @@ struct ProposedColumn {
             if type != .text { keys.append(("type", TOMLText.string(type.rawValue))) }
             if type == .blob, let format = declared?.format { keys.append(("format", TOMLText.string(format))) }
             keys += writing?.keys ?? []
-            if skipsMissing { keys.append(("on_error", TOMLText.string("skip"))) }
             if isRequired { keys.append(("required", "true")) }
             if let references { keys.append(("references", TOMLText.string(references))) }
             guard keys.count > 1 else { return TOMLText.string(path) }

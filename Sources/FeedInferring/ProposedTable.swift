@@ -18,7 +18,7 @@ final class ProposedTable {
     private(set) var key: [String] = []
     /// The path of its records.
     private(set) var place = ""
-    /// The filter of its records; nil without one.
+    /// The filter of its records, without `'`; nil without one.
     private(set) var filter: String?
     private var keyReason = ""
     /// The attribute around the records that is a column of theirs.
@@ -145,14 +145,9 @@ final class ProposedTable {
     /// Leaves out the header of a page's table: a row like the others, without a `<td>`.
     private func leaveOutHeader(_ own: [ProposedColumn]) {
         let cells = own.filter { if case .path(let path) = $0.source { path.contains("td[") } else { false } }
-        let keys = columns.indices.filter { place in
-            key.contains(columns[place].name) && cells.contains { $0.name == columns[place].name }
-        }
-        for place in keys { columns[place].skipsMissing = true }
         // An empty text is a value. Other empty values are none.
-        if keys.isEmpty, let cell = cells.first(where: { $0.type == .text }) ?? cells.first {
-            filter = "\(cell.name) IS NOT NULL"
-        }
+        let cell = cells.first { key.contains($0.name) } ?? cells.first { $0.type == .text } ?? cells.first
+        if let cell { filter = "\"\(cell.name)\" IS NOT NULL" }
     }
 
     /// Names the tables that values refer to, once all tables have their names and keys.

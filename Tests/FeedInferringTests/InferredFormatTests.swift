@@ -51,7 +51,7 @@ import Testing
             let toml = try await propose(Array(page.utf8), "text/html", fixture, format: .html)
             let parts = [
                 "format = \"html\"", "table = \"s\"", "element = \"//table[@class~='wide'][@class~='prices']/tr\"",
-                "key = [\"sku\"]", "on_error = \"skip\"", "price_eur",
+                "key = [\"sku\"]", "where = '\"sku\" IS NOT NULL'", "price_eur",
             ]
             for part in parts { #expect(toml.contains(part), "\(part)\n\(toml)") }
             let rows = try await rows(toml, ["string(td[1])", "string(td[2])"], fixture)

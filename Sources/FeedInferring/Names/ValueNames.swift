@@ -14,7 +14,7 @@ enum KeyName {
     static let labels = [
         "ref", "reference", "referenz", "referencia", "referentie", "symbol", "number", "no", "nr", "num", "nummer",
         "numero", "codigo", "kennung", "schluessel", "schlussel", "sleutel", "clave", "cle", "mpn", "upc", "name",
-        "nom", "nombre", "naam", "bezeichnung", "lang", "language", "currency",
+        "nom", "nombre", "naam", "bezeichnung", "lang", "language", "currency", "order", "invoice", "ticket",
     ]
     /// The labels that are texts.
     static let texts: Set = ["name", "nom", "nombre", "naam", "bezeichnung"]

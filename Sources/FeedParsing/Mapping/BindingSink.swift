@@ -12,6 +12,9 @@ final class BindingSink: ValueSink {
     /// SQLite's result for the value.
     private(set) var code: Int32 = SQLITE_OK
 
+    /// A filter may leave out the record. Otherwise its row reports what is missing.
+    var takesMissing: Bool { true }
+
     /// Sets the parameter for the next value.
     ///
     /// - Parameter isNumeric: true if texts are decimals, which are bound as numbers.

@@ -170,7 +170,7 @@ extension RecordLayout {
         _ slot: Int, _ instance: RecordInstance, to row: some ValueSink, found: String?, _ converter: ValueConverter
     ) throws -> Bool {
         let column = slots[slot].column
-        let isWanted = isKey[slot] || column.isRequired
+        let isWanted = !row.takesMissing && (isKey[slot] || column.isRequired)
         guard found != nil || isWanted else {
             row.appendNull()
             return true

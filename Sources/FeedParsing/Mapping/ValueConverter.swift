@@ -248,11 +248,17 @@ struct ValueConverter: Sendable {
 
 /// A receiver of the values of a row.
 protocol ValueSink: AnyObject {
+    /// True if NULL may stand for a key or a required value that is missing.
+    var takesMissing: Bool { get }
     func appendNull()
     func append(_ value: Int64)
     func append(_ value: Double)
     func append(text: UnsafeRawBufferPointer)
     func append(blob: UnsafeRawBufferPointer)
+}
+
+extension ValueSink {
+    var takesMissing: Bool { false }
 }
 
 extension RowWriter: ValueSink {}

@@ -53,5 +53,8 @@ struct HTMLScope {
         others.contains { isEqual(name, $0) }
     }
 
-    private static func isEqual(_ name: Name, _ other: StaticString) -> Bool { xmlStrEqual(name, other.utf8Start) == 1 }
+    /// Compares the first letters before the names: a deep page asks this for each open element.
+    private static func isEqual(_ name: Name, _ other: StaticString) -> Bool {
+        name.pointee == other.utf8Start.pointee && xmlStrEqual(name, other.utf8Start) == 1
+    }
 }

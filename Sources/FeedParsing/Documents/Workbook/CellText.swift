@@ -16,7 +16,9 @@ struct CellText {
         _ body: (UnsafeBufferPointer<UInt8>) throws -> Void
     ) throws {
         if format == .number, Self.isPlain(written) { return try body(written) }
-        guard let value = Double(String(decoding: written, as: UTF8.self)), value.isFinite else {
+        guard written.allSatisfy(Self.isOfNumber), let value = Double(String(decoding: written, as: UTF8.self)),
+            value.isFinite
+        else {
             // What is no number is left to the conversion of its column, which says so.
             return try body(written)
         }
@@ -29,6 +31,11 @@ struct CellText {
 
     /// The digits that a double holds for certain, and that spreadsheet programs show.
     private static let digits = 15
+
+    /// Returns true for the characters of a decimal number. `Double` reads hexadecimal ones too.
+    private static func isOfNumber(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
+    }
 
     /// Returns true for a number that is written without an exponent, and either has no fraction or no more digits than a
     /// double holds for certain.
