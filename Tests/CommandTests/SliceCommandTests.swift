@@ -48,6 +48,19 @@ import Testing
         }
     }
 
+    /// The span is no run that is due: the source is neither failing nor due at another time.
+    @Test func aSpanThatFailsLeavesTheSourceAsItWas() async throws {
+        try await withSales { server, program in
+            #expect(try await program.run("sync", "sales").status == 0)
+            let before = try await program.run("status", "sales", "--json").standardOutput
+            server.route("/sales") { _ in StubServer.response(404, "") }
+            let process = try program.start(["sync", "sales", "--from", "2025-01-01", "--to", "2025-01-02"])
+            let output = await process.output()
+            #expect(output.status == 1 && output.standardOutput.contains("404"), "\(output)")
+            #expect(try await program.run("status", "sales", "--json").standardOutput == before)
+        }
+    }
+
     @Test(arguments: [
         (["--from", "2025-01-01"], "--from and --to need the name of one source"),
         (["sales", "other", "--to", "2025-01-01"], "--from and --to need the name of one source"),

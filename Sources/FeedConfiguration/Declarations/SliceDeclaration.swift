@@ -113,6 +113,16 @@ package struct SliceDeclaration: Sendable, Hashable {
     }
 }
 
+extension SourceDeclaration {
+    /// True if a run loads a span that was given to it, beside the runs that are due.
+    package var loadsGivenSpan: Bool {
+        requests.contains { request in
+            guard case .slices(let slices) = request.forEach?.rows else { return false }
+            return slices.given != SliceDeclaration.Given()
+        }
+    }
+}
+
 extension TributaryConfiguration {
     /// Returns the configuration in which the requests with `slices` of a source load a given span; nil if the source has
     /// none.

@@ -102,8 +102,10 @@ extension RunState {
     func commit(_ ending: Ending, endedBefore seconds: Double = 0) -> Commit {
         let now = environment.clock.now() - seconds
         var next =
-            isReplay
-            ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)
+            isReplay || source.loadsGivenSpan
+            ? DueTime.state(
+                afterExtra: ending.outcome, readsAll: isReplay, source: source, last: stored, startedAt: startedAt,
+                now: now)
             : DueTime.state(
                 after: ending.outcome, error: ending.error, source: source, last: stored,
                 startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())

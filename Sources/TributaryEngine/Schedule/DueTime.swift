@@ -36,10 +36,13 @@ enum DueTime {
         return state
     }
 
-    /// Returns the state of a source after a replay. A replay sends no request, so the due time and the last error
-    /// stay.
+    /// Returns the state of a source after a replay, or after a run that loads a given span. Neither is the run that is
+    /// due, so the due time and the last error stay.
+    ///
+    /// - Parameter readsAll: true if all the source's rows follow its declaration after the run.
     static func state(
-        afterReplay outcome: RunOutcome, source: SourceDeclaration, last: SourceState, startedAt: Date, now: Date
+        afterExtra outcome: RunOutcome, readsAll: Bool, source: SourceDeclaration, last: SourceState, startedAt: Date,
+        now: Date
     ) -> SourceState {
         var state = last
         state.source = source.name
@@ -51,9 +54,8 @@ enum DueTime {
             // The blocked documents were compared with other rows.
             state.isBlocked = false
         }
-        // A changed declaration makes a source due at once, because of its rows. After the replay, they follow the
-        // declaration.
-        if state.failures == 0, state.declared != nil { state.declared = source.identity }
+        // A changed declaration makes a source due at once, because of its rows.
+        if readsAll, state.failures == 0, state.declared != nil { state.declared = source.identity }
         return state
     }
 
