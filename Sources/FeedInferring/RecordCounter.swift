@@ -60,16 +60,17 @@ package final class RecordCounter: XMLStreamHandler {
     private var roles: [ObjectIdentifier: Role] = [:]
 
     private var root: Path?
-    private var path: [Path] = []
+    // `@exclusivity(unchecked)`: one thread changes these, several times an element.
+    @exclusivity(unchecked) private var path: [Path] = []
     /// The number of each open element in the document.
-    private var numbers: [Int] = []
-    private var elements = 0
+    @exclusivity(unchecked) private var numbers: [Int] = []
+    @exclusivity(unchecked) private var elements = 0
     /// The open records of each table, the innermost last.
-    private var open: [[OpenRecord]]
+    @exclusivity(unchecked) private var open: [[OpenRecord]]
     /// The records outside of any others, by table.
-    private var outermost: [Int: RecordCount.Siblings] = [:]
+    @exclusivity(unchecked) private var outermost: [Int: RecordCount.Siblings] = [:]
     private var text = RollingDigest()
-    private var contents: [(depth: Int, targets: [Target], start: RollingDigest)] = []
+    @exclusivity(unchecked) private var contents: [(depth: Int, targets: [Target], start: RollingDigest)] = []
     /// The text of the open elements that `text` does not have yet.
     private var tail = XMLTextTail()
 

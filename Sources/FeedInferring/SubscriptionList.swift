@@ -9,7 +9,7 @@ package final class SubscriptionList: XMLStreamHandler {
     }
 
     private(set) var feeds: [Feed] = []
-    private var isOPML = false
+    @exclusivity(unchecked) private var isOPML = false
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
         if stream.depth == 1 { isOPML = stream.name.local.lowercased() == "opml" }

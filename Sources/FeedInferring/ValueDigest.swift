@@ -14,10 +14,12 @@ enum ValueDigest {
             hasher.combine(bytes: UnsafeRawBufferPointer(text))
         case .integer, .real, .decimal:
             // 1 and 1.0 are one number, and so are 0 and -0.
+            if let exact = Lexical.int(text) {
+                hasher.combine(Int64(exact))
+                break
+            }
             guard let number = Lexical.double(text) else { return nil }
-            if let exact = Lexical.integer(text, as: Int64.self) {
-                hasher.combine(exact)
-            } else if let exact = Int64(exactly: number) {
+            if let exact = Int64(exactly: number) {
                 hasher.combine(exact)
             } else {
                 hasher.combine(number)

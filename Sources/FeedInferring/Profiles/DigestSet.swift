@@ -8,7 +8,8 @@ struct DigestSet {
         /// The most digests at a time: some 100 MB.
         static let limit = 4_000_000
 
-        fileprivate var left: Int
+        // `@exclusivity(unchecked)`: one thread changes it, at each value.
+        @exclusivity(unchecked) fileprivate var left: Int
 
         init(limit: Int = Budget.limit) { left = limit }
 

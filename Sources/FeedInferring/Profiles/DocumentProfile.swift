@@ -15,9 +15,10 @@ package final class DocumentProfile: XMLStreamHandler {
 
     /// Nil until the root element has begun.
     package private(set) var root: ElementProfile?
+    // `@exclusivity(unchecked)`: one thread changes these, several times an element.
     /// The number of elements read so far.
-    package private(set) var elements = 0
-    private var open: [ElementProfile] = []
+    @exclusivity(unchecked) package private(set) var elements = 0
+    @exclusivity(unchecked) private var open: [ElementProfile] = []
     private var paths = 0
     private var pathBytes = 0
     private let budget = DigestSet.Budget(limit: DistinctValues.limitOfAll)

@@ -9,11 +9,12 @@ package final class ElementProfile {
     /// The child elements, in the order of their first appearance.
     package internal(set) var children: [ElementProfile] = []
     package internal(set) var attributes: [AttributeProfile] = []
+    // `@exclusivity(unchecked)`: one thread changes these, several times an element.
     /// The elements' own text.
-    package internal(set) var text = ValueProfile()
-    package internal(set) var count = 0
+    @exclusivity(unchecked) package internal(set) var text = ValueProfile()
+    @exclusivity(unchecked) package internal(set) var count = 0
     /// The most of these elements in one parent.
-    package internal(set) var maximum = 0
+    @exclusivity(unchecked) package internal(set) var maximum = 0
     /// The number of parents with at least one of these elements.
     package internal(set) var parents = 0
     /// True if elements of this name were found below one another, and are all profiled here.
@@ -46,15 +47,15 @@ package final class ElementProfile {
     }()
 
     /// The children by the number of their name in the document, and by identity.
-    private var childrenByNumber: [Int32: ElementProfile] = [:]
+    @exclusivity(unchecked) private var childrenByNumber: [Int32: ElementProfile] = [:]
     private var childrenByName: [Identity: ElementProfile] = [:]
     private var attributesByName: [Identity: Int] = [:]
-    private var instance = -1
-    private var occurrences = 0
+    @exclusivity(unchecked) private var instance = -1
+    @exclusivity(unchecked) private var occurrences = 0
     private var instancesWithChildren = 0
     private var instancesWithProse = 0
-    private var childrenNow = 0
-    private var leadingLength = 0
+    @exclusivity(unchecked) private var childrenNow = 0
+    @exclusivity(unchecked) private var leadingLength = 0
 
     init(name: XMLName, parent: ElementProfile?) {
         self.name = name

@@ -39,16 +39,16 @@ struct PlainNumber {
         if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
         let whole = Self.takeDigits(&rest)
         guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return nil }
-        mayBeGrouped = whole.count <= 3 && first != UInt8(ascii: "0")
-        var digits = Array(whole)
+        let isBelowOne = first == UInt8(ascii: "0")
+        mayBeGrouped = whole.count <= 3 && !isBelowOne
+        significantDigits = isBelowOne ? 0 : whole.count
         if rest.first == UInt8(ascii: ".") {
             rest.removeFirst()
             let fraction = Self.takeDigits(&rest)
             guard !fraction.isEmpty else { return nil }
             decimals = fraction.count
-            digits += fraction
+            significantDigits += isBelowOne ? fraction.drop { $0 == UInt8(ascii: "0") }.count : fraction.count
         }
-        significantDigits = digits.drop { $0 == UInt8(ascii: "0") }.count
         if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
             rest.removeFirst()
             if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }

@@ -17,21 +17,26 @@ struct ValueForms: OptionSet {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Returns the types to which a text converts, even where another spelling is restored from them. A schema may have
-    /// declared one of them.
-    static func convertible(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+    /// The types of numbers. What converts to one of the others also converts to the last.
+    private static let numbers: ValueForms = [.integer, .decimal, .real]
+
+    /// Returns those of some types to which a text converts, even where another spelling is restored from them. A schema may
+    /// have declared one of them.
+    static func convertible(_ text: UnsafeBufferPointer<UInt8>, to possible: ValueForms) -> ValueForms {
         var forms: ValueForms = []
-        if Lexical.isDecimal(text, exponent: true) {
-            forms.insert(.real)
-            if Lexical.isDecimal(text, exponent: false) { forms.insert(.decimal) }
-            if Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
-        } else if let number = Lexical.double(text), !number.isNaN {
-            forms.insert(.real)
+        if !possible.isDisjoint(with: numbers) {
+            if Lexical.isDecimal(text, exponent: true) {
+                forms.insert(.real)
+                if Lexical.isDecimal(text, exponent: false) { forms.insert(.decimal) }
+                if Lexical.int(text) != nil { forms.insert(.integer) }
+            } else if let number = Lexical.double(text), !number.isNaN {
+                forms.insert(.real)
+            }
         }
-        if Lexical.boolean(text) != nil { forms.insert(.boolean) }
-        if Lexical.date(text, ignoresZone: true) != nil { forms.insert(.date) }
-        if Lexical.time(text) != nil, !hasMicroseconds(text) { forms.insert(.datetime) }
-        return forms
+        if possible.contains(.boolean), Lexical.boolean(text) != nil { forms.insert(.boolean) }
+        if possible.contains(.date), Lexical.date(text, ignoresZone: true) != nil { forms.insert(.date) }
+        if possible.contains(.datetime), Lexical.time(text) != nil, !hasMicroseconds(text) { forms.insert(.datetime) }
+        return forms.intersection(possible)
     }
 
     /// True where a time has more than the milliseconds that a column of times keeps.
@@ -74,7 +79,7 @@ struct ValueForms: OptionSet {
     private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         var forms: ValueForms = number.significantDigits <= 15 || isDouble(text, number) ? .real : []
         guard !number.hasExponent else { return forms }
-        if number.decimals == nil, Lexical.integer(text, as: Int64.self) != nil { forms.insert(.integer) }
+        if number.decimals == nil, Lexical.int(text) != nil { forms.insert(.integer) }
         if number.significantDigits <= 15 { forms.insert(.decimal) }
         return forms
     }

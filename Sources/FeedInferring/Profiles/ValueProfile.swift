@@ -82,14 +82,14 @@ package struct ValueProfile {
     var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
-        convertible.formIntersection(ValueForms.convertible(text))
+        convertible = ValueForms.convertible(text, to: convertible)
         if !hasLocalTime, convertible.contains(.datetime), let time = Lexical.time(text), !time.hasZone {
             hasLocalTime = true
         }
         guard !forms.isEmpty || local.isOpen else { return }
         let number = PlainNumber(text)
         if local.isOpen { local.add(text, plain: number) }
-        forms.formIntersection(ValueForms(text, number: number))
+        if !forms.isEmpty { forms.formIntersection(ValueForms(text, number: number)) }
         if number?.hasExponent ?? false { hasExponent = true }
         if let number {
             places.add(number.decimals)
