@@ -7,7 +7,8 @@ final class RecordCount {
     /// True if whole records are compared, because no value may be a key.
     let comparesRows: Bool
 
-    private(set) var records = 0
+    // `@exclusivity(unchecked)`: one thread changes these, several times a record.
+    @exclusivity(unchecked) private(set) var records = 0
     /// The records outside of any record of the enclosing table.
     private(set) var orphans = 0
     /// The enclosing records with two or more of the records.
@@ -16,9 +17,9 @@ final class RecordCount {
     private(set) var isDirect: Bool
     /// True if digests were not compared because they were too many.
     private(set) var isPartial = false
-    private var documentSets: [DigestSet]
-    private var siblingsDiffer: [Bool]
-    private(set) var rowsDiffer: Bool
+    @exclusivity(unchecked) private var documentSets: [DigestSet]
+    @exclusivity(unchecked) private var siblingsDiffer: [Bool]
+    @exclusivity(unchecked) private(set) var rowsDiffer: Bool
 
     /// - Parameter isDirect: the result without counting.
     init(

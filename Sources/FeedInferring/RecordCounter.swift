@@ -19,18 +19,18 @@ package final class RecordCounter: XMLStreamHandler {
 
     /// What elements at a path of the proposal are.
     private final class Role {
-        var tables: [Int] = []
-        var attributes: [ElementProfile.Identity: [Target]] = [:]
-        var texts: [Target] = []
-        var contents: [Target] = []
+        @exclusivity(unchecked) var tables: [Int] = []
+        @exclusivity(unchecked) var attributes: [ElementProfile.Identity: [Target]] = [:]
+        @exclusivity(unchecked) var texts: [Target] = []
+        @exclusivity(unchecked) var contents: [Target] = []
     }
 
     /// A path of the document. The paths of elements within one another may have one role.
     private final class Path {
         let profile: ElementProfile
         let role: Role?
-        var children: [Int32: Path] = [:]
-        var attributes: [Int32: [Target]] = [:]
+        @exclusivity(unchecked) var children: [Int32: Path] = [:]
+        @exclusivity(unchecked) var attributes: [Int32: [Target]] = [:]
 
         init(_ profile: ElementProfile, _ role: Role?) {
             self.profile = profile
