@@ -1,5 +1,5 @@
 /// A day of the proleptic Gregorian calendar, as ISO 8601 writes it.
-package struct CivilDate: CustomStringConvertible {
+package struct CivilDate {
     package var year: Int
     package var month: Int
     package var day: Int
@@ -29,8 +29,13 @@ package struct CivilDate: CustomStringConvertible {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    package var description: String {
-        [Lexical.padded(year, 4), Lexical.padded(month, 2), Lexical.padded(day, 2)].joined(separator: "-")
+    /// Writes a date of the years 0 to 9999, and returns the number of bytes: ten.
+    func write(to text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var digits = DigitWriter(text)
+        digits.append(year, width: 4)
+        digits.append(month, width: 2, after: "-")
+        digits.append(day, width: 2, after: "-")
+        return digits.count
     }
 
     /// The English names of the months, in lower case.
@@ -47,5 +52,31 @@ package struct CivilDate: CustomStringConvertible {
         case 4, 6, 9, 11: 30
         default: 31
         }
+    }
+}
+
+/// Writes numbers of fixed widths without an allocation for each.
+struct DigitWriter {
+    private let text: UnsafeMutableBufferPointer<UInt8>
+    /// The number of bytes written.
+    private(set) var count: Int
+
+    /// - Parameter count: the number of bytes that stay before those written.
+    init(_ text: UnsafeMutableBufferPointer<UInt8>, after count: Int = 0) { (self.text, self.count) = (text, count) }
+
+    mutating func append(_ mark: Unicode.Scalar) {
+        text[count] = UInt8(ascii: mark)
+        count += 1
+    }
+
+    /// Appends the last digits of a number that is not negative, with zeros before them.
+    mutating func append(_ value: Int, width: Int, after mark: Unicode.Scalar? = nil) {
+        if let mark { append(mark) }
+        var rest = value
+        for place in (count..<count + width).reversed() {
+            text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += width
     }
 }

@@ -48,8 +48,15 @@ extension Lexical {
         let civil = CivilDate(daysSince1970: days)
         let seconds = inDay / 1000
         let fraction = inDay % 1000
-        let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }.joined(separator: ":")
-        return civil.description + "T" + time + (fraction > 0 ? "." + padded(fraction, 3) : "") + "Z"
+        return String(unsafeUninitializedCapacity: 24) { text in
+            var digits = DigitWriter(text, after: civil.write(to: text))
+            digits.append(seconds / 3600, width: 2, after: "T")
+            digits.append(seconds / 60 % 60, width: 2, after: ":")
+            digits.append(seconds % 60, width: 2, after: ":")
+            if fraction > 0 { digits.append(fraction, width: 3, after: ".") }
+            digits.append("Z")
+            return digits.count
+        }
     }
 
     /// Writes the day of a point in time in UTC: `2026-11-21`. It is the nearest with a year from 0 to 9999.
@@ -57,7 +64,8 @@ extension Lexical {
         // Not from the milliseconds: a time that rounds up to midnight is still in the day before.
         let days = (date.timeIntervalSince1970 / 86_400).rounded(.down)
         let nearest = min(max(days, Double(writable.lowerBound / 86_400_000)), Double(writable.upperBound / 86_400_000))
-        return CivilDate(daysSince1970: nearest.isNaN ? 0 : Int(nearest)).description
+        let civil = CivilDate(daysSince1970: nearest.isNaN ? 0 : Int(nearest))
+        return String(unsafeUninitializedCapacity: 10) { civil.write(to: $0) }
     }
 
     static func padded(_ value: Int, _ width: Int) -> String {
