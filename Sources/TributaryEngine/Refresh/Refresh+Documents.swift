@@ -113,6 +113,9 @@ extension Refresh {
         factory.notesUnused = notesUnused
         factory.expressions = expressions
         let context = try workerContext()
+        context.documentKeys =
+            run.listings[index]?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
+        defer { context.documentKeys = nil }
         var bytes = 0
         do {
             let handlers = try factory.makeHandlers(response, context: context, index: index)
@@ -123,6 +126,7 @@ extension Refresh {
             try read(reader)
             try reader.finish()
             bytes = reader.count
+            run.listings[index]?.note(context.documentKeys?.hashes)
             run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
             if let mapping = handlers.first as? MappingHandler { note(mapping, of: request, index) }
         } catch {
