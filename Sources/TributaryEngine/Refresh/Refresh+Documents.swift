@@ -68,7 +68,8 @@ extension Refresh {
         }
         let archive = ReceivedArchive(exchange: exchange, spool: spool, digest: try spool.finish())
         run.results[index].report.bytes += spool.count
-        if run.kept == nil, let key = run.archives.key(of: index) {
+        // The files of a folder are those that the request's own pattern matches.
+        if run.kept == nil, !exchange.isListing, let key = run.archives.key(of: index) {
             archives[key] = archive
             run.archives.note(received: exchange, index)
         }

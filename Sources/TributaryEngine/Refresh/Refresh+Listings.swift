@@ -37,8 +37,8 @@ extension Refresh {
         _ exchange: Exchange, _ index: Int, _ conditions: RunState.Conditions
     ) throws -> ListingReading? {
         guard exchange.isListing else { return nil }
-        guard run.kept == nil, run.archives.key(of: index) == nil, run.source.mayReadChangedDocuments(of: index),
-            try !sharesRows(index), let versions = exchange.versions
+        guard run.kept == nil, run.source.mayReadChangedDocuments(of: index), try !sharesRows(index),
+            let versions = exchange.versions
         else { return .ofAll }
         guard run.undone == nil, let version = conditions.validators.etag else { return ListingReading(versions) }
         let (source, key) = (run.source.name, run.source.requests[index].key)
