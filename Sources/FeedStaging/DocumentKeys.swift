@@ -48,7 +48,7 @@ package struct DocumentKeys {
     private static func form(of table: StagingTable) -> Form? {
         let start = Fingerprint.hash(table.table.name.lowercased())
         guard table.sync != .mirror, table.ignored.isEmpty, !table.isIdentifiedByReference,
-            table.references.allSatisfy(\.isByRecord)
+            table.references.allSatisfy(\.isByRecord), table.table.conflictClause == nil
         else { return nil }
         guard case .key(let key, let collations) = table.identity else {
             return table.identity == .none ? Form(start: start, columns: []) : nil
