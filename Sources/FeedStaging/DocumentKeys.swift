@@ -15,8 +15,8 @@ package struct DocumentKeys {
     private struct Form {
         /// The hash of the table's name.
         var start: UInt64
-        /// The columns of the key, in its order; empty if no row changes one with its key.
-        var columns: [(position: Int, tag: RowBatch.Tag)]
+        /// The columns of the key, in its order; nil if a row never changes another one.
+        var columns: [(position: Int, tag: RowBatch.Tag)]?
     }
 
     /// - Parameter most: the most keys.
@@ -35,8 +35,8 @@ package struct DocumentKeys {
             hashes = nil
             return
         }
-        guard !form.columns.isEmpty else { return }
-        guard let hash = staging.batch.hashOfLastRow(form.columns, after: form.start) else {
+        guard let columns = form.columns else { return }
+        guard let hash = staging.batch.hashOfLastRow(columns, after: form.start) else {
             hashes = nil
             return
         }
@@ -51,9 +51,10 @@ package struct DocumentKeys {
             table.references.allSatisfy(\.isByRecord), table.table.conflictClause == nil
         else { return nil }
         guard case .key(let key, let collations) = table.identity else {
-            return table.identity == .none ? Form(start: start, columns: []) : nil
+            return table.identity == .none ? Form(start: start, columns: nil) : nil
         }
-        if table.sync == .insert, !table.marksDeleted { return Form(start: start, columns: []) }
+        // A record that replaces another one also replaces the records within that.
+        if table.sync == .insert, !table.marksDeleted, !table.numbersRecords { return Form(start: start, columns: nil) }
         var columns: [(position: Int, tag: RowBatch.Tag)] = []
         for (name, collation) in zip(key, collations) {
             let isName = { (column: TableInfo.Column) in column.name.lowercased() == name.lowercased() }

@@ -155,6 +155,42 @@ import TributaryStores
         }
     }
 
+    @Test(.onEachStore) func recordsWithinOthersAreReadWithThem() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let tables = """
+
+                [[sources.s.requests.tables]]
+                table = "purchase"
+                element = "o"
+                key = ["id"]
+                columns = { id = "@id" }
+                [[sources.s.requests.tables]]
+                table = "line"
+                element = "i"
+                key = ["purchase", "no"]
+                columns = { purchase = { parent = "purchase" }, no = { path = "@no", type = "integer" }, text = "@text" }
+                """
+            let folder = Folder(fixture: fixture, tables: tables)
+            func write(_ id: String, _ text: String, to name: String) throws {
+                try folder.write([:], to: name)
+                try Data("<o id='\(id)'><i no='1' text='\(text)'/><i no='2' text='\(text)'/></o>".utf8).write(
+                    to: URL(filePath: folder.path(name)))
+            }
+            func expectLines(_ rows: [String]) throws {
+                #expect(try fixture.rows("SELECT purchase, no, text FROM line ORDER BY purchase, no") == rows)
+            }
+            try write("1", "A", to: "a.xml")
+            try write("2", "B", to: "b.xml")
+            try await folder.expectCommit(read: nil)
+            try write("1", "changed", to: "a.xml")
+            try await folder.expectCommit(read: "1 of 2")
+            try expectLines(["1|1|changed", "1|2|changed", "2|1|B", "2|2|B"])
+            try write("2", "moved", to: "a.xml")
+            try await folder.expectCommit(read: nil)
+            try expectLines(["1|1|changed", "1|2|changed", "2|1|B", "2|2|B"])
+        }
+    }
+
     /// What makes a run read all files.
     @Test(
         .onEachStore,
