@@ -161,9 +161,9 @@ package struct SourceStates: LedgerPart {
             """)
     }
 
-    /// Deletes the state of a source, its permission to exceed the limits, and the documents of its listings.
+    /// Deletes the state of a source, and its permission to exceed the limits.
     package func forget(_ source: String) throws {
-        for table in [dialect.source, dialect.acceptance, dialect.listing] {
+        for table in [dialect.source, dialect.acceptance] {
             try session.execute("DELETE FROM \(table) WHERE source = \(bind: source)")
         }
     }
