@@ -348,6 +348,41 @@ import TributaryStores
         }
     }
 
+    /// A source that reads what has changed has the rows of one that reads all files each time.
+    @Test(.onEachStore, arguments: [UInt64(1), 2, 3]) func theRowsAreThoseOfRunsWithAllFiles(seed: UInt64) async throws
+    {
+        try await EngineFixture.with { (fixture) async throws in
+            let folder = Folder(fixture: fixture, options: "allow_empty = true")
+            let copy = folder.sources.replacing("sources.s", with: "sources.t").replacing(
+                "\"article\"", with: "\"twin\"")
+            let sources = folder.sources + "\n" + copy
+            var random = SplitMix64(seed: seed)
+            var notes: [String?] = []
+            try folder.write([0: "first"], to: "a.xml")
+            for step in 0..<30 {
+                for _ in 0..<Int.random(in: 1...2, using: &random) {
+                    let name = (["a", "b", "c", "d", "e", "f"].randomElement(using: &random) ?? "a") + ".xml"
+                    var articles: [Int: String] = [:]
+                    for _ in 0..<2 { articles[Int.random(in: 0..<60, using: &random)] = "v\(step)" }
+                    if Int.random(in: 0..<5, using: &random) == 0,
+                        FileManager.default.fileExists(atPath: folder.path(name))
+                    {
+                        try FileManager.default.removeItem(atPath: folder.path(name))
+                    } else {
+                        try folder.write(articles, to: name)
+                    }
+                }
+                let report = try #require(await fixture.sync(sources, ["s"]).first)
+                let other = try #require(await fixture.sync(sources, ["t"], mode: .full).first)
+                #expect(report.error == nil && other.error == nil, "\(report) \(other)")
+                notes.append(report.requests.first?.note)
+                let expected = try fixture.rows(Self.rows.replacing("article", with: "twin"))
+                #expect(try fixture.rows(Self.rows) == expected, "after step \(step)")
+            }
+            #expect(notes.contains { $0 != nil } && notes.dropFirst().contains(nil), "\(notes)")
+        }
+    }
+
     // MARK: - Limits
 
     @Test func moreKeysThanTheLimitAreNotKept() {
