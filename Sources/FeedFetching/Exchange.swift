@@ -68,6 +68,24 @@ package struct Exchange: Sendable {
         return exchange
     }
 
+    /// True if the body consists of the files of a listing.
+    package var isListing: Bool { if case .source(_ as any ListedSource) = body { true } else { false } }
+
+    /// Digests of the names and versions of a listing's files, in the order of reading; nil for another body.
+    package var versions: [UInt64]? {
+        if case .source(let source as any ListedSource) = body { source.versions } else { nil }
+    }
+
+    /// Returns the response with the files of its listing at these positions alone.
+    package func selecting(_ positions: [Int]) -> Exchange {
+        guard case .source(let source as any ListedSource) = body else { return self }
+        let selected = source.selecting(positions)
+        var exchange = self
+        exchange.body = .source(selected)
+        exchange.announcedBytes = selected.size
+        return exchange
+    }
+
     /// Returns the provenance of an address that the response names; nil for a file of this machine.
     ///
     /// - Parameter namer: the part of the response that names it, for messages.

@@ -5,7 +5,9 @@ import Foundation
 package enum Fingerprint {
     package static func hash(_ text: String) -> UInt64 { hash(text, after: empty) }
 
-    package static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(empty, step) }
+    package static func hash(_ bytes: some Sequence<UInt8>, after former: UInt64 = empty) -> UInt64 {
+        bytes.reduce(former, step)
+    }
 
     /// Returns the hash of a text that follows another one, whose hash is known.
     package static func hash(_ text: String, after former: UInt64) -> UInt64 {

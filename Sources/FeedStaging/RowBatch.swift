@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 package import GRDB
 
@@ -176,6 +177,19 @@ package final class RowBatch: @unchecked Sendable {
             for _ in 0..<column { value += Self.size(at: value) }
             body(UnsafeRawBufferPointer(start: value, count: Self.size(at: value)))
         }
+    }
+
+    /// Returns a hash of the last row's values in these columns; nil if one has another form than is given.
+    func hashOfLastRow(_ columns: [(position: Int, tag: Tag)], after start: UInt64) -> UInt64? {
+        guard let row = rows.last else { return nil }
+        var hash = start
+        for column in columns {
+            var value = UnsafeRawPointer(bytes + row.offset)
+            for _ in 0..<column.position { value += Self.size(at: value) }
+            guard value.load(as: UInt8.self) == column.tag.rawValue else { return nil }
+            hash = Fingerprint.hash(UnsafeRawBufferPointer(start: value, count: Self.size(at: value)), after: hash)
+        }
+        return hash
     }
 
     static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }

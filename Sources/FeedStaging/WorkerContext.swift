@@ -75,6 +75,8 @@ public final class WorkerContext {
     /// the start of its request.
     @exclusivity(unchecked) package var textLimit = Int.max
     @exclusivity(unchecked) private var textBytes = 0
+    /// Notes the keys of rows; nil to note none.
+    @exclusivity(unchecked) package var documentKeys: DocumentKeys?
     var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
@@ -291,6 +293,7 @@ public final class WorkerContext {
     @inline(__always)
     func didAppendRow(to staging: Staging) throws {
         insertedRows += 1
+        documentKeys?.note(staging)
         if staging.isContested {
             contestedRow += 1
             staging.batchReference._withUnsafeGuaranteedRef { $0.number(contestedRow) }

@@ -135,6 +135,29 @@ import Testing
         }
     }
 
+    @Test func eachRequestOfAFolderReadsItsOwnFiles() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let requests = ["a", "b"].map { name in
+                """
+                [[sources.s.requests]]
+                url = "file://\(fixture.folder.path)/data"
+                documents = "\(name)*.xml"
+                tables = [{ table = "\(name)", element = "a", key = ["sku"], columns = { sku = "@sku", name = "@name" } }]
+
+                """
+            }
+            func expectRows(_ rows: [String: String]) async throws {
+                let report = try await sync(fixture, requests.joined())
+                #expect(report.outcome == .committed, "\(String(describing: report.error))")
+                for (table, row) in rows { #expect(try fixture.rows("SELECT sku, name FROM \(table)") == [row]) }
+            }
+            try Self.write(fixture, ["a.xml": Self.document(1, "A"), "b.xml": Self.document(2, "B")])
+            try await expectRows(["a": "1|A", "b": "2|B"])
+            try Self.write(fixture, ["b.xml": Self.document(2, "changed")])
+            try await expectRows(["a": "1|A", "b": "2|changed"])
+        }
+    }
+
     @Test func aReplayHasTheFilesThatWereThere() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try Self.write(fixture, ["a.xml": Self.document(1, "A"), "b.xml": Self.document(2, "B")])

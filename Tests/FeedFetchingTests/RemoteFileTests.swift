@@ -9,7 +9,7 @@ import Testing
 
 /// Requests to `sftp:`, `ftps:` and `ftp:` addresses, over real servers.
 @Suite(.timeLimit(.minutes(5))) struct RemoteFileTests {
-    private static let kinds: [FileServer.Kind] =
+    static let kinds: [FileServer.Kind] =
         (FileServer.hasOpenSSH ? [.openSSH] : [])
         + (FileServer.hasProFTPD ? [.sftp, .ftp, .ftpWithTLS, .ftps] : [])
 

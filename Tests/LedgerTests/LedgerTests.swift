@@ -319,6 +319,43 @@ import Testing
         }
     }
 
+    /// Of a request whose unchanged documents were left out, the rows must all be in the store.
+    @Test func validatorsThatAreForgottenMeanwhileStayForgotten() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            let known = request("1", etag: "a")
+            _ = try await store.commit(.of("s", [known])) { 0 }
+            for (assignment, etag) in [("etag = 'a'", "b"), ("etag = NULL", "NULL")] {
+                try tables.execute("UPDATE tributary_request SET \(assignment)")
+                var commit = Commit.of("s", [request("1", etag: "b")])
+                commit.continued = ["1": known]
+                _ = try await store.commit(commit) { 0 }
+                #expect(try tables.rows("SELECT etag FROM tributary_request") == [etag])
+            }
+        }
+    }
+
+    @Test func documentsOfListingsBelongToAVersion() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            var documents = ListedDocuments()
+            documents.append(7, keys: [1, .max])
+            documents.append(.max, keys: [])
+            var commit = Commit.of("s", [request("1", etag: "a")])
+            commit.listings["1"] = ListingRow(source: "s", key: "1", version: "a", documents: documents)
+            for _ in 1...2 { _ = try await store.commit(commit) { 0 } }
+            func read(_ source: String, _ version: String) throws -> ListedDocuments? {
+                try store.read { try $0.listings.documents(of: source, request: "1", version: version) }
+            }
+            #expect(try read("s", "a") == documents)
+            #expect(try read("s", "b") == nil)
+            #expect(try read("t", "a") == nil)
+            try tables.execute("UPDATE tributary_listing SET documents = 'BwAAAAAAAAD/////'")
+            #expect(try read("s", "a") == ListedDocuments())
+            commit.listings.updateValue(nil, forKey: "1")
+            _ = try await store.commit(commit) { 0 }
+            #expect(try tables.rows("SELECT count(*) FROM tributary_listing") == ["0"])
+        }
+    }
+
     @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
         try await LedgerFixture.with { (tables, store) async throws in
             for source in ["b", "c"] {

@@ -3,21 +3,29 @@ import Foundation
 
 /// The files of a folder as a tar archive, which is generated while it is read. A file that has changed since the
 /// listing ends it with an error.
-struct FolderArchive: BodySource {
+struct FolderArchive: ListedSource {
     private static let pieceSize = 256 << 10
 
     private let folder: FolderListing
+    var files: [FolderListing.File]
 
-    init(_ folder: FolderListing) { self.folder = folder }
+    init(_ folder: FolderListing) {
+        self.folder = folder
+        files = folder.files
+    }
 
     /// The bytes of all files.
-    var size: Int? { folder.files.reduce(0) { $0 + $1.size } }
+    var size: Int? { files.reduce(0) { $0 + $1.size } }
+
+    func version(of file: FolderListing.File) -> (name: [UInt8], version: String) {
+        (file.path, "\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec) \(file.identity)")
+    }
 
     /// Passes the archive to `consume`, in pieces.
     ///
     /// - Throws: ``FetchError`` if a file has changed; the errors of `check` and `consume`.
     func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        for file in folder.files {
+        for file in files {
             try check()
             try TarWriter.begin(file.path, size: file.size, consume)
             try read(file, check, consume)

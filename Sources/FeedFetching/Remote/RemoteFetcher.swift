@@ -137,7 +137,8 @@ package struct RemoteFetcher: Fetcher {
         let files = files(listing.files, request, address, connection)
         guard response.status != 304 else { return .withoutBody(response, files) }
         return .source(
-            response, RemoteFolder(connection: connection, request: request, address: address, listing: listing), files)
+            response, RemoteFolder(connection: connection, request: request, address: address, files: listing.files),
+            files)
     }
 
     // MARK: - After the commit

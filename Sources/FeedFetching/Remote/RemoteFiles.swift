@@ -42,25 +42,29 @@ struct RemoteFile: BodySource {
 }
 
 /// The files of a server's folder as a tar archive, which is generated while it is read.
-struct RemoteFolder: BodySource {
+struct RemoteFolder: ListedSource {
     let connection: CurlConnection
     let request: PreparedRequest
     let address: RemoteAddress
-    let listing: RemoteListing
+    var files: [RemoteListing.File]
 
     /// The bytes of all files.
     var size: Int? {
-        listing.files.reduce(0) { total, file in
+        files.reduce(0) { total, file in
             let sum = total.addingReportingOverflow(file.size)
             return sum.overflow ? .max : sum.partialValue
         }
+    }
+
+    func version(of file: RemoteListing.File) -> (name: [UInt8], version: String) {
+        (file.name, "\(file.size) \(file.modified)")
     }
 
     /// Passes the archive to `consume`, in pieces.
     ///
     /// - Throws: ``FetchError`` if a transfer breaks off, or a file has changed; the errors of `check` and `consume`.
     func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        for file in listing.files {
+        for file in files {
             try check()
             try TarWriter.begin(file.name, size: file.size, consume)
             if file.size > 0 { try read(file, check, consume) }

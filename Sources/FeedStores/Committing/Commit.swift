@@ -7,6 +7,10 @@ package struct Commit: Sendable {
     package var requests: [RequestState]
     /// The requests whose rows are unchanged, by key, with the state that was known when they were sent.
     package var revalidated: [String: RequestState] = [:]
+    /// The requests of which only the changed documents were read, by key, with the state that was known when they were sent.
+    package var continued: [String: RequestState] = [:]
+    /// The documents of the listings that were read, by the requests' keys; nil where they are not kept.
+    package var listings: [String: ListingRow?] = [:]
     /// True if some of the requests are known to claim other rows than before. The transaction finds out in any case.
     package var changesClaims = false
     /// True if the source was stale until this run (`fresh_within`). The run then has a row of its own, which tells hooks.

@@ -13,6 +13,7 @@ extension Ledger {
             try waits.add(origin: host.origin, notBefore: host.notBefore, wait: host.wait)
         }
         try requests.write(commit)
+        for statement in try listings.writing(commit) { try session.execute(statement) }
         return run
     }
 

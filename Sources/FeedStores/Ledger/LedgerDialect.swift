@@ -78,6 +78,7 @@ extension LedgerDialect {
     var run: String { tables.table(OwnTables.runs.table.name) }
     var source: String { tables.table(OwnTables.sources.table.name) }
     var request: String { tables.table(OwnTables.requests.table.name) }
+    var listing: String { tables.table(OwnTables.listings.table.name) }
     var change: String { tables.table(OwnTables.changes.table.name) }
     var host: String { tables.table(OwnTables.hosts.table.name) }
     var acceptance: String { tables.table(OwnTables.acceptances.table.name) }

@@ -70,7 +70,7 @@ package struct RequestStates: LedgerPart {
         commit.requests.map { request in
             var new = request
             let old = stored[request.key]?.state
-            if let asked = commit.revalidated[request.key],
+            if let asked = commit.revalidated[request.key] ?? commit.continued[request.key],
                 old?.validators != asked.validators || old?.digest != asked.digest || old?.scope != asked.scope
             {
                 // Another commit has deleted or moved rows in the meantime, perhaps of this request.

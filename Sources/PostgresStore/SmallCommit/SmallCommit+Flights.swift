@@ -118,5 +118,6 @@ extension SmallCommit {
         let requests = try OwnTables.requests.upsert(of: states, .postgres)
         return try [ledger.recording(commit, drawn: answers.run).prepared]
             + (states.isEmpty ? [] : [requests.prepared])
+            + ledger.listings.writing(commit).map { try $0.prepared }
     }
 }

@@ -110,8 +110,8 @@ private struct TrialCopy {
 
     /// Those of Tributary's tables that a run reads. Runs and their changes may be many.
     private static let own: Set<String> = [
-        "tributary_source", "tributary_request", "tributary_claim", "tributary_host", "tributary_acceptance",
-        "tributary_migration", "tributary_schema", "grdb_migrations",
+        "tributary_source", "tributary_request", "tributary_listing", "tributary_claim", "tributary_host",
+        "tributary_acceptance", "tributary_migration", "tributary_schema", "grdb_migrations",
     ]
 
     func run(rowsOf tables: Set<String>, namedIn texts: [String]) throws {

@@ -140,10 +140,23 @@ extension RunState {
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
+        if isGood { addListings(to: &commit) }
         if let wait = hints.wait, let end = wait.end {
             commit.busyHost = (wait.origin.description, end, max(0, end.timeIntervalSince(now)))
         }
         return commit
+    }
+
+    private func addListings(to commit: inout Commit) {
+        for (index, listing) in listings where results[index].report.outcome == .parsed {
+            let key = source.requests[index].key
+            if readsSome(index) { commit.continued[key] = known[key] }
+            var row: ListingRow?
+            if let documents = listing.documents, let version = results[index].state?.validators.etag {
+                row = ListingRow(source: source.name, key: key, version: version, documents: documents)
+            }
+            commit.listings.updateValue(row, forKey: key)
+        }
     }
 
     func report(_ ending: Ending) -> RunReport {
@@ -168,6 +181,7 @@ extension RunState {
         shapes[index] = nil
         remarks[index] = nil
         pages[index] = nil
+        listings[index] = nil
     }
 
     /// The most remarks on the documents of a request and of a run, and the most characters of one: servers choose names in
@@ -193,10 +207,22 @@ extension RunState {
 
     /// Adds the remarks on documents to the reports of their requests.
     mutating func reportRemarks() {
-        for (index, remarks) in remarks {
+        for index in results.indices {
+            let remarks = remarks[index, default: []] + [listings[index]?.note].compactMap(\.self)
+            guard !remarks.isEmpty else { continue }
             results[index].report.note = environment.shown(remarks.joined(separator: "; "))
         }
     }
+
+    /// The remarks on folders of which only the changed documents were read, for a plan.
+    var listingNotes: [String] {
+        listings.sorted { $0.key < $1.key }.compactMap { index, listing in
+            listing.note.map { "request '\(source.requests[index].key)': \($0)" }
+        }
+    }
+
+    /// Returns true if the request's unchanged documents were left out.
+    func readsSome(_ index: Int) -> Bool { listings[index]?.positions != nil }
 
     /// Compares the shapes of the documents with the stored ones of the same declaration, and notes the new shapes.
     mutating func noteDrift() throws {
@@ -212,6 +238,9 @@ extension RunState {
                 noteColumns(without: document.empty, index)
                 continue
             }
+            var document = document
+            // The documents that were left out may have values.
+            if readsSome(index) { document.empty = [] }
             notePages(after: shape.pages, index)
             // Kept bodies are read without the requests for their pages.
             shape.pages = pages[index]?.count ?? shape.pages

@@ -53,6 +53,8 @@ struct RunState: Sendable {
     var mended: [Int: XMLRepair.Counts] = [:]
     /// The shapes of mapped documents, by the requests' positions.
     var shapes: [Int: DocumentShape] = [:]
+    /// The folders that were read, by the requests' positions.
+    var listings: [Int: ListingReading] = [:]
     /// The pages of the requests that name the next one in its body, by the requests' positions.
     var pages: [Int: ReadPages] = [:]
     /// The differences of these from earlier documents.

@@ -68,7 +68,8 @@ extension Refresh {
         }
         let archive = ReceivedArchive(exchange: exchange, spool: spool, digest: try spool.finish())
         run.results[index].report.bytes += spool.count
-        if run.kept == nil, let key = run.archives.key(of: index) {
+        // The files of a folder are those that the request's own pattern matches.
+        if run.kept == nil, !exchange.isListing, let key = run.archives.key(of: index) {
             archives[key] = archive
             run.archives.note(received: exchange, index)
         }
@@ -113,6 +114,9 @@ extension Refresh {
         factory.notesUnused = notesUnused
         factory.expressions = expressions
         let context = try workerContext()
+        context.documentKeys =
+            run.listings[index]?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
+        defer { context.documentKeys = nil }
         var bytes = 0
         do {
             let handlers = try factory.makeHandlers(response, context: context, index: index)
@@ -123,6 +127,7 @@ extension Refresh {
             try read(reader)
             try reader.finish()
             bytes = reader.count
+            run.listings[index]?.note(context.documentKeys?.hashes)
             run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
             if let mapping = handlers.first as? MappingHandler { note(mapping, of: request, index) }
         } catch {

@@ -212,10 +212,14 @@ extension Refresh {
         if exchange.response.status == 304, !conditions.validators.isEmpty {
             return run.noteUnchanged(exchange, index, conditions)
         }
-        let body = try await takePages(exchange, of: request, index, context, known: conditions.digest)
+        let body = try await takeChanged(exchange, of: request, index, context, conditions)
         var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
-        state.digest = isKnownByDigest(declared, state.validators) ? body.digest : nil
+        if run.readsSome(index) {
+            state.shape = conditions.stored?.shape
+        } else if isKnownByDigest(declared, state.validators) {
+            state.digest = body.digest
+        }
         state.movedTo = run.known[request.key]?.movedTo
         state.movedTimes = run.known[request.key]?.movedTimes ?? 0
         state.note(movedTo: exchange.movedTo, former: conditions.movedTo)

@@ -303,7 +303,8 @@ actor Refresh {
         var plan = StackPlan()
         plan.requests = run.results.map(\.report)
         plan.elements = unmatched.elements
-        plan.columns = unmatched.columns
+        let partial = Set(run.source.requests.indices.filter(run.readsSome).map { run.source.requests[$0].key })
+        plan.columns = unmatched.columns.filter { !partial.contains($0.request) }
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
         let unmet = try unmetExpectations()
@@ -313,7 +314,8 @@ actor Refresh {
         if run.source.requests.contains(where: { $0.drift == .block }) { try run.noteDrift() }
         stack.unmet = unmet.blocking + run.blockingDrift
         plan.notes =
-            run.remarkNotes + run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+            run.listingNotes + run.remarkNotes + run.mendedNotes + run.leftOutNotes
+            + stack.skipped.compactMap(\.note) + unmet.notes
         do {
             plan.counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,

@@ -4,7 +4,8 @@ import Foundation
 /// Tributary's own tables. A new column is one line here, and a migration of each store.
 package enum OwnTables {
     package static let all = [
-        runs.table, changes.table, sources.table, requests.table, hosts.table, acceptances.table, hooks.table,
+        runs.table, changes.table, sources.table, requests.table, listings.table, hosts.table, acceptances.table,
+        hooks.table,
         hookSources.table, claims.table, daemons.table, refreshes, migrations, schemas,
     ]
 
@@ -175,6 +176,24 @@ package enum OwnTables {
             "shape", \.state.shape,
             "as JSON: the paths and columns that its documents have had, and the number of pages of the last ones, for the event "
                 + "[`drifted`](Reference/hooks.md#drift)")
+    }
+
+    package static let listings = RowTable(
+        "tributary_listing",
+        "The documents of the folder that a request has read, so that the next run reads only the changed ones "
+            + "([`documents`](Reference/requests.md#documents)).",
+        key: ["source", "key"],
+        blank: ListingRow(source: "", key: "", version: "", documents: ListedDocuments())
+    ) { t in
+        t.column("source", \.source, "the source, and the request's key")
+        t.column("key", \.key)
+        t.column(
+            "version", \.version,
+            "the validator of the listing. The row is valid only while it is the `etag` of the request")
+        t.column(
+            "documents", \.documents.text,
+            "for each document a hash of its name and version, the number of its keys, and hashes of these: numbers of 64 bits, as "
+                + "base 64, 8 MiB at most")
     }
 
     static let claims = RowTable(

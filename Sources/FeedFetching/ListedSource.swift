@@ -1,0 +1,31 @@
+import FeedModel
+
+/// The files of a listing, as one archive that is generated while it is read. Some of them can be read without the others.
+protocol ListedSource: BodySource {
+    associatedtype File: Sendable
+
+    /// The files, in the order of reading.
+    var files: [File] { get set }
+
+    /// Returns a file's name, and a text that changes with the file.
+    func version(of file: File) -> (name: [UInt8], version: String)
+}
+
+extension ListedSource {
+    /// Digests of the files' names and versions, in the order of reading.
+    var versions: [UInt64] {
+        files.map { file in
+            let (name, version) = version(of: file)
+            var hash = SHA256()
+            hash.update(name + [0] + Array(version.utf8))
+            return hash.digest().bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
+    /// Returns the archive of the files at these positions.
+    func selecting(_ positions: [Int]) -> Self {
+        var selected = self
+        selected.files = positions.map { files[$0] }
+        return selected
+    }
+}
