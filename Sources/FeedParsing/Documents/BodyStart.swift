@@ -59,6 +59,11 @@ enum BodyStart {
         if let compression = compressions.first(where: { start.starts(with: $0.magic) })?.name {
             throw DocumentError("the body is compressed by \(compression); set documents = \"**\" for such a body")
         }
+        if FormatGuess.isGTFSRealtime(start) {
+            throw DocumentError(
+                "the body seems to be GTFS Realtime; set format = \"gtfs-realtime\" (for `infer` and `init`: --format gtfs-realtime)"
+            )
+        }
         throw DocumentError(
             "the body begins with \(shown(text.prefix(40))), which is neither XML nor JSON; if it is CSV, set "
                 + "format = \"csv\" (for `infer` and `init`: --format csv)")
