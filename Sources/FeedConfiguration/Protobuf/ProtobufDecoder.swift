@@ -33,6 +33,8 @@ package final class ProtobufDecoder {
     private static let textLimit = XMLLimits().textLength
     /// The largest number of a field.
     private static let numberLimit = (1 << 29) - 1
+    /// The most fields in the path of an error: the innermost ones.
+    private static let shownFields = 10
 
     private typealias Field = ProtobufSchema.Field
 
@@ -261,9 +263,10 @@ package final class ProtobufDecoder {
     }
 
     private func problem(_ message: String) -> ProtobufProblem {
-        let fields = frames.compactMap(\.field) + (field.map { [$0] } ?? [])
-        let path = fields.isEmpty ? "" : ", in " + fields.map(\.name).joined(separator: "/")
-        return ProtobufProblem(offset: start, text: "\(path): \(message)")
+        var path = (frames.compactMap(\.field) + (field.map { [$0] } ?? [])).map(\.name)
+        if path.count > Self.shownFields { path = ["…"] + path.suffix(Self.shownFields) }
+        let place = path.isEmpty ? "" : ", in " + path.joined(separator: "/").shortened(to: 1_000)
+        return ProtobufProblem(offset: start, text: "\(place): \(message)")
     }
 }
 
