@@ -245,11 +245,16 @@ struct RequestOptionsReader {
         reader.finish()
         guard let message, let path else { return nil }
         do {
-            return try ProtobufSchema(descriptorSet: try ConfigurationFile.read(named: path), message: message)
+            var schema = try ProtobufSchema(descriptorSet: try ConfigurationFile.read(named: path))
+            schema.message = message
+            if schema.messages[message] != nil { return schema }
+            reader.report(
+                keys.message, "the descriptor set has no message '\(message)'",
+                help: didYouMean(message, among: schema.messages.keys))
         } catch {
             reader.report(keys.descriptor, "the file \(path) \(error.text)", help: error.help)
-            return nil
         }
+        return nil
     }
 
     private func header(_ option: HeaderOption?, _ reader: DeclarationReader) -> CSVDialect.Header {

@@ -2,9 +2,10 @@ import FeedModel
 
 /// A schema from the descriptor set that `protoc --descriptor_set_out` writes: a `FileDescriptorSet`, which is itself a message.
 extension ProtobufSchema {
-    /// - Parameter message: the full name of the message that a body is.
+    /// Reads all definitions. The message that a body is must be set.
+    ///
     /// - Throws: ``Finding`` with a text that follows the file's name.
-    init(descriptorSet: [UInt8], message: String) throws(Finding) {
+    init(descriptorSet: [UInt8]) throws(Finding) {
         let collector = PartCollector()
         do {
             let decoder = ProtobufDecoder(Self.descriptors, collector)
@@ -15,11 +16,8 @@ extension ProtobufSchema {
                 "is no descriptor set: \(error)",
                 help: "write one with protoc --include_imports --descriptor_set_out=FILE")
         }
-        self.init(message: message, fingerprint: Fingerprint.hexadecimal(Fingerprint.hash(descriptorSet)))
+        self.init(message: "", fingerprint: Fingerprint.hexadecimal(Fingerprint.hash(descriptorSet)))
         try add(collector.root)
-        guard messages[message] != nil else {
-            throw Finding("has no message '\(message)'", help: didYouMean(message, among: messages.keys))
-        }
     }
 
     /// The part of descriptor.proto that is read.
