@@ -12,7 +12,9 @@ final class ProtobufTarget: FuzzTarget {
         let pieces = try read(input, pieceSize: 1)
         // A compressed body may be refused before or after some of it is read.
         let isOtherFault = !whole.error.isEmpty && !pieces.error.isEmpty && !whole.error.hasPrefix("byte ")
-        guard whole == pieces || isOtherFault else { throw FuzzFinding("whole, the feed gives \(whole); byte by byte, \(pieces)") }
+        guard whole == pieces || isOtherFault else {
+            throw FuzzFinding("whole, the feed gives \(whole); byte by byte, \(pieces)")
+        }
         guard whole.count <= FuzzStore.budget(input.count) else {
             throw FuzzFinding("\(input.count) bytes of Protocol Buffers have become \(whole.count) bytes of elements")
         }
