@@ -66,23 +66,26 @@ package final class ProtobufDecoder {
     private let schema: ProtobufSchema
     // Not retained: the receiver owns the decoder or outlives it.
     private unowned let events: any ProtobufEvents
-    private var frames: [Frame]
-    private var step = Step.tag
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times a byte.
+    /// The innermost open message, group or list, and those around it.
+    @exclusivity(unchecked) private var frame: Frame
+    @exclusivity(unchecked) private var outer: [Frame] = []
+    @exclusivity(unchecked) private var step = Step.tag
     /// The field that has begun; nil for an unknown one.
-    private var field: Field?
+    @exclusivity(unchecked) private var field: Field?
     /// The bits so far of a number, and the bytes that they come from.
-    private var bits: UInt64 = 0
-    private var size = 0
+    @exclusivity(unchecked) private var bits: UInt64 = 0
+    @exclusivity(unchecked) private var size = 0
     /// The bytes so far of a text.
-    private var collected: [UInt8] = []
-    private var offset = 0
+    @exclusivity(unchecked) private var collected: [UInt8] = []
+    @exclusivity(unchecked) private var offset = 0
     /// The offset of the value that is read.
-    private var start = 0
+    @exclusivity(unchecked) private var start = 0
 
     package init(_ schema: ProtobufSchema, _ events: any ProtobufEvents) {
         self.schema = schema
         self.events = events
-        frames = [Frame(content: .message(schema.messages[schema.message] ?? [:]), field: nil, end: .max)]
+        frame = Frame(content: .message(schema.messages[schema.message] ?? [:]), field: nil, end: .max)
     }
 
     /// The number of fields of the outermost message that have begun.
@@ -101,7 +104,7 @@ package final class ProtobufDecoder {
             } else {
                 let byte = bytes[index]
                 if size == 0 { start = offset }
-                guard offset < frames[frames.count - 1].end else {
+                guard offset < frame.end else {
                     throw problem("a number continues behind the end of the message or of the list")
                 }
                 index += 1
@@ -113,7 +116,7 @@ package final class ProtobufDecoder {
 
     /// - Throws: ``ProtobufProblem`` if the message is not complete. The end of a field is taken for the end of the message.
     package func finish() throws {
-        guard frames.count == 1, case .tag = step, size == 0 else {
+        guard outer.isEmpty, case .tag = step, size == 0 else {
             start = offset
             throw problem("the body ends within a field; it was probably cut off")
         }
@@ -144,7 +147,6 @@ package final class ProtobufDecoder {
 
     private func begin(_ tag: UInt64) throws {
         let number = Int(tag >> 3)
-        let frame = frames[frames.count - 1]
         guard (1...Self.numberLimit).contains(number) else { throw problem("\(number) is no number of a field") }
         guard let wireType = ProtobufSchema.WireType(rawValue: tag & 7) else {
             throw problem("the field \(number) has the wire type \(tag & 7), which does not exist")
@@ -154,7 +156,7 @@ package final class ProtobufDecoder {
             return try close()
         }
         if case .message(let fields) = frame.content { field = fields[number] }
-        if frames.count == 1 { count += 1 }
+        if outer.isEmpty { count += 1 }
         if let field {
             // A message may also be written as a group (editions, features.message_encoding).
             let isOther = field.type.wireType != wireType && !(field.isPackable && wireType == .length)
@@ -173,7 +175,7 @@ package final class ProtobufDecoder {
 
     private func emit(_ number: UInt64) throws {
         var field = field
-        if case .packed(let repeated) = frames[frames.count - 1].content { field = repeated }
+        if case .packed(let repeated) = frame.content { field = repeated }
         if let field {
             var text = field.type.text(number, schema.enumerations[field.typeName])
             try events.start(field.name)
@@ -186,7 +188,7 @@ package final class ProtobufDecoder {
     // MARK: - Values with a length
 
     private func open(_ length: UInt64) throws {
-        guard length <= UInt64(frames[frames.count - 1].end - offset) else {
+        guard length <= UInt64(frame.end - offset) else {
             throw problem("the length \(length) leads beyond the end of the message")
         }
         let end = offset + Int(length)
@@ -232,16 +234,18 @@ package final class ProtobufDecoder {
     private func message(_ field: Field) -> Content { .message(schema.messages[field.typeName] ?? [:]) }
 
     private func push(_ content: Content, end: Int, group: Int? = nil) throws {
-        guard frames.count <= Self.depthLimit else {
+        guard outer.count < Self.depthLimit else {
             throw problem("messages are nested more than \(Self.depthLimit) deep")
         }
         if case .message = content, let field { try events.start(field.name) }
-        frames.append(Frame(content: content, field: field, end: end, group: group))
+        outer.append(frame)
+        frame = Frame(content: content, field: field, end: end, group: group)
         try complete()
     }
 
     private func close() throws {
-        if case .message = frames.removeLast().content { try events.end() }
+        if case .message = frame.content { try events.end() }
+        frame = outer.removeLast()
         try complete()
     }
 
@@ -249,7 +253,6 @@ package final class ProtobufDecoder {
     private func complete() throws {
         field = nil
         start = offset
-        let frame = frames[frames.count - 1]
         guard frame.end > offset else {
             guard frame.group == nil else { throw problem("the message ends within a group") }
             return try close()
@@ -263,7 +266,7 @@ package final class ProtobufDecoder {
     }
 
     private func problem(_ message: String) -> ProtobufProblem {
-        var path = (frames.compactMap(\.field) + (field.map { [$0] } ?? [])).map(\.name)
+        var path = ((outer + [frame]).compactMap(\.field) + (field.map { [$0] } ?? [])).map(\.name)
         if path.count > Self.shownFields { path = ["…"] + path.suffix(Self.shownFields) }
         let place = path.isEmpty ? "" : ", in " + path.joined(separator: "/").shortened(to: 1_000)
         return ProtobufProblem(offset: start, text: "\(place): \(message)")
