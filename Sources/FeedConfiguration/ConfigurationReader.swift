@@ -281,7 +281,8 @@ package struct ConfigurationReader {
                 connectTimeout: table.value(of: keys.connectTimeout), tls: table[keys.tls], proxy: table[keys.proxy],
                 knownHosts: table[keys.knownHosts]),
             authentication: table[keys.auth], maxBody: table.value(of: keys.maxBody), content: content,
-            contentDigest: table.fingerprint(of: content.declaringKeys) + content.name,
+            contentDigest: table.fingerprint(of: content.declaringKeys) + content.name
+                + (dialect.protobuf?.fingerprint ?? ""),
             sync: table.value(of: keys.sync), scope: scope.mapValues(\.value),
             allowsEmpty: table.value(of: keys.allowEmpty), acceptStatus: Set(table.value(of: keys.acceptStatus)),
             retries: table.value(of: keys.retries), retriesUnsafe: table.value(of: keys.retryUnsafe))

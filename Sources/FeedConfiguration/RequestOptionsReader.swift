@@ -140,7 +140,7 @@ struct RequestOptionsReader {
         }
     }
 
-    /// Reads `format`, `csv` and `xlsx`.
+    /// Reads `format`, `csv`, `xlsx` and `protobuf`.
     func dialect() -> BodyDialect {
         var dialect = BodyDialect(format: table[keys.format])
         if let reader = table.table(keys.csv) {
@@ -148,6 +148,14 @@ struct RequestOptionsReader {
             dialect.csv = csv(reader)
         }
         if let reader = table.table(keys.xlsx) { dialect.xlsx = workbook(reader) }
+        if let reader = table.table(keys.protobuf) {
+            dialect.format = .protobuf
+            dialect.protobuf = protobuf(reader)
+        } else if dialect.format == .protobuf {
+            table.report(
+                "format", "requires 'protobuf', the schema of the body",
+                help: "for GTFS Realtime, write format = \"gtfs-realtime\"")
+        }
         return dialect
     }
 
@@ -228,6 +236,25 @@ struct RequestOptionsReader {
         dialect.skip = reader.value(of: keys.skip)
         reader.finish()
         return dialect
+    }
+
+    private func protobuf(_ reader: DeclarationReader) -> ProtobufSchema? {
+        let keys = ProtobufKeys.all
+        let message = reader[keys.message]
+        let path = reader[keys.descriptor]
+        reader.finish()
+        guard let message, let path else { return nil }
+        do {
+            var schema = try ProtobufSchema(descriptorSet: try ConfigurationFile.read(named: path))
+            schema.message = message
+            if schema.messages[message] != nil { return schema }
+            reader.report(
+                keys.message, "the descriptor set has no message '\(message)'",
+                help: didYouMean(message, among: schema.messages.keys))
+        } catch {
+            reader.report(keys.descriptor, "the file \(path) \(error.text)", help: error.help)
+        }
+        return nil
     }
 
     private func header(_ option: HeaderOption?, _ reader: DeclarationReader) -> CSVDialect.Header {

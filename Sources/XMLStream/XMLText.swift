@@ -19,7 +19,7 @@ package enum XMLText {
     }
 
     /// Writes infinities and NaN as XML Schema does (part 2, section 3.3.5.1).
-    private static func number<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) -> String {
+    package static func number<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-INF" : "INF" }
         return number.description

@@ -126,6 +126,27 @@ import Testing
         #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
     }
 
+    /// The fields of a message are read as they arrive, those of a message within it, too.
+    @Test(.timeLimit(.minutes(10))) func aMessageOfAnySizeTakesTheSame() async throws {
+        let tables = """
+            { table = "item", element = "entity/alert/header_text/translation", key = ["id"], columns = { id = "language", p = "text" } }
+            """
+        let text = String(repeating: "x", count: 300)
+        var peaks: [Int] = []
+        for count in [20_000, 120_000] {
+            try await withTemporaryFolder { (folder) async throws in
+                let texts = (0..<count).flatMap { number in
+                    WireMessage().message(1, WireMessage().text(1, text).text(2, "\(number)")).bytes
+                }
+                let alert = WireMessage().message(5, WireMessage().data(10, texts))
+                let feed = WireMessage().message(1, WireMessage().text(1, "2.0")).message(2, alert)
+                peaks.append(try await peak(tables, feed.bytes, format: "gtfs-realtime", in: folder))
+            }
+        }
+        // The larger one has 31 MB more.
+        #expect(peaks[1] - peaks[0] < 10 << 10, "\(peaks) KiB")
+    }
+
     /// A table that refers to itself is compared whole. It may be of any size, however small the feed is.
     @Test(.timeLimit(.minutes(10))) func aTreeOfATableOfAnySizeTakesTheSame() async throws {
         var peaks: [Int] = []

@@ -59,6 +59,23 @@ import Testing
         }
     }
 
+    /// The header of GTFS Realtime shows the format, which the proposal names.
+    @Test(.onEachStore) func aFeedOfGTFSRealtimeIsProposed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let vehicles = (1...3).map { number in
+                WireMessage().text(1, "v\(number)").message(
+                    4, WireMessage().message(2, WireMessage().float(1, 52.5).float(2, Float(number))).varint(4, 2))
+            }
+            let header = WireMessage().message(1, WireMessage().text(1, "2.0").varint(3, 1_790_000_000))
+            let body = vehicles.reduce(header) { $0.message(2, $1) }.bytes
+            let toml = try await propose(body, "application/octet-stream", fixture)
+            for part in ["format = \"gtfs-realtime\"", "position/latitude", "current_status"] {
+                #expect(toml.contains(part), "\(part)\n\(toml)")
+            }
+            #expect(try await rows(toml, ["id", "vehicle/position/longitude"], fixture).count == 3, "\(toml)")
+        }
+    }
+
     @Test func aPageWithoutAKeyHasItsRowsOnly() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let page = """

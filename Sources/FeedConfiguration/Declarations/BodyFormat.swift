@@ -11,6 +11,10 @@ public enum BodyFormat: String, Sendable, CaseIterable {
     case html
     /// A workbook in Office Open XML (ISO/IEC 29500), which is a ZIP archive.
     case xlsx
+    /// A message in Protocol Buffers of a declared schema.
+    case protobuf
+    /// A `FeedMessage` of GTFS Realtime, in Protocol Buffers.
+    case gtfsRealtime = "gtfs-realtime"
 
     /// The `Accept` header of a request for the format.
     package var accept: String {
@@ -21,6 +25,7 @@ public enum BodyFormat: String, Sendable, CaseIterable {
         case .csv: "text/csv, text/tab-separated-values;q=0.9, */*;q=0.1"
         case .html: "text/html, application/xhtml+xml;q=0.9, */*;q=0.1"
         case .xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet, */*;q=0.1"
+        case .protobuf, .gtfsRealtime: "application/x-protobuf, application/protobuf;q=0.9, */*;q=0.1"
         }
     }
 
@@ -34,6 +39,8 @@ public struct BodyDialect: Sendable, Hashable {
     package var format: BodyFormat?
     package var csv = CSVDialect()
     package var xlsx = WorkbookDialect()
+    /// The schema of a body in Protocol Buffers; nil for other formats.
+    package var protobuf: ProtobufSchema?
 
     package init(format: BodyFormat? = nil) { self.format = format }
 }
@@ -124,7 +131,7 @@ public enum BodyContent: Sendable, Hashable {
 
     /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
-        let taken = ["capture", "page", "until", "format", "csv", "xlsx", "documents"]
+        let taken = ["capture", "page", "until", "format", "csv", "xlsx", "protobuf", "documents"]
         guard case .mapping = self else { return taken }
         return taken + ["tables", "namespaces", "root", "expand"]
     }

@@ -147,6 +147,18 @@ struct WorkbookKeys: KeyGroup {
         "The number of rows of the sheet to skip before the header, or before the first record; at most 1,000,000.")
 }
 
+struct ProtobufKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[sources.NAME.requests.protobuf]", "The schema of a body in Protocol Buffers.", all)
+
+    let descriptor = Key(
+        "descriptor", .file, default: .required,
+        "The file with the descriptor set, as `protoc --include_imports --descriptor_set_out` writes it.")
+    let message = Key(
+        "message", .string, default: .required, "The full name of the message that the body is, with its package.")
+}
+
 struct PageKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(

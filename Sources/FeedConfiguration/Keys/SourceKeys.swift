@@ -51,6 +51,7 @@ struct RequestKeys: KeyGroup {
             .key(all.expand, requires: all.tables), .key(all.concurrency, requires: all.forEach),
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
             .key(all.xlsx, requires: all.format, is: .xlsx),
+            .key(all.protobuf, requires: all.format, is: .protobuf, orNone: true),
         ])
 
     let key = Key(
@@ -115,10 +116,12 @@ struct RequestKeys: KeyGroup {
     let format = Key<BodyFormat>(
         "format", .choice,
         default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
-        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, or a workbook (XLSX)."
+        "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, a workbook (XLSX), Protocol Buffers, or GTFS Realtime."
     )
     let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
     let xlsx = TableKey.table("xlsx", WorkbookKeys.self, "The part of a workbook to read: see xlsx.")
+    let protobuf = TableKey.table(
+        "protobuf", ProtobufKeys.self, "The schema of a body in Protocol Buffers: see protobuf.")
     let repair = Key(
         "repair", .strings,
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."

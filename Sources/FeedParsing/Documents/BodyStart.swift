@@ -52,6 +52,11 @@ enum BodyStart {
 
     /// - Throws: ``DocumentError`` with the first bytes if they cannot begin XML, in any encoding.
     static func refuseOtherThanXML(_ start: [UInt8]) throws {
+        if FormatGuess.isGTFSRealtime(start) {
+            throw DocumentError(
+                "the body seems to be GTFS Realtime; set format = \"gtfs-realtime\" (for `infer` and `init`: --format gtfs-realtime)"
+            )
+        }
         let text = unmarked(start).drop(while: isXMLSpace)
         guard let first = text.first, !beginnings.contains(first), !text.starts(with: [0x4C, 0x6F, 0xA7, 0x94]) else {
             return

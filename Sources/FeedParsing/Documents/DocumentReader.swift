@@ -91,6 +91,18 @@ package struct DocumentFormat: Sendable {
         DocumentFormat(
             format: .xlsx, isMediaType: { $0 == FeedResponse.workbookType },
             makeReader: { WorkbookReader($0.stream, $0.dialect.xlsx, $0.archive) }),
+        // The media types of Protocol Buffers do not say which message a body is.
+        DocumentFormat(
+            format: .gtfsRealtime, isMediaType: { _ in false },
+            makeReader: { try ProtobufReader($0.stream, .gtfsRealtime) }),
+        DocumentFormat(
+            format: .protobuf, isMediaType: { _ in false },
+            makeReader: { input in
+                guard let schema = input.dialect.protobuf else {
+                    throw DocumentError("the schema of the Protocol Buffers is unknown; declare 'protobuf'")
+                }
+                return try ProtobufReader(input.stream, schema)
+            }),
     ]
 
     private static let tabSeparated = "text/tab-separated-values"

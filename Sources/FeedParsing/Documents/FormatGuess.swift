@@ -1,7 +1,8 @@
 package import FeedConfiguration
 import XMLStream
 
-/// A guess at a format that the first byte of a body does not show: CSV or JSON Lines, from the first lines.
+/// A guess at a format that the first byte of a body does not show: CSV or JSON Lines, from the first lines; GTFS Realtime, from
+/// its header.
 ///
 /// Only proposals guess. The proposal names the format, so a run does not depend on the lines that a body begins with.
 package struct FormatGuess: Sendable {
@@ -16,7 +17,7 @@ package struct FormatGuess: Sendable {
     /// The fewest delimiters on a line: a text may have one on each.
     private static let fewestDelimiters = 2
 
-    /// Returns nil if the lines are those of neither format.
+    /// Returns nil if the body shows none of these formats.
     ///
     /// - Parameters:
     ///   - start: the bytes from the start of the body.
@@ -30,6 +31,10 @@ package struct FormatGuess: Sendable {
         if known == .csv {
             format = .csv
             delimiter = Self.delimiter(ofFirstLine: text)
+            return
+        }
+        if known == nil, Self.isGTFSRealtime(start) {
+            format = .gtfsRealtime
             return
         }
         guard known == nil || known == .json, let first = text.first(where: { !isXMLSpace($0) }) else { return nil }
@@ -48,6 +53,13 @@ package struct FormatGuess: Sendable {
             format = .csv
             delimiter = best.0 == UInt8(ascii: ",") ? nil : best.0
         }
+    }
+
+    /// Returns true for a message whose first field is a message that begins with a version, such as `2.0`, as its first field.
+    static func isGTFSRealtime(_ start: some Collection<UInt8>) -> Bool {
+        let bytes = Array(start.prefix(7))
+        guard bytes.count == 7, bytes[0] == 0x0A, (5..<0x80).contains(bytes[1]) else { return false }
+        return String(decoding: bytes[2...], as: UTF8.self).wholeMatch(of: #/\x0A\x03\d\.\d/#) != nil
     }
 
     private static let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]

@@ -6,10 +6,11 @@ struct DocumentOptions: ParsableArguments {
     @Option(
         name: .long,
         help:
-            "The document's format: xml, json, jsonl, csv, html or xlsx; by default derived from its media type, suffix or first lines.",
+            "The document's format: xml, json, jsonl, csv, html, xlsx or gtfs-realtime; by default derived from its media type, suffix or first lines.",
         transform: { text in
-            guard let format = BodyFormat(rawValue: text) else {
-                throw ValidationError("write xml, json, jsonl, csv, html or xlsx")
+            // The options name no descriptor set.
+            guard let format = BodyFormat(rawValue: text), format != .protobuf else {
+                throw ValidationError("write xml, json, jsonl, csv, html, xlsx or gtfs-realtime")
             }
             return format
         })

@@ -12,7 +12,7 @@ private enum RecipePages {
         $0.path.hasPrefix(folder) && $0.name != "README.md"
     }
 
-    /// Pages whose feed is one document in XML, JSON or HTML, or pages of it.
+    /// Pages whose feed is one document in XML, JSON, HTML or Protocol Buffers, or pages of it.
     static let ofDocuments = all.filter(isOfDocuments).map(\.path)
     /// Pages whose feed is several files.
     static let ofFiles = all.filter { !isOfDocuments($0) }.map(\.path)
@@ -72,10 +72,12 @@ private enum RecipePages {
 /// The parts of a page: a declaration, the documents of its feed, a query, and what `sqlite3 -box` prints for it.
 private struct Recipe {
     /// The media types of documents, by the languages of their blocks.
-    static let types = ["xml": "application/xml", "json": "application/json", "html": "text/html"]
+    static let types = [
+        "xml": "application/xml", "json": "application/json", "html": "text/html", "base64": "application/x-protobuf",
+    ]
 
     private let declaration: String
-    private let documents: [String]
+    private let documents: [[UInt8]]
     private let type: String
     let query: String
     let printed: String
@@ -91,7 +93,10 @@ private struct Recipe {
         printed = try only("text")
         let blocks = file.blocks.filter { Self.types[$0.language] != nil }
         let language = try #require(blocks.first).language
-        documents = blocks.filter { $0.language == language }.map(\.text)
+        documents = try blocks.filter { $0.language == language }.map { block in
+            guard language == "base64" else { return Array(block.text.utf8) }
+            return [UInt8](try #require(Data(base64Encoded: block.text, options: .ignoreUnknownCharacters)))
+        }
         type = try #require(Self.types[language])
     }
 

@@ -31,6 +31,7 @@ struct ReferenceSandbox {
             "schema.sql": "CREATE TABLE IF NOT EXISTS firm (id INTEGER PRIMARY KEY, name TEXT);",
             "views.sql": "DROP VIEW IF EXISTS v; CREATE VIEW v AS SELECT 1;", "ask.xml": "<ask/>",
             "known_hosts": "", "id_ed25519": "key", "id_ed25519.pub": "key",
+            "shop.desc": String(decoding: WireMessage.shop.bytes, as: UTF8.self),
         ]
         for (name, text) in files { try folder.write(text, to: name) }
     }
@@ -111,6 +112,9 @@ struct ReferenceSandbox {
             return request + url + parser + named + "\n" + unless("name", line: "name = \"GetRates\"\n")
         case "[sources.NAME.requests.xlsx]":
             return request + url + parser + "format = \"xlsx\"\n" + named + "\n"
+        case "[sources.NAME.requests.protobuf]":
+            return request + url + parser + named + "\n" + unless("descriptor", line: "descriptor = \"shop.desc\"\n")
+                + unless("message", line: "message = \"shop.Feed\"\n")
         case let header where header.hasPrefix("[sources.NAME.requests."):
             return request + url + parser + named + "\n"
         case "[hooks.NAME]":

@@ -23,6 +23,12 @@ extension FuzzKind {
                 "\"\u{301}\":", "\"xml:x\":", "\"a b\":", "\u{1F600}", " ", "\n",
             ] + Self.numbers
         case .html: Self.markup + Self.pages
+        case .protobuf:
+            [
+                "\u{A}\u{5}\u{A}\u{3}2.0", "\u{12}\u{0}", "\u{12}\u{4}\"\u{2}(\u{1}", "\u{13}\u{14}", "\u{B}", "\u{C}",
+                "\u{7F}",
+                "\u{0}", "\u{8}\u{1}", "\u{D}\u{0}\u{0}\u{0}\u{0}", "é",
+            ]
         case .archive:
             ["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "PK\u{7}\u{8}", "PK\u{6}\u{6}", "\u{0}\u{0}\u{0}\u{0}"]
         case .dates:

@@ -18,6 +18,8 @@ enum FuzzKind: String, CaseIterable, Sendable {
     case json
     /// A page in HTML.
     case html
+    /// A feed of GTFS Realtime in Protocol Buffers.
+    case protobuf
     /// A body that is compressed, or an archive.
     case archive
     /// A date's format, a line feed, and a date.
@@ -42,6 +44,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .infer: try InferenceTarget()
         case .json: JSONTarget()
         case .html: HTMLTarget()
+        case .protobuf: ProtobufTarget()
         case .archive: ArchiveTarget()
         case .dates: DateTarget()
         case .values: ValueTarget()
@@ -78,7 +81,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .toml: 200
         case .archive: 1500
         case .html: 600
-        case .json, .heads, .urls: 1500
+        case .json, .protobuf, .heads, .urls: 1500
         case .dates, .values: 4000
         }
     }
