@@ -87,10 +87,10 @@ struct API: Sendable {
         ]
         return states + (showsRows ? changes + rowOperations : []) + others + correctionOperations + trialOperations + [
             .get("/api", "The operations of the API.", answers: .object(AnswerSchemas.index)) { _, _ in
-                .json(try JSONOutput.line(APIIndex(self.operations)))
+                try .object(JSONObject(indexOf: self.operations))
             },
             .get("/api/openapi.json", "The operations in OpenAPI 3.1.", answers: .object(.map(.any))) { _, _ in
-                .json(try JSONOutput.line(OpenAPIDocument(self.operations)))
+                try .object(JSONObject(openAPI: self.operations))
             },
         ]
     }
@@ -194,13 +194,7 @@ struct API: Sendable {
             }
             try service.refreshEverywhere(names)
         }
-        return .json(try JSONOutput.line(["sources": asked]))
-    }
-
-    private struct Accepted: Encodable {
-        var accepted: [String]
-        var runs: [Int64]?
-        var until: Date
+        return try .object(["sources": asked])
     }
 
     private func accept(_ query: Query) async throws -> Response {
@@ -215,11 +209,11 @@ struct API: Sendable {
         }
         let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)
         }
-        return .json(
-            try JSONOutput.line(
-                Accepted(
-                    accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
-                    until: accepted.map(\.until).min() ?? Date())))
+        let object: JSONObject = [
+            "accepted": names, "runs": inAdvance ? nil : accepted.compactMap(\.run),
+            "until": accepted.map(\.until).min() ?? Date(),
+        ]
+        return try .object(object)
     }
 
     private func pause(_ query: Query) async throws -> Response {
