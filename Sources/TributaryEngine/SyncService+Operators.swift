@@ -32,11 +32,8 @@ extension SyncService {
     /// - Throws: ``Refusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let waiting = try run.flatMap { run in
-            try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
-        }
-        let acceptances = try store.accept(
-            sources, inAdvance: inAdvance, run: waiting ?? run, at: environment.clock.now())
+        let acceptances = try configuration.accept(
+            sources, inAdvance: inAdvance, run: run, in: store, at: environment.clock.now())
         if !inAdvance { try refreshEverywhere(sources) }
         return acceptances
     }

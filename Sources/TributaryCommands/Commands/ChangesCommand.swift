@@ -46,7 +46,7 @@ struct ChangesCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         let since = try since.map { try TimeArgument.time($0, option: "--since") }
-        guard let store = try configuration.openExistingStore() else { throw Failure.failed(configuration.noStore) }
+        let store = try configuration.openedStore()
         defer { try? store.close() }
         if let run { try check(run: run, in: store) }
         var query = ChangeQuery(source: source, run: run, since: since, table: table)

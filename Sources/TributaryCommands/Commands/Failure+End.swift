@@ -37,6 +37,7 @@ extension Failure {
         switch error {
         case let error as Failure: failure = error
         case let error as StoreError: failure = .failed(error.description)
+        case let refusal as Refusal: failure = .failed(refusal.description)
         // Whoever has read enough ends it so.
         case OutputError.unread: return 0
         case let error as OutputError: failure = Failure(description: error.description, status: ExitCode(EX_IOERR))

@@ -36,8 +36,7 @@ struct PlanCommand: ProgramCommand {
     @Option(name: .long, help: "Changes to show per table and kind; 0 for all. Counts include all rows.")
     var limit = 100
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
@@ -49,7 +48,7 @@ struct PlanCommand: ProgramCommand {
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let plan = PlanRun(
-            configuration: configuration, source: declaration, limit: limit, json: json, showsNext: body.isEmpty)
+            configuration: configuration, source: declaration, limit: limit, json: output.json, showsNext: body.isEmpty)
         let differs: Bool
         if body.contains(where: { $0.hasSuffix("=" + StandardInput.name) }) {
             differs = try await StandardInput.asFile { try await run(plan, program, input: $0) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FeedConfiguration
 import FeedModel
+import FeedStores
 import TributaryEngine
 
 struct SyncCommand: ProgramCommand {
@@ -84,7 +85,7 @@ struct SyncCommand: ProgramCommand {
     /// - Throws: ``Failure`` if it is not declared and has no run. `StoreError`.
     static func checkKnown(_ name: String, in configuration: TributaryConfiguration) throws {
         guard configuration[source: name] == nil,
-            try StoreReader(configuration).runs(of: name, failed: false, limit: 1).isEmpty
+            try configuration.reading({ try $0.runs.last(of: name, limit: 1) })?.isEmpty ?? true
         else { return }
         throw Failure.usage(
             "there is no source '\(name)' in \(configuration.file), nor has there been a run of it; "

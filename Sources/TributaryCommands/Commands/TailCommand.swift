@@ -46,9 +46,7 @@ struct TailCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
-        guard let store = try configuration.openExistingStore() else {
-            throw Failure.failed(configuration.noStore)
-        }
+        let store = try configuration.openedStore()
         defer { try? store.close() }
         let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)
         let tail = ChangelogTail(
@@ -56,9 +54,7 @@ struct TailCommand: ProgramCommand {
             images: values || debezium ? images : nil)
         try await untilSignalled {
             try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    Thread.detachNewThread { continuation.resume(with: Result { try tail.run() }) }
-                }
+                try await SystemThreads().run { try tail.run() }
             } onCancel: {
                 tail.stop()
                 store.stopWaiting()

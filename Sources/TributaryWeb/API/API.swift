@@ -209,11 +209,7 @@ struct API: Sendable {
         }
         let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)
         }
-        let object: JSONObject = [
-            "accepted": names, "runs": inAdvance ? nil : accepted.compactMap(\.run),
-            "until": accepted.map(\.until).min() ?? Date(),
-        ]
-        return try .object(object)
+        return try .object(JSONObject(accepted, of: names))
     }
 
     private func pause(_ query: Query) async throws -> Response {
