@@ -67,6 +67,17 @@ extension SyncService {
         }
     }
 
+    /// Refreshes sources now, in all daemons of the store; none if one of them is paused. Blocks its thread.
+    ///
+    /// - Parameter sources: empty for all.
+    /// - Returns: the paused source.
+    /// - Throws: `StoreError`.
+    package func refreshUnlessStopped(_ sources: [String]) throws -> String? {
+        let stopped = try sources.first { try store.states(of: $0).source.isStopped }
+        if stopped == nil { try refreshEverywhere(sources) }
+        return stopped
+    }
+
     /// Sends the event again at once that a hook's receiver did not take, in whichever daemon delivers the hook's events.
     /// Blocks its thread.
     ///

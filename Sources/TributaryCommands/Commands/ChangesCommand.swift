@@ -36,9 +36,6 @@ struct ChangesCommand: ProgramCommand {
     @Flag(name: .long, help: "Print one JSON object per row on a line.")
     var json = false
 
-    /// Ends the reading of changes.
-    private struct Enough: Error {}
-
     func validate() throws {
         guard limit ?? 1 > 0 else { throw ValidationError("--limit must be above 0") }
     }
@@ -61,14 +58,14 @@ struct ChangesCommand: ProgramCommand {
         }
         var output = ChangeOutput(json: json, terminal: Terminal())
         var rest = limit ?? .max
-        do {
-            try store.changes(query) { change in
-                guard rest > 0 else { throw Enough() }
-                rest -= 1
-                try output.add(change)
+        try store.changes(query) { change in
+            guard rest > 0 else {
+                try output.cut()
+                return false
             }
-        } catch is Enough {
-            try output.cut()
+            rest -= 1
+            try output.add(change)
+            return true
         }
         if let table, output.isEmpty { try check(table: table, in: store) }
         try output.end()

@@ -29,8 +29,7 @@ struct MigrateCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let migrations = try await migrations(of: declaration, in: configuration, program, isDone: confirmation.yes)
         if !migrations.isEmpty || output.json { try show(migrations, isDone: confirmation.yes) }
         guard !migrations.isEmpty else {

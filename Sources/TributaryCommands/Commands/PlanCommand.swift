@@ -45,8 +45,7 @@ struct PlanCommand: ProgramCommand {
             guard !enabled.isEmpty else { throw Failure.usage("\(configuration.file) declares no enabled source") }
             throw Failure.usage("name a source of \(configuration.file); it has: \(SyncCommand.some(enabled))")
         }
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let plan = PlanRun(
             configuration: configuration, source: declaration, limit: limit, json: output.json, showsNext: body.isEmpty)
         let differs: Bool

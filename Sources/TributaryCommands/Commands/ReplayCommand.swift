@@ -39,8 +39,7 @@ struct ReplayCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let all = all
         if !plan { try confirmation.requireAnswer(json: output.json) }
         if plan || !confirmation.yes {

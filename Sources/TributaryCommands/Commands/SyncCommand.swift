@@ -95,15 +95,23 @@ struct SyncCommand: ProgramCommand {
     /// - Parameter mayBeOff: true for commands that only show.
     /// - Throws: ``Failure`` if a name is not a source's, or its source is disabled.
     static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {
-        for name in names {
-            guard let source = configuration[source: name] else {
-                throw Failure.usage(
-                    "there is no source '\(name)' in \(configuration.file); \(hint(name, configuration.sources.map(\.name)))"
-                )
-            }
-            guard source.isEnabled || mayBeOff else {
-                throw Failure.usage("the source '\(name)' is disabled in \(configuration.file) (enabled = false)")
-            }
+        for name in names { _ = try declared(name, in: configuration, mayBeOff: mayBeOff) }
+    }
+
+    /// Returns the source of a name.
+    ///
+    /// - Throws: as ``check(_:in:mayBeOff:)``.
+    static func declared(
+        _ name: String, in configuration: TributaryConfiguration, mayBeOff: Bool = false
+    ) throws -> SourceDeclaration {
+        guard let source = configuration[source: name] else {
+            throw Failure.usage(
+                "there is no source '\(name)' in \(configuration.file); \(hint(name, configuration.sources.map(\.name)))"
+            )
         }
+        guard source.isEnabled || mayBeOff else {
+            throw Failure.usage("the source '\(name)' is disabled in \(configuration.file) (enabled = false)")
+        }
+        return source
     }
 }

@@ -23,3 +23,18 @@ extension [(column: String, value: StoredValue)] {
     /// The values by their columns, as JSON has a row.
     var object: [String: StoredValue] { Dictionary(map { ($0.column, $0.value) }) { first, _ in first } }
 }
+
+/// Ends the reading of changes.
+private struct Enough: Error {}
+
+extension StoreHistory {
+    /// Reports the first changes that a query finds, until the body returns false.
+    package func changes(_ query: ChangeQuery, while body: (RowChange) throws -> Bool) throws {
+        do {
+            try changes(query) { change in
+                if try !body(change) { throw Enough() }
+            }
+        } catch is Enough {
+        }
+    }
+}

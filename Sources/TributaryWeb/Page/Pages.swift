@@ -147,7 +147,7 @@ struct Pages: Sendable {
             }
             var layout = layout(page)
             layout.live = Self.live(address, text)
-            layout.done = Self.doneText(Query(request)["done"])
+            layout.done = Query(request)["done"].flatMap { Self.notices[$0] }
             layout.lead(by: way)
             return .html(.ok, templates.render("layout", layout))
         }
