@@ -78,24 +78,24 @@ struct Pages: Sendable {
         case .sources(let query):
             let list = SourceList(
                 query: query, table: try await table(configuration, since: time),
-                running: Set(service.activeRuns.entries.keys), templates: templates)
+                running: Set(service.activeRuns.entries.keys))
             let shown = list.shownSources
             let recent = try await store.read { store in
                 try store.read { try $0.runs.recent(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400) }
             }
-            return list.page(recent)
+            return list.page(recent, templates)
         case .daemon:
             return DaemonPage(
                 table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
                 pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
-                figures: figures, templates: templates, now: Date()
-            ).page()
+                figures: figures, now: Date()
+            ).page(templates)
         case .source(let name, let options):
             let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
-            return try await store.read { [templates, showsRows, mayChange] store in
+            return try await store.read { store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, pauses: pauses, showsRows: showsRows,
-                    mayChange: mayChange, templates: templates, now: Date())?.page()
+                    name, options, in: store, configuration, running: running, pauses: pauses, in: self, now: Date()
+                )?.page()
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
