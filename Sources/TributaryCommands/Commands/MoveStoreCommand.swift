@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedConfiguration
+import FeedInferring
 import FeedModel
 import FeedStores
 import Foundation
@@ -123,11 +124,11 @@ struct MoveStoreCommand: ProgramCommand {
         if let left = Self.left(by: old) { lines.append("In the old store, \(left).") }
         lines += ["", "Write into [store] of \(old.file):"]
         switch new.store {
-        case .file(let path): lines.append("path   = \(Self.quoted(path))")
+        case .file(let path): lines.append("path   = \(TOMLText.quoted(path))")
         // It may hold a password.
         case .server: lines.append("url    = \"…\"   # the connection string that was given as --to")
         }
-        if let path = new.schemaPath { lines.append("schema = \(Self.quoted(path))") }
+        if let path = new.schemaPath { lines.append("schema = \(TOMLText.quoted(path))") }
         if old.schemaAfterPath != nil, new.schemaAfterPath == nil {
             lines.append("and a file in \(new.store.kind)'s SQL as schema_after")
         }
@@ -144,10 +145,5 @@ struct MoveStoreCommand: ProgramCommand {
         guard old.sources.contains(where: \.keepsHistory) else { return nil }
         return
             "the former values of rows (`keep_history`) stay there: no run before the move can be undone in the new one"
-    }
-
-    /// As a string of TOML.
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }

@@ -145,11 +145,8 @@ struct Pages: Sendable {
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: way)
             }
-            var layout = layout(page)
-            layout.live = Self.live(address, text)
-            layout.done = Query(request)["done"].flatMap { Self.notices[$0] }
-            layout.lead(by: way)
-            return .html(.ok, templates.render("layout", layout))
+            let done = Query(request)["done"].flatMap { Self.notices[$0] }
+            return .html(.ok, html(page, at: way, live: Self.live(address, text), done: done))
         }
     }
 
@@ -183,9 +180,22 @@ struct Pages: Sendable {
 
     // MARK: - Layout
 
-    private func layout(_ page: Page) -> Layout {
-        let links = mayChange ? links : links.filter { $0.address != TryPage.path }
-        return Layout(page, version: assets.version, links: links, store: service.store.name)
+    /// Returns a page with what is around the content of every page.
+    ///
+    /// - Parameters:
+    ///   - place: the way to the page. The link to the page itself is marked, and is no further step.
+    ///   - live: where the page is followed; empty where it stays as it is.
+    private func html(_ page: Page, at place: [Layout.Place], live: String, done: String? = nil) -> String {
+        var links = mayChange ? links : links.filter { $0.address != TryPage.path }
+        let here = place.last?.address
+        for index in links.indices { links[index].isHere = links[index].address == here }
+        let view: View = [
+            "title": page.title, "windowTitle": page.windowTitle, "icon": page.icon, "version": assets.version,
+            "live": live, "place": links.contains(where: \.isHere) ? Array(place.dropLast()) : place, "done": done,
+            "links": links, "content": page.fragments.map(\.html).joined(), "release": TributaryVersion.version,
+            "store": service.store.name,
+        ]
+        return templates.render("layout", view)
     }
 
     /// Returns where a page is followed. A run has ended, and so its page stays as it is.
@@ -203,10 +213,7 @@ struct Pages: Sendable {
     func answer(
         _ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok, following address: String? = nil
     ) -> Response {
-        var layout = layout(page)
-        layout.live = address.map(Self.live) ?? ""
-        layout.lead(by: place)
-        return .html(status, templates.render("layout", layout))
+        .html(status, html(page, at: place, live: address.map(Self.live) ?? ""))
     }
 
     /// Answers why something is not shown, or not done.
