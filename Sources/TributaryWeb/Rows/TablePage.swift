@@ -12,7 +12,7 @@ struct TablePage {
     let rows: [BrowsedRow]
     /// The place of the last row shown, where there are more.
     let next: RowPlace?
-    let facet: TableFacet?
+    let facet: View?
 
     /// Reads what the page shows; blocks its thread.
     ///
@@ -23,7 +23,7 @@ struct TablePage {
         self.table = table
         self.address = address
         (rows, next) = try Self.rows(address, limit: Self.rowsPerPage, in: store)
-        facet = try address.facet.map { try TableFacet($0, of: table, address, in: store) }
+        facet = try address.facet.map { try TableFacet.view($0, of: table, address, in: store) }
     }
 
     /// Returns up to a number of rows, fewer where they are large, and the place after which there are more.
