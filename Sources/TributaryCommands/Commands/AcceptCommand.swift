@@ -65,9 +65,9 @@ struct AcceptCommand: ProgramCommand {
         try output.show(object) {
             accepted.map { acceptance in
                 guard let run = acceptance.run else { return TerminalLine(Self.inAdvance(acceptance)) }
-                let next = asked.map { "\($0.text) commits them now" }
-                return
-                    "\(acceptance.source): the documents of run \(run) are accepted; \(next ?? "`tributary sync \(acceptance.source)` commits them")"
+                let next =
+                    asked.map { "\($0.text) commits them now" } ?? "`tributary sync \(acceptance.source)` commits them"
+                return "\(acceptance.source): the documents of run \(run) are accepted; \(next)"
             }
         }
     }
