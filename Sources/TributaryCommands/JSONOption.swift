@@ -1,5 +1,4 @@
 import ArgumentParser
-import TributaryEngine
 
 /// The option of a command whose answer programs read, too.
 struct JSONOption: ParsableArguments {

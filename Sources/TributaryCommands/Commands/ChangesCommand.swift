@@ -2,9 +2,7 @@ import ArgumentParser
 import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct ChangesCommand: ProgramCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,6 @@ import FeedConfiguration
 import FeedExporting
 import FeedStores
 import Foundation
-import TributaryEngine
 import TributaryStores
 
 struct ExportCommand: ProgramCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FeedConfiguration
 import FeedModel
-import FeedStores
 import Foundation
 import TributaryEngine
 

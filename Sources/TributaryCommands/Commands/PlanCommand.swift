@@ -1,7 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
-import FeedStores
 import Foundation
 import TributaryEngine
 

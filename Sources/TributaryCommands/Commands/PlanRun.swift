@@ -1,4 +1,3 @@
-import ArgumentParser
 import FeedConfiguration
 import FeedModel
 import FeedStores

@@ -4,7 +4,6 @@ import FeedModel
 import FeedStores
 import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct PurgeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,6 @@
 import ArgumentParser
-import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import Logging
 import TributaryEngine
 import TributaryStores

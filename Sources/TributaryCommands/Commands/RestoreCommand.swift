@@ -1,11 +1,9 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
 import FeedStores
 import Foundation
 import SQLiteStore
 import TributaryEngine
-import TributaryStores
 
 struct RestoreCommand: ProgramCommand {
     static let configuration = CommandConfiguration(

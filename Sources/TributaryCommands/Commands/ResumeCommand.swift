@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedStores
-import Foundation
 import TributaryEngine
 import TributaryStores
 

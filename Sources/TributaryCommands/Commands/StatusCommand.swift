@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
 import Foundation
 import TributaryEngine
 

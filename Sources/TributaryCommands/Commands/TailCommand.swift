@@ -1,10 +1,7 @@
 import ArgumentParser
-import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct TailCommand: ProgramCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedModel
-import FeedStores
 import Foundation
 import Logging
 import ServiceLifecycle

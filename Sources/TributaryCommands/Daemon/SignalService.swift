@@ -1,5 +1,4 @@
 import FeedConfiguration
-import Foundation
 import Logging
 import ServiceLifecycle
 import TributaryEngine

@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedModel
 import Foundation
 import TributaryEngine
 import TributaryStores
