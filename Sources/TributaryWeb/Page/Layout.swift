@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedModel
 
 /// What is around the content of every page.
 enum Layout {

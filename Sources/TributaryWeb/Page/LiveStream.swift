@@ -1,8 +1,6 @@
 import AsyncAlgorithms
 import FeedModel
-import Foundation
 import Hummingbird
-import NIOCore
 import ServiceLifecycle
 import TributaryEngine
 

@@ -1,8 +1,4 @@
 import FeedConfiguration
-import FeedModel
-import FeedStores
-import Foundation
-import HTTPTypes
 import Hummingbird
 import Logging
 import TributaryEngine

@@ -1,7 +1,5 @@
-import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
 
 /// Changes that wait for a decision, as the template shows them: totals by table, then a page of rows, the largest
