@@ -1,3 +1,4 @@
+package import FeedConfiguration
 import FeedModel
 package import FeedStores
 package import Foundation
@@ -24,19 +25,26 @@ extension MainStore {
     /// - Parameters:
     ///   - inAdvance: true for sources that are not blocked.
     ///   - run: the blocked run that the user has seen; nil for the current one.
+    ///   - confirm: gets the permissions before they are granted; its errors keep them from it.
     /// - Returns: the permissions, in the order of the sources.
     /// - Throws: ``Refusal`` if one of the sources does not allow it; nothing has changed then. `StoreError`.
     package func accept(
-        _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
+        _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date,
+        confirm: ([Acceptance]) throws -> Void = { _ in }
     ) throws -> [Acceptance] {
-        let acceptances = try acceptances(of: sources, inAdvance: inAdvance, run: run, at: now)
-        try write { try $0.acceptances.add(acceptances) }
-        return acceptances
+        let shown = try acceptances(of: sources, inAdvance: inAdvance, run: run, at: now)
+        try confirm(shown)
+        // Another run may be blocked by now, which nobody has confirmed.
+        let accepted = try acceptances(of: sources, inAdvance: inAdvance, run: nil, at: now)
+        guard accepted.map(\.run) == shown.map(\.run) else {
+            throw Refusal("another run has been blocked meanwhile; nothing was accepted")
+        }
+        try write { try $0.acceptances.add(accepted) }
+        return accepted
     }
 
-    /// Returns the permissions that ``accept(_:inAdvance:run:at:)`` would grant.
-    package func acceptances(
-        of sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
+    private func acceptances(
+        of sources: [String], inAdvance: Bool, run: Int64?, at now: Date
     ) throws -> [Acceptance] {
         try sources.map { source in
             let blocked = try read { try $0.runs.blocked(of: source) }?.number
@@ -59,5 +67,32 @@ extension MainStore {
                 return Acceptance(source: source, run: blocked, from: now)
             }
         }
+    }
+}
+
+extension TributaryConfiguration {
+    /// Permits sources to exceed their limits once, as ``FeedStores/MainStore/accept(_:inAdvance:run:at:confirm:)`` does.
+    ///
+    /// - Parameter run: the blocked run that the user has seen, or an earlier one with the same documents and changes; nil
+    ///   for the current one.
+    package func accept(
+        _ sources: [String], inAdvance: Bool, run: Int64?, in store: any MainStore, at now: Date,
+        confirm: ([Acceptance]) throws -> Void = { _ in }
+    ) throws -> [Acceptance] {
+        let waiting = try run.flatMap { run in
+            try sources.first.flatMap { try waitingRun(for: run, of: $0, in: store) }
+        }
+        return try store.accept(sources, inAdvance: inAdvance, run: waiting ?? run, at: now, confirm: confirm)
+    }
+}
+
+extension JSONObject {
+    /// The permissions that sources were given.
+    package init(_ acceptances: [Acceptance], of sources: [String]) {
+        let runs = acceptances.compactMap(\.run)
+        self = [
+            "accepted": sources, "runs": acceptances.contains { $0.run == nil } ? nil : runs,
+            "until": acceptances.map(\.until).min(),
+        ]
     }
 }

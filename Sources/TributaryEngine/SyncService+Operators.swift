@@ -32,11 +32,8 @@ extension SyncService {
     /// - Throws: ``Refusal``; `StoreError`.
     @discardableResult
     package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
-        let waiting = try run.flatMap { run in
-            try sources.first.flatMap { try configuration.waitingRun(for: run, of: $0, in: store) }
-        }
-        let acceptances = try store.accept(
-            sources, inAdvance: inAdvance, run: waiting ?? run, at: environment.clock.now())
+        let acceptances = try configuration.accept(
+            sources, inAdvance: inAdvance, run: run, in: store, at: environment.clock.now())
         if !inAdvance { try refreshEverywhere(sources) }
         return acceptances
     }
@@ -68,6 +65,17 @@ extension SyncService {
         } else {
             refresh(sources.isEmpty ? nil : sources)
         }
+    }
+
+    /// Refreshes sources now, in all daemons of the store; none if one of them is paused. Blocks its thread.
+    ///
+    /// - Parameter sources: empty for all.
+    /// - Returns: the paused source.
+    /// - Throws: `StoreError`.
+    package func refreshUnlessStopped(_ sources: [String]) throws -> String? {
+        let stopped = try sources.first { try store.states(of: $0).source.isStopped }
+        if stopped == nil { try refreshEverywhere(sources) }
+        return stopped
     }
 
     /// Sends the event again at once that a hook's receiver did not take, in whichever daemon delivers the hook's events.

@@ -21,7 +21,7 @@ struct ReviewViewTests {
     }
 
     private func html(_ review: ChangeReview) throws -> String {
-        let view = ReviewView(review, ChangePart(), showsRows: true, action: nil, promise: "") { _, _ in "/" }
+        let view = ReviewView.view(review, ChangePart(), showsRows: true, action: nil, promise: "") { _, _ in "/" }
         return try Templates().render("review", view)
     }
 

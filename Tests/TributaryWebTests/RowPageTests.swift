@@ -44,9 +44,9 @@ struct RowPageTests {
         let page = try #require(
             try RowPage(
                 "price", [.text("1")], declared: [], decimals: ["<amount>"], searchesAll: false,
-                in: SlowStore(changes), templates: Templates())
+                in: SlowStore(changes))
         )
-        return page.page().fragments.map(\.html).joined()
+        return try page.page(Templates()).fragments.map(\.html).joined()
     }
 
     private func change(_ run: Int64, from old: StoredValue?, to new: StoredValue?) -> RowChange {

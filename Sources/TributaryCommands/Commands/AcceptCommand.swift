@@ -42,8 +42,7 @@ struct AcceptCommand: ProgramCommand {
     @Option(name: .long, help: "Changes to show per table and kind before the question; 0 for all kept changes.")
     var limit = 20
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func validate() throws {
         guard number == nil || sources.count == 1 && !inAdvance else {
@@ -51,72 +50,56 @@ struct AcceptCommand: ProgramCommand {
         }
     }
 
-    private struct Result: Encodable {
-        var accepted: [String]
-        var runs: [Int64]?
-        var until: Date
-        /// What would be committed, with `--dry-run`.
-        var changes: [PlanOutput]?
-        var daemon: Int32?
-        var daemons: [String]?
-    }
-
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let accepted = try StoreReader(configuration).accept(sources, inAdvance: inAdvance, run: number) {
-            acceptances in
-            if !confirmation.yes { try ask(acceptances, configuration) }
+        let store = try configuration.openedStore(isWritten: true)
+        defer { try? store.close() }
+        let accepted = try configuration.accept(sources, inAdvance: inAdvance, run: number, in: store, at: Date()) {
+            if !confirmation.yes { try ask($0, store, configuration) }
         }
         // What is accepted in advance is for documents that are still to come.
         let asked = try inAdvance ? nil : RefreshRequest(configuration: configuration).sendIfPossible(sources)
-        if json {
-            let result = Result(
-                accepted: sources, runs: inAdvance ? nil : accepted.compactMap(\.run),
-                until: accepted.map(\.until).min() ?? Date(), daemon: asked?.process, daemons: asked?.daemons)
-            return try Terminal.printJSON(result)
-        }
-        for acceptance in accepted {
-            try Terminal.print(
-                acceptance.run.map { run in
-                    let next = asked.map { "\($0.text) commits them now" }
-                    return
-                        "\(acceptance.source): the documents of run \(run) are accepted; \(next ?? "`tributary sync \(acceptance.source)` commits them")"
-                } ?? "\(acceptance.source): its next commit within a day may delete and change any number of rows")
+        var object = JSONObject(accepted, of: sources)
+        (object["daemon"], object["daemons"]) = (asked?.process, asked?.daemons)
+        try output.show(object) {
+            accepted.map { acceptance in
+                guard let run = acceptance.run else { return TerminalLine(Self.inAdvance(acceptance)) }
+                let next =
+                    asked.map { "\($0.text) commits them now" } ?? "`tributary sync \(acceptance.source)` commits them"
+                return "\(acceptance.source): the documents of run \(run) are accepted; \(next)"
+            }
         }
     }
 
+    private static func inAdvance(_ acceptance: Acceptance) -> String {
+        "\(acceptance.source): its next commit within a day may delete and change any number of rows"
+    }
+
     /// Shows what would be committed, with the blocked runs' own figures, and asks.
-    private func ask(_ acceptances: [Acceptance], _ configuration: TributaryConfiguration) throws {
-        try confirmation.requireAnswer(json: json)
-        let blocked = try acceptances.compactMap { acceptance in
-            try acceptance.run.flatMap { try StoreReader(configuration).run($0) }
-        }
+    private func ask(
+        _ acceptances: [Acceptance], _ store: any MainStore, _ configuration: TributaryConfiguration
+    ) throws {
+        try confirmation.requireAnswer(json: output.json)
+        let blocked = try acceptances.compactMap(\.run).compactMap { run in try store.read { try $0.runs.run(run) } }
         let reviews = blocked.map { configuration.review(of: $0) }
-        if json {
-            try Terminal.printJSON(
-                Result(
-                    accepted: [], runs: inAdvance ? nil : acceptances.compactMap(\.run),
-                    until: acceptances.map(\.until).min() ?? Date(),
-                    changes: zip(blocked, reviews).compactMap { run, review in
-                        review.map {
-                            PlanOutput(source: run.source, counts: $0.total, report: PlanReport($0, limit: limit))
-                        }
-                    }))
-        } else {
-            for acceptance in acceptances where acceptance.run == nil {
-                try Terminal.printWrapped(
-                    "\(acceptance.source): its next commit within a day may delete and change any number of rows")
-            }
+        var object = JSONObject(acceptances, of: [])
+        // What would be committed, with `--dry-run`.
+        object["changes"] = zip(blocked, reviews).compactMap { run, review in
+            review.map { JSONObject(planOf: run.source, $0.total, PlanReport($0, limit: limit)) }
+        }
+        try output.show(object) {
+            let terminal = Terminal()
+            func wrapped(_ text: String) -> [TerminalLine] { terminal.wrapped(text, after: "", indent: 4) }
+            var lines = acceptances.filter { $0.run == nil }.flatMap { wrapped(Self.inAdvance($0)) }
             for (run, review) in zip(blocked, reviews) {
-                try Terminal.printWrapped("\(run.source): accept commits run \(run.number ?? 0):")
-                if let error = run.error { try Terminal.printWrapped(AcceptAdvice.removed(from: error)) }
-                guard let review else {
-                    try Terminal.print("the changes of this run were not kept")
-                    continue
-                }
-                for line in PlanReport(review, limit: limit).changes(on: Terminal()) { try Terminal.print(line) }
+                lines += wrapped("\(run.source): accept commits run \(run.number ?? 0):")
+                if let error = run.error { lines += wrapped(AcceptAdvice.removed(from: error)) }
+                lines +=
+                    review.map { PlanReport($0, limit: limit).changes(on: terminal) }
+                    ?? ["the changes of this run were not kept"]
             }
+            return lines
         }
         try confirmation.ask("Accept \(acceptances.map(\.source).joined(separator: ", "))?")
     }

@@ -23,14 +23,7 @@ struct BackupCommand: ProgramCommand {
     @Flag(name: .long, help: "Replace an existing file.")
     var replace = false
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        var store: String
-        var file: String
-        var bytes: Int
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.storeConfiguration(options)
@@ -51,11 +44,8 @@ struct BackupCommand: ProgramCommand {
             throw Failure.usage("\(file) is the store's own file; a copy needs a name of its own")
         }
         let bytes = try store.backUp(to: file, replacing: replace)
-        if json {
-            let result = Result(store: path, file: file, bytes: bytes)
-            try Terminal.printJSON(result)
-        } else {
-            try Terminal.print("\(file): \(Figures.bytes(bytes))")
+        try output.show(["store": path, "file": file, "bytes": bytes] as JSONObject) {
+            ["\(file): \(Figures.bytes(bytes))"]
         }
     }
 }

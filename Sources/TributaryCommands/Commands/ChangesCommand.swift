@@ -2,9 +2,7 @@ import ArgumentParser
 import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct ChangesCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -36,9 +34,6 @@ struct ChangesCommand: ProgramCommand {
     @Flag(name: .long, help: "Print one JSON object per row on a line.")
     var json = false
 
-    /// Ends the reading of changes.
-    private struct Enough: Error {}
-
     func validate() throws {
         guard limit ?? 1 > 0 else { throw ValidationError("--limit must be above 0") }
     }
@@ -46,7 +41,7 @@ struct ChangesCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         let since = try since.map { try TimeArgument.time($0, option: "--since") }
-        guard let store = try configuration.openExistingStore() else { throw Failure.failed(configuration.noStore) }
+        let store = try configuration.openedStore()
         defer { try? store.close() }
         if let run { try check(run: run, in: store) }
         var query = ChangeQuery(source: source, run: run, since: since, table: table)
@@ -61,14 +56,14 @@ struct ChangesCommand: ProgramCommand {
         }
         var output = ChangeOutput(json: json, terminal: Terminal())
         var rest = limit ?? .max
-        do {
-            try store.changes(query) { change in
-                guard rest > 0 else { throw Enough() }
-                rest -= 1
-                try output.add(change)
+        try store.changes(query) { change in
+            guard rest > 0 else {
+                try output.cut()
+                return false
             }
-        } catch is Enough {
-            try output.cut()
+            rest -= 1
+            try output.add(change)
+            return true
         }
         if let table, output.isEmpty { try check(table: table, in: store) }
         try output.end()

@@ -30,31 +30,18 @@ struct CheckCommand: ProgramCommand {
     @Flag(name: .long, help: "Print a JSON Schema of sources.toml for editors, without a check.")
     var jsonSchema = false
 
-    private struct Output: Encodable {
-        var file: String
-        var sources: Int
-        var requests: Int
-        var problems: [String]
-        var mistakes: [MistakeOutput]
-        var notes: [String]
-
-        init(_ result: ConfigurationCheck.Result) {
-            file = result.file
-            sources = result.sources
-            requests = result.requests
-            problems = result.mistakes.map(\.description)
-            mistakes = result.mistakes.map(MistakeOutput.init)
-            notes = result.notes
-        }
-    }
-
     func run(_ program: Program) async throws {
         if jsonSchema { return try Terminal.write(Array(ConfigurationSchema.json)) }
         if hasSources { return try checkSources(program) }
         let check = ConfigurationCheck(program: program, options: options, asksServer: store)
         let result = try await check.result()
         if json {
-            try Terminal.printJSON(Output(result))
+            let object: JSONObject = [
+                "file": result.file, "sources": result.sources, "requests": result.requests,
+                "problems": result.mistakes.map(\.description), "mistakes": result.mistakes.map { JSONObject($0) },
+                "notes": result.notes,
+            ]
+            try Terminal.printJSON(object)
         } else {
             try check.show(result)
         }

@@ -8,14 +8,6 @@ import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.
 extension ConfigurationCheck {
-    /// Returns the mistakes of requests of which each would delete the other's rows.
-    static func conflicts(
-        _ program: Program, _ configuration: TributaryConfiguration,
-        comparison: (_ table: String, _ scopes: [[String: String]]) throws -> TableComparison
-    ) throws -> [Mistake] {
-        try MirrorConflict.all(in: configuration, parsers: program.parsers, comparison: comparison)
-    }
-
     /// Returns the conflicts of requests that may take rows of one another.
     ///
     /// - Parameter stores: where the tables are; the first that has one counts.

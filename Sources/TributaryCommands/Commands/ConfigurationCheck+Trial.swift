@@ -47,7 +47,7 @@ extension ConfigurationCheck {
                     }
                 }
             }
-            let conflicts = try conflicts(program, configuration) { table, scopes in
+            let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, scopes in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return try (isThere ? existing ?? store : store as any MainStore).comparison(

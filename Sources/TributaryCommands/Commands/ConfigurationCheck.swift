@@ -143,7 +143,8 @@ struct ConfigurationCheck {
                 }
             }
         }
-        mistakes += try conflicts(program, configuration, comparison: store.comparison(of:scopes:))
+        mistakes += try MirrorConflict.all(
+            in: configuration, parsers: program.parsers, comparison: store.comparison(of:scopes:))
         let scopes = try scopeConflicts([store], program, configuration)
         let hooks = try hookFindings([store], program, configuration)
         return (

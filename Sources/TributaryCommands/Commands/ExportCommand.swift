@@ -3,7 +3,6 @@ import FeedConfiguration
 import FeedExporting
 import FeedStores
 import Foundation
-import TributaryEngine
 import TributaryStores
 
 struct ExportCommand: ProgramCommand {
@@ -31,10 +30,7 @@ struct ExportCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        guard let declaration = configuration[source: source] else {
-            let hint = SyncCommand.hint(source, configuration.sources.map(\.name))
-            throw Failure.usage("there is no source '\(source)' in \(configuration.file); \(hint)")
-        }
+        let declaration = try SyncCommand.declared(source, in: configuration, mayBeOff: true)
         let request = try mapped(declaration)
         try await PrivateFolder.with("export") { folder in
             try export(request, configuration, URL(fileURLWithPath: folder))

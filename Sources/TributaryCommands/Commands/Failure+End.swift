@@ -1,7 +1,6 @@
 import ArgumentParser
 import FeedConfiguration
 import FeedModel
-import FeedStores
 import Foundation
 import TributaryEngine
 
@@ -37,6 +36,7 @@ extension Failure {
         switch error {
         case let error as Failure: failure = error
         case let error as StoreError: failure = .failed(error.description)
+        case let refusal as Refusal: failure = .failed(refusal.description)
         // Whoever has read enough ends it so.
         case OutputError.unread: return 0
         case let error as OutputError: failure = Failure(description: error.description, status: ExitCode(EX_IOERR))

@@ -24,8 +24,7 @@ struct HistoryCommand: ProgramCommand {
     @Option(name: .long, help: "The maximum number of runs to show.")
     var limit = 20
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
@@ -38,9 +37,13 @@ struct HistoryCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.storeConfiguration(options)
-        let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
+        let runs =
+            try configuration.reading { try $0.runs.last(of: source, failed: failed, limit: limit) } ?? []
         if let source, runs.isEmpty, !failed { try SyncCommand.checkKnown(source, in: configuration) }
-        if json { return try Terminal.printJSON(["runs": runs.map(RunRecord.init)]) }
+        try output.show(["runs": runs.map(RunRecord.init)]) { lines(runs, in: configuration) }
+    }
+
+    private func lines(_ runs: [RunReport], in configuration: TributaryConfiguration) -> [TerminalLine] {
         let terminal = Terminal()
         let now = Date()
         var table = TextTable(
@@ -61,9 +64,9 @@ struct HistoryCommand: ProgramCommand {
             ])
         }
         let lines = table.lines(on: terminal)
-        try Terminal.print(lines[0])
+        var shown = [lines[0]]
         for (line, run) in zip(lines.dropFirst(), runs) {
-            try Terminal.print(line)
+            shown.append(line)
             let replaced = run.counts.replaced
             let duplicates: [TerminalLine] =
                 replaced > 0
@@ -78,9 +81,8 @@ struct HistoryCommand: ProgramCommand {
                 request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
             }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            for line in duplicates + polls + notes + drift + error + RunLines.requests(run.requests) {
-                try Terminal.print(line)
-            }
+            shown += duplicates + polls + notes + drift + error + RunLines.requests(run.requests)
         }
+        return shown
     }
 }

@@ -28,17 +28,7 @@ struct HookTestCommand: ProgramCommand {
     @Argument(help: "The hook's name.", completion: DeclaredNames.hooks)
     var name: String
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        var hook: String
-        var id: String
-        var delivered: Bool
-        var answer: String?
-        var error: String?
-        var seconds: Double
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
@@ -66,20 +56,21 @@ struct HookTestCommand: ProgramCommand {
             throw error
         }
         let seconds = (ContinuousClock.now - began).seconds
-        var result = Result(hook: hook.name, id: event.id, delivered: false, seconds: seconds)
+        var (answer, error): (String?, String?)
         switch outcome {
-        case .delivered(let answer):
-            result.delivered = true
-            result.answer = answer
-        case .failed(let error, _), .gone(let error): result.error = configuration.redactor.redact(error)
+        case .delivered(let text): answer = text
+        case .failed(let text, _), .gone(let text): error = configuration.redactor.redact(text)
         }
-        if json {
-            try Terminal.printJSON(result)
-        } else if let answer = result.answer {
-            try Terminal.print("\(hook.name): delivered (\(answer)) in \(Figures.seconds(seconds))")
-        } else {
-            try Terminal.print("\(hook.name): not delivered: \(result.error ?? "")")
+        let object: JSONObject = [
+            "hook": hook.name, "id": event.id, "delivered": error == nil, "answer": answer, "error": error,
+            "seconds": seconds,
+        ]
+        try output.show(object) {
+            [
+                answer.map { "\(hook.name): delivered (\($0)) in \(Figures.seconds(seconds))" }
+                    ?? "\(hook.name): not delivered: \(error ?? "")"
+            ]
         }
-        guard result.delivered else { throw ExitCode(1) }
+        guard error == nil else { throw ExitCode(1) }
     }
 }

@@ -52,11 +52,6 @@ struct InferCommand: ProgramCommand {
     @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")
     var json = false
 
-    private struct Result: Encodable {
-        var source: String
-        var toml: String
-    }
-
     func validate() throws {
         if location == nil, xsd == nil { throw ValidationError("name a document, or a schema with --xsd") }
         if root != nil, location != nil || xsd == nil {
@@ -76,7 +71,7 @@ struct InferCommand: ProgramCommand {
             dialect: document.dialect, isMapping: mapping)
         let proposal = try await proposing.make()
         if json {
-            try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
+            try Terminal.printJSON(["source": proposal.sourceName, "toml": proposal.toml])
         } else {
             // The proposal is a whole file, or will be appended to one.
             let head = proposing.isFirst ? FirstConfiguration.schemaLine + FirstConfiguration.schemaHint + "\n" : "\n"

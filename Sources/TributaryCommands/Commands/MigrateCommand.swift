@@ -25,34 +25,20 @@ struct MigrateCommand: ProgramCommand {
     @Argument(help: "The source whose tables are changed.", completion: DeclaredNames.sources)
     var source: String
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        struct Table: Encodable {
-            var table: String
-            var changes: [String]
-            var sql: [String]
-        }
-
-        var source: String
-        var migrated: Bool
-        var tables: [Table]
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let migrations = try await migrations(of: declaration, in: configuration, program, isDone: confirmation.yes)
-        if !migrations.isEmpty || json { try show(migrations, isDone: confirmation.yes) }
+        if !migrations.isEmpty || output.json { try show(migrations, isDone: confirmation.yes) }
         guard !migrations.isEmpty else {
             try await checkTables(of: declaration, in: configuration)
-            if !json { try show(migrations, isDone: confirmation.yes) }
+            if !output.json { try show(migrations, isDone: confirmation.yes) }
             return
         }
         if !confirmation.yes {
-            try confirmation.requireAnswer(json: json)
+            try confirmation.requireAnswer(json: output.json)
             try confirmation.ask("Change the tables of \(source) so, all or nothing?")
             try show(await self.migrations(of: declaration, in: configuration, program, isDone: true), isDone: true)
         }
@@ -66,44 +52,30 @@ struct MigrateCommand: ProgramCommand {
     private func migrations(
         of declaration: SourceDeclaration, in configuration: TributaryConfiguration, _ program: Program, isDone: Bool
     ) async throws -> [TableMigration] {
-        guard let store = try configuration.openExistingStore(isWritten: isDone) else {
-            throw Failure.failed(configuration.noStore)
-        }
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Swift.Result {
-                        defer { try? store.close() }
-                        return isDone
-                            ? try declaration.migrate(store, in: configuration, parsers: program.parsers, at: Date())
-                            : try store.migrations(to: declaration.schemas)
-                    })
-            }
+        let store = try configuration.openedStore(isWritten: isDone)
+        return try await SystemThreads().run {
+            defer { try? store.close() }
+            return isDone
+                ? try declaration.migrate(store, in: configuration, parsers: program.parsers, at: Date())
+                : try store.migrations(to: declaration.schemas)
         }
     }
 
     /// - Throws: ``StoreError`` if the next run would be discarded because of the tables, with the reasons.
     private func checkTables(of declaration: SourceDeclaration, in configuration: TributaryConfiguration) async throws {
         guard let store = try configuration.openExistingStore(isWritten: false) else { return }
-        let mistakes = try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Swift.Result {
-                        defer { try? store.close() }
-                        return try store.differences(from: declaration.schemas)
-                    })
-            }
+        let mistakes = try await SystemThreads().run {
+            defer { try? store.close() }
+            return try store.differences(from: declaration.schemas)
         }
         guard mistakes.isEmpty else { throw StoreError(mistakes) }
     }
 
     private func show(_ migrations: [TableMigration], isDone: Bool) throws {
-        if json {
-            let tables = migrations.map { Result.Table(table: $0.table, changes: $0.changes, sql: $0.statements) }
-            return try Terminal.printJSON(Result(source: source, migrated: isDone && !tables.isEmpty, tables: tables))
-        }
-        for line in lines(migrations, isDone: isDone).flatMap({ $0.split(separator: "\n") }) {
-            try Terminal.print(TerminalLine(String(line)))
+        let tables = migrations.map { ["table": $0.table, "changes": $0.changes, "sql": $0.statements] as JSONObject }
+        let object: JSONObject = ["source": source, "migrated": isDone && !tables.isEmpty, "tables": tables]
+        try output.show(object) {
+            lines(migrations, isDone: isDone).flatMap { $0.split(separator: "\n") }.map { TerminalLine(String($0)) }
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedConfiguration
+import FeedInferring
 import FeedModel
 import FeedStores
 import Foundation
@@ -35,8 +36,7 @@ struct MoveStoreCommand: ProgramCommand {
             "The new store's schema, if the schema of [store] is for the other kind of store.", valueName: "file"))
     var schema: String?
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let old = try program.configuration(options)
@@ -57,8 +57,11 @@ struct MoveStoreCommand: ProgramCommand {
         }
         if !confirmation.yes { try ask(old, to: new) }
         let report = try await Self.move(program, from: old, to: new)
-        if json { return try Terminal.printJSON(Result(report)) }
-        for line in lines(report, from: old, to: new) { try Terminal.print(line) }
+        let object: JSONObject = [
+            "tables": report.tables.map { ["table": $0.name, "rows": $0.rows] as JSONObject },
+            "sources": report.sources, "requests": report.requests, "runs": report.runs, "changes": report.changes,
+        ]
+        try output.show(object) { lines(report, from: old, to: new) }
     }
 
     /// Shows from where to where everything would be copied, and asks.
@@ -74,8 +77,8 @@ struct MoveStoreCommand: ProgramCommand {
         let line =
             "copies the rows, validators, due times and runs of \(Figures.count(old.sources.count, "source")) from "
             + "\(place(old)) into \(place(new)); the old store stays as it is\(Self.left(by: old).map { ", and \($0)" } ?? "")"
-        try confirmation.requireAnswer(json: json, shown: [line])
-        if !json { try Terminal.print(TerminalLine(line)) }
+        try confirmation.requireAnswer(json: output.json, shown: [line])
+        if !output.json { try Terminal.print(TerminalLine(line)) }
         try confirmation.ask("Copy it?")
     }
 
@@ -87,15 +90,10 @@ struct MoveStoreCommand: ProgramCommand {
         do {
             return try await untilSignalled {
                 try await withTaskCancellationHandler {
-                    try await withCheckedThrowingContinuation { continuation in
-                        Thread.detachNewThread {
-                            continuation.resume(
-                                with: Swift.Result {
-                                    try old.moveStore(
-                                        to: new, parsers: program.parsers,
-                                        registerMigrations: program.registerMigrations, stop: stop)
-                                })
-                        }
+                    try await SystemThreads().run {
+                        try old.moveStore(
+                            to: new, parsers: program.parsers, registerMigrations: program.registerMigrations,
+                            stop: stop)
                     }
                 } onCancel: {
                     stop.request()
@@ -126,11 +124,11 @@ struct MoveStoreCommand: ProgramCommand {
         if let left = Self.left(by: old) { lines.append("In the old store, \(left).") }
         lines += ["", "Write into [store] of \(old.file):"]
         switch new.store {
-        case .file(let path): lines.append("path   = \(Self.quoted(path))")
+        case .file(let path): lines.append("path   = \(TOMLText.quoted(path))")
         // It may hold a password.
         case .server: lines.append("url    = \"…\"   # the connection string that was given as --to")
         }
-        if let path = new.schemaPath { lines.append("schema = \(Self.quoted(path))") }
+        if let path = new.schemaPath { lines.append("schema = \(TOMLText.quoted(path))") }
         if old.schemaAfterPath != nil, new.schemaAfterPath == nil {
             lines.append("and a file in \(new.store.kind)'s SQL as schema_after")
         }
@@ -147,31 +145,5 @@ struct MoveStoreCommand: ProgramCommand {
         guard old.sources.contains(where: \.keepsHistory) else { return nil }
         return
             "the former values of rows (`keep_history`) stay there: no run before the move can be undone in the new one"
-    }
-
-    /// As a string of TOML.
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
-
-    private struct Result: Encodable {
-        struct Table: Encodable {
-            var table: String
-            var rows: Int
-        }
-
-        var tables: [Table]
-        var sources: Int
-        var requests: Int
-        var runs: Int
-        var changes: Int
-
-        init(_ report: StoreMoveReport) {
-            tables = report.tables.map { Table(table: $0.name, rows: $0.rows) }
-            sources = report.sources
-            requests = report.requests
-            runs = report.runs
-            changes = report.changes
-        }
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import FeedStores
 import Foundation
+import TributaryStores
 
 struct PauseCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -17,18 +19,23 @@ struct PauseCommand: ProgramCommand {
     @Argument(help: "The sources to pause.", completion: DeclaredNames.sources)
     var sources: [String]
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let paused = try StoreReader(configuration).pause(sources)
-        if json { return try Terminal.printJSON(["paused": paused]) }
-        for source in sources {
-            try Terminal.print(
-                paused.contains(source)
-                    ? "\(source) is paused; `tributary resume \(source)` runs it again" : "\(source) is paused already")
+        let paused = try configuration.withExistingStore(isWritten: true) { store in
+            guard let store else {
+                throw Failure.failed(
+                    "the store does not exist yet, so no source can be paused; `enabled = false` disables one")
+            }
+            return try store.write { try $0.sources.pause(sources, now: Date()) }
+        }
+        try output.show(["paused": paused]) {
+            sources.map {
+                paused.contains($0)
+                    ? "\($0) is paused; `tributary resume \($0)` runs it again" : "\($0) is paused already"
+            }
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
-import FeedStores
 import Foundation
 import TributaryEngine
 
@@ -36,8 +34,7 @@ struct PlanCommand: ProgramCommand {
     @Option(name: .long, help: "Changes to show per table and kind; 0 for all. Counts include all rows.")
     var limit = 100
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
@@ -46,10 +43,9 @@ struct PlanCommand: ProgramCommand {
             guard !enabled.isEmpty else { throw Failure.usage("\(configuration.file) declares no enabled source") }
             throw Failure.usage("name a source of \(configuration.file); it has: \(SyncCommand.some(enabled))")
         }
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let plan = PlanRun(
-            configuration: configuration, source: declaration, limit: limit, json: json, showsNext: body.isEmpty)
+            configuration: configuration, source: declaration, limit: limit, json: output.json, showsNext: body.isEmpty)
         let differs: Bool
         if body.contains(where: { $0.hasSuffix("=" + StandardInput.name) }) {
             differs = try await StandardInput.asFile { try await run(plan, program, input: $0) }

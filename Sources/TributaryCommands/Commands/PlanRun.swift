@@ -1,4 +1,3 @@
-import ArgumentParser
 import FeedConfiguration
 import FeedModel
 import FeedStores
@@ -38,11 +37,7 @@ struct PlanRun {
                     configuration, store: store, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
                 return try await plan(service) { change in report.withLock { $0.add(change) } }
             }
-        } catch let error as StoreError {
-            throw error
-        } catch let error as Failure {
-            throw error
-        } catch let error as ConfigurationError {
+        } catch let error where error is StoreError || error is Failure || error is ConfigurationError {
             throw error
         } catch {
             throw Failure.failed(
@@ -50,7 +45,7 @@ struct PlanRun {
         }
         let finished = report.withLock { $0 }
         if json {
-            try Terminal.printJSON(PlanOutput(source: source.name, plan: made, report: finished))
+            try Terminal.printJSON(JSONObject(planOf: source.name, made.counts, finished, stack: made))
         } else {
             for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
             if showsNext, let next = try next(made) { try Terminal.printWrapped(next) }
@@ -62,12 +57,13 @@ struct PlanRun {
     private func next(_ plan: StackPlan) throws -> String? {
         let name = source.name
         guard plan.differs || plan.blocked != nil else { return nil }
-        let state = try StoreReader(configuration).state(of: name) ?? SourceState(source: name)
+        let state = try configuration.reading { try $0.sources.all() }?[name] ?? SourceState(source: name)
         if state.isPaused { return "Next: `tributary resume \(name)` ends the pause; a run then commits this." }
         if plan.blocked != nil {
             let blocks = "`tributary sync \(name) --force` keeps this as a blocked run"
             guard state.isBlocked else { return "Next: \(blocks), which `tributary accept \(name)` accepts." }
-            let run = try StoreReader(configuration).blockedRun(of: name).map { "run \($0)" } ?? "the blocked run"
+            let runs = try configuration.reading { try $0.runs.last(of: name, failed: true, limit: 100) } ?? []
+            let run = runs.first { $0.outcome == .blocked }?.number.map { "run \($0)" } ?? "the blocked run"
             return
                 "Next: \(blocks) in place of \(run), whose documents may be others; `tributary accept \(name) --dry-run` shows "
                 + "the changes of \(run)."

@@ -4,7 +4,6 @@ import FeedModel
 import FeedStores
 import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct PurgeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -24,14 +23,11 @@ struct PurgeCommand: ProgramCommand {
     @Argument(help: "The source, declared or not.", completion: DeclaredNames.sources)
     var source: String
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        guard let store = try configuration.openExistingStore(isWritten: true) else {
-            throw Failure.failed(configuration.noStore)
-        }
+        let store = try configuration.openedStore(isWritten: true)
         defer { try? store.close() }
         let stored = try store.read { try $0.sources.all() }
         guard configuration[source: source] != nil || stored[source] != nil else {
@@ -46,39 +42,52 @@ struct PurgeCommand: ProgramCommand {
         defer { claim.unlock() }
         var purge = try SourcePurge(source: source, configuration: configuration, store: store)
             .purge(parsers: program.parsers, now: Date())
-        let isDeclared = configuration[source: source]?.isEnabled == true
+        let next = configuration[source: source]?.isEnabled == true ? Self.next : nil
         if !confirmation.yes {
             let trial = try store.purge(purge, isTrial: true)
-            try ask(trial, isDeclared: isDeclared)
+            let lines = Self.lines(trial, isDone: false)
+            try confirmation.requireAnswer(json: output.json, shown: lines)
+            try output.show(object(trial)) { lines.flatMap { Terminal().wrapped($0, after: "", indent: 4) } }
+            try confirmation.ask("Purge \(source)?\(next.map { " It \($0)." } ?? "")")
             purge.shown = trial.digest
         }
         let report = try store.purge(purge, isTrial: false)
         let left = configuration.removeBodies(of: source)
-        if json {
-            try Terminal.printJSON(PurgeOutput(source: source, report: report))
-        } else {
-            for line in PurgeOutput.lines(report, isDone: true) { try Terminal.print(TerminalLine(line)) }
-            let next = isDeclared ? "; it \(Self.next)" : ""
-            try Terminal.print("\(source) is purged\(next)")
+        try output.show(object(report)) {
+            Self.lines(report, isDone: true).map { TerminalLine($0) }
+                + ["\(source) is purged\(next.map { "; it \($0)" } ?? "")"]
         }
         guard left.isEmpty else {
             throw Failure.failed("these files could not be removed: \(left.joined(separator: ", "))")
         }
     }
 
-    /// Shows what would be deleted, and asks whether that is meant.
-    private func ask(_ report: PurgeReport, isDeclared: Bool) throws {
-        let lines = PurgeOutput.lines(report, isDone: false)
-        try confirmation.requireAnswer(json: json, shown: lines)
-        if json {
-            try Terminal.printJSON(PurgeOutput(source: source, report: report))
-        } else {
-            for line in lines { try Terminal.printWrapped(line) }
-        }
-        let next = isDeclared ? " It \(Self.next)." : ""
-        try confirmation.ask("Purge \(source)?\(next)")
-    }
-
     /// What follows for a source that runs again.
     private static let next = "is still declared, so its next run fetches it in full"
+
+    private func object(_ report: PurgeReport) -> JSONObject {
+        let tables = report.tables.map { table -> JSONObject in
+            ["table": table.name, "deleted": table.deleted, "shared": table.shared, "unknown": table.unknown]
+        }
+        return ["source": source, "deleted": report.run.counts.deleted, "tables": tables]
+    }
+
+    /// Returns a line for each table, for people.
+    ///
+    /// - Parameter isDone: false where the report is of what would be done.
+    private static func lines(_ report: PurgeReport, isDone: Bool) -> [String] {
+        report.tables.sorted { $0.name < $1.name }.map { table in
+            var parts = [
+                "table '\(table.name)': \(Figures.count(table.deleted, "row")) \(isDone ? "deleted" : "to delete")"
+            ]
+            if table.shared > 0 { parts.append("\(table.shared) stay that other sources have written, too") }
+            if table.unknown > 0 {
+                parts.append(
+                    table.lacksKey
+                        ? "\(table.unknown) stay, as the table has no key by which the changelog could name them"
+                        : "\(table.unknown) stay without an entry of this source in the changelog")
+            }
+            return parts.joined(separator: "; ")
+        }
+    }
 }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import FeedConfiguration
 import FeedModel
+import FeedStores
 import Foundation
 import TributaryEngine
+import TributaryStores
 
 struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -19,43 +21,30 @@ struct RefreshCommand: ProgramCommand {
     @Argument(help: "The sources to refresh; by default all enabled sources.", completion: DeclaredNames.sources)
     var sources: [String] = []
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        var daemon: Int32?
-        var daemons: [String]?
-        var sources: [String]
-        /// The sources that their servers have asked to wait, and the ends of these waits.
-        var waits: [Wait]
-    }
-
-    private struct Wait: Encodable {
-        var source: String
-        var until: Date?
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.storeConfiguration(options)
         try SyncCommand.check(sources, in: configuration)
-        for source in sources {
-            let state = try StoreReader(configuration).state(of: source)
-            guard state?.isStopped != true else {
-                throw Failure.failed("\(source) is paused; `tributary resume \(source)` runs it again")
-            }
+        let states = try sources.isEmpty ? [:] : configuration.reading { try $0.sources.all() } ?? [:]
+        if let stopped = sources.first(where: { states[$0]?.isStopped == true }) {
+            throw Failure.failed("\(stopped) is paused; `tributary resume \(stopped)` runs it again")
         }
         let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         // A host that has asked for a pause gets no request before its end, whatever people ask for.
-        let waiting = try StoreReader(configuration).status(of: asked).filter { $0.wait?.reason == .host }
-        if json {
-            let result = Result(
-                daemon: daemon.process, daemons: daemon.daemons, sources: asked,
-                waits: waiting.map { Wait(source: $0.state.source, until: $0.wait?.until) })
-            return try Terminal.printJSON(result)
+        let waiting = try configuration.withExistingStore { store in
+            try StoreStatus(configuration, only: asked, in: store, isDaemonRunning: true, now: Date()).sources
+        }.filter { $0.wait?.reason == .host }
+        let object: JSONObject = [
+            "daemon": daemon.process, "daemons": daemon.daemons, "sources": asked,
+            // The sources that their servers have asked to wait, and the ends of these waits.
+            "waits": waiting.map { ["source": $0.state.source, "until": $0.wait?.until] as JSONObject },
+        ]
+        try output.show(object) {
+            ["asked \(daemon.text) to refresh \(asked.joined(separator: ", "))"]
+                + waiting.prefix(10).map { "\($0.state.source): \($0.wait?.text ?? "")" }
+                + (waiting.count > 10 ? ["\(waiting.count - 10) more wait for their hosts"] : [])
         }
-        try Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
-        for status in waiting.prefix(10) { try Terminal.print("\(status.state.source): \(status.wait?.text ?? "")") }
-        if waiting.count > 10 { try Terminal.print("\(waiting.count - 10) more wait for their hosts") }
     }
 }

@@ -1,9 +1,9 @@
 import ArgumentParser
-import FeedConfiguration
 import FeedModel
-import Foundation
+import FeedStores
 import Logging
 import TributaryEngine
+import TributaryStores
 
 struct ReplayCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -33,19 +33,17 @@ struct ReplayCommand: ProgramCommand {
     @Option(name: .long, help: "Changes to show per table and kind; 0 for all.")
     var limit = 100
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
-        try SyncCommand.check([source], in: configuration)
-        guard let declaration = configuration[source: source] else { return }
+        let declaration = try SyncCommand.declared(source, in: configuration)
         let all = all
-        if !plan { try confirmation.requireAnswer(json: json) }
+        if !plan { try confirmation.requireAnswer(json: output.json) }
         if plan || !confirmation.yes {
-            let known = try StoreReader(configuration).requests(of: source)
+            let known = try configuration.withExistingStore { try $0?.states(of: source).requests ?? [:] }
             let differs = try await PlanRun(
-                configuration: configuration, source: declaration, limit: limit, json: json
+                configuration: configuration, source: declaration, limit: limit, json: output.json
             ).run(program) { (service, onChange) async throws in
                 try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
             }
@@ -57,11 +55,7 @@ struct ReplayCommand: ProgramCommand {
             configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
         defer { try? service.close() }
         let report = try await untilSignalled { try await service.replay(declaration, all: all) }
-        if json {
-            try Terminal.printJSON(report)
-        } else {
-            for line in RunLines.lines(report, nameWidth: source.count, on: Terminal()) { try Terminal.print(line) }
-        }
+        try output.show(report) { RunLines.lines(report, nameWidth: source.count, on: Terminal()) }
         guard report.outcome.isGood else { throw ExitCode(1) }
     }
 }

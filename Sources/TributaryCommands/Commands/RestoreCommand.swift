@@ -1,11 +1,9 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
 import FeedStores
 import Foundation
 import SQLiteStore
 import TributaryEngine
-import TributaryStores
 
 struct RestoreCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -24,15 +22,7 @@ struct RestoreCommand: ProgramCommand {
     @Argument(help: "The file that 'backup' wrote.", completion: .file())
     var file: String
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        var store: String
-        var file: String
-        /// Where the former store is; nil where there was none.
-        var aside: String?
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
@@ -58,8 +48,9 @@ struct RestoreCommand: ProgramCommand {
                 try checked.replace(store: store, aside: aside ?? store + ".aside")
             }
         }
-        if json { return try Terminal.printJSON(Result(store: path, file: file, aside: aside)) }
-        try Terminal.print("\(path) is the copy \(file) now\(aside.map { "; the former store is \($0)" } ?? "")")
+        try output.show(["store": path, "file": file, "aside": aside] as JSONObject) {
+            ["\(path) is the copy \(file) now\(aside.map { "; the former store is \($0)" } ?? "")"]
+        }
     }
 
     /// Shows which file would take the store's place, and asks.
@@ -78,12 +69,8 @@ struct RestoreCommand: ProgramCommand {
                 "restore will replace \(facts(store)) with \(facts(copy)); the old store is kept beside it as "
                     + URL(fileURLWithPath: aside).lastPathComponent
             } ?? "restore will create \(store) from \(facts(copy))"
-        try confirmation.requireAnswer(json: json, shown: [line])
-        if json {
-            try Terminal.printJSON(Result(store: store, file: file))
-        } else {
-            try Terminal.printWrapped(line)
-        }
+        try confirmation.requireAnswer(json: output.json, shown: [line])
+        try output.show(["store": store, "file": file]) { Terminal().wrapped(line, after: "", indent: 4) }
         try confirmation.ask("Replace the store?")
     }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FeedStores
-import Foundation
 import TributaryEngine
+import TributaryStores
 
 struct ResumeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -19,29 +19,21 @@ struct ResumeCommand: ProgramCommand {
     @Argument(help: "The sources to resume.", completion: DeclaredNames.sources)
     var sources: [String]
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
-
-    private struct Result: Encodable {
-        var resumed: [String]
-        var daemon: Int32?
-        var daemons: [String]?
-    }
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let resumed = try StoreReader(configuration).resume(sources)
-        let asked = try resumed.isEmpty ? nil : RefreshRequest(configuration: configuration).sendIfPossible(resumed)
-        if json {
-            let result = Result(resumed: resumed, daemon: asked?.process, daemons: asked?.daemons)
-            return try Terminal.printJSON(result)
+        let resumed = try configuration.withExistingStore(isWritten: true) {
+            try $0?.write { try $0.sources.resume(sources) } ?? []
         }
-        for source in sources {
-            try Terminal.print(
-                resumed.contains(source)
-                    ? "\(source) is resumed\(asked.map { "; \($0.text) refreshes it now" } ?? "")"
-                    : "\(source) is not paused")
+        let asked = try resumed.isEmpty ? nil : RefreshRequest(configuration: configuration).sendIfPossible(resumed)
+        let object: JSONObject = ["resumed": resumed, "daemon": asked?.process, "daemons": asked?.daemons]
+        try output.show(object) {
+            sources.map {
+                resumed.contains($0)
+                    ? "\($0) is resumed\(asked.map { "; \($0.text) refreshes it now" } ?? "")" : "\($0) is not paused"
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FeedConfiguration
-import FeedModel
 import Foundation
 import TributaryEngine
 
@@ -39,8 +38,7 @@ struct StatusCommand: ProgramCommand {
         help: ArgumentHelp("With --watch: the time between two refreshes; 2 by default.", valueName: "seconds"))
     var interval: Int?
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func validate() throws {
         guard watch else {
@@ -48,7 +46,7 @@ struct StatusCommand: ProgramCommand {
             return
         }
         guard (1...86_400).contains(interval ?? 2) else { throw ValidationError("--interval takes 1 to 86400 seconds") }
-        guard !json, !exitCode else { throw ValidationError("--watch excludes --json and --exit-code") }
+        guard !output.json, !exitCode else { throw ValidationError("--watch excludes --json and --exit-code") }
     }
 
     func run(_ program: Program) async throws {
@@ -71,11 +69,8 @@ struct StatusCommand: ProgramCommand {
         }
         let text = try look.read()
         let status = text.status
-        if json {
-            try Terminal.printJSON(status.output(onlyProblems: failing, isDaemonRunning: text.isDaemonRunning))
-        } else {
-            let selection: StatusText.Selection = failing ? .failing : all || !sources.isEmpty ? .all : .few
-            for line in text.lines(selection, on: Terminal()) { try Terminal.print(line) }
+        try output.show(status.output(onlyProblems: failing, isDaemonRunning: text.isDaemonRunning)) {
+            text.lines(failing ? .failing : all || !sources.isEmpty ? .all : .few, on: Terminal())
         }
         if exitCode, status.sources.contains(where: \.isProblem) { throw ExitCode(1) }
     }

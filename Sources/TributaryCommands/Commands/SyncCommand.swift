@@ -1,6 +1,7 @@
 import ArgumentParser
 import FeedConfiguration
 import FeedModel
+import FeedStores
 import TributaryEngine
 
 struct SyncCommand: ProgramCommand {
@@ -84,7 +85,7 @@ struct SyncCommand: ProgramCommand {
     /// - Throws: ``Failure`` if it is not declared and has no run. `StoreError`.
     static func checkKnown(_ name: String, in configuration: TributaryConfiguration) throws {
         guard configuration[source: name] == nil,
-            try StoreReader(configuration).runs(of: name, failed: false, limit: 1).isEmpty
+            try configuration.reading({ try $0.runs.last(of: name, limit: 1) })?.isEmpty ?? true
         else { return }
         throw Failure.usage(
             "there is no source '\(name)' in \(configuration.file), nor has there been a run of it; "
@@ -94,15 +95,23 @@ struct SyncCommand: ProgramCommand {
     /// - Parameter mayBeOff: true for commands that only show.
     /// - Throws: ``Failure`` if a name is not a source's, or its source is disabled.
     static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {
-        for name in names {
-            guard let source = configuration[source: name] else {
-                throw Failure.usage(
-                    "there is no source '\(name)' in \(configuration.file); \(hint(name, configuration.sources.map(\.name)))"
-                )
-            }
-            guard source.isEnabled || mayBeOff else {
-                throw Failure.usage("the source '\(name)' is disabled in \(configuration.file) (enabled = false)")
-            }
+        for name in names { _ = try declared(name, in: configuration, mayBeOff: mayBeOff) }
+    }
+
+    /// Returns the source of a name.
+    ///
+    /// - Throws: as ``check(_:in:mayBeOff:)``.
+    static func declared(
+        _ name: String, in configuration: TributaryConfiguration, mayBeOff: Bool = false
+    ) throws -> SourceDeclaration {
+        guard let source = configuration[source: name] else {
+            throw Failure.usage(
+                "there is no source '\(name)' in \(configuration.file); \(hint(name, configuration.sources.map(\.name)))"
+            )
         }
+        guard source.isEnabled || mayBeOff else {
+            throw Failure.usage("the source '\(name)' is disabled in \(configuration.file) (enabled = false)")
+        }
+        return source
     }
 }

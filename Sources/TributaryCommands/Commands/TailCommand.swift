@@ -1,10 +1,7 @@
 import ArgumentParser
-import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct TailCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -46,9 +43,7 @@ struct TailCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
-        guard let store = try configuration.openExistingStore() else {
-            throw Failure.failed(configuration.noStore)
-        }
+        let store = try configuration.openedStore()
         defer { try? store.close() }
         let images = ChangelogReader.Images(debezium ? .debezium : .values, configuration, program.parsers)
         let tail = ChangelogTail(
@@ -56,9 +51,7 @@ struct TailCommand: ProgramCommand {
             images: values || debezium ? images : nil)
         try await untilSignalled {
             try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    Thread.detachNewThread { continuation.resume(with: Result { try tail.run() }) }
-                }
+                try await SystemThreads().run { try tail.run() }
             } onCancel: {
                 tail.stop()
                 store.stopWaiting()

@@ -2,9 +2,7 @@ import ArgumentParser
 import FeedConfiguration
 import FeedModel
 import FeedStores
-import Foundation
 import TributaryEngine
-import TributaryStores
 
 struct UndoCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -38,13 +36,12 @@ struct UndoCommand: ProgramCommand {
     @Option(name: .long, help: "Changes to show per table and kind; 0 for all.")
     var limit = 100
 
-    @Flag(name: .long, help: "Print a JSON object.")
-    var json = false
+    @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.checkKnown(source, in: configuration)
-        if !plan { try confirmation.requireAnswer(json: json) }
+        if !plan { try confirmation.requireAnswer(json: output.json) }
         var shown: (last: Int64, changes: ChangeDigest)?
         if plan || !confirmation.yes {
             let (last, changes) = try await PrivateFolder.with("undo") { folder in
@@ -60,11 +57,12 @@ struct UndoCommand: ProgramCommand {
         }
         try await undoing(program, configuration) { [shown] undo in
             let report = try await undo.run(shown: shown?.last, changes: shown?.changes)
-            if json { return try Terminal.printJSON(report) }
-            try Terminal.print(
-                "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
-            )
-            try Terminal.print("\(source) is paused; `tributary resume \(source)` takes its feed as it is")
+            try output.show(report) {
+                [
+                    "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))",
+                    "\(source) is paused; `tributary resume \(source)` takes its feed as it is",
+                ]
+            }
         }
     }
 
@@ -73,9 +71,7 @@ struct UndoCommand: ProgramCommand {
         _ program: Program, _ configuration: TributaryConfiguration, workFolder: String? = nil,
         _ body: (UndoRun) async throws -> Value
     ) async throws -> Value {
-        guard let store = try configuration.openExistingStore(isWritten: true, workFolder: workFolder) else {
-            throw Failure.failed(configuration.noStore)
-        }
+        let store = try configuration.openedStore(isWritten: true, workFolder: workFolder)
         defer { try? store.close() }
         return try await body(
             UndoRun(
@@ -94,11 +90,8 @@ struct UndoCommand: ProgramCommand {
         }
         let (report, changes) = found.withLock { $0 }
         let differs = counts.inserted + counts.updated + counts.deleted > 0
-        if json {
-            try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
-        } else {
-            for line in report.changes(on: Terminal()) { try Terminal.print(line) }
-            if !differs { try Terminal.print("nothing will change") }
+        try output.show(JSONObject(planOf: source, counts, report)) {
+            report.changes(on: Terminal()) + (differs ? [] : ["nothing will change"])
         }
         return differs ? changes : nil
     }

@@ -1,6 +1,4 @@
-import Dispatch
 import FeedConfiguration
-import Foundation
 import Logging
 import ServiceLifecycle
 import TributaryEngine
@@ -27,23 +25,14 @@ struct SignalService: Service {
     private func reload() async {
         systemd.reloading()
         do {
-            let configuration = try await loaded().get()
+            // Reading files blocks, and a large file takes time.
+            let configuration = try await SystemThreads().run(loadConfiguration)
             service.reload(configuration)
             logger.notice("Configuration reloaded", metadata: ["sources": "\(configuration.enabledSources.count)"])
         } catch {
             logger.error("Configuration not reloaded; the old one stays active:\n\(error)")
         }
         systemd.ready(status: "running")
-    }
-
-    /// Loads the configuration on a thread of its own: reading files blocks, and a large file takes time, so it must
-    /// not occupy a thread that all tasks share.
-    private func loaded() async -> Result<TributaryConfiguration, any Error> {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { try loadConfiguration() })
-            }
-        }
     }
 
     private func refresh() {

@@ -1,5 +1,6 @@
 import FeedConfiguration
 import FeedModel
+import TributaryEngine
 
 /// A mistake in a configuration as compilers print theirs: place, message, the line with a mark below what is wrong, and
 /// what to do.
@@ -77,28 +78,13 @@ struct MistakeText {
     }
 }
 
-/// A mistake as JSON.
-struct MistakeOutput: Encodable {
-    var file: String
-    var line: Int?
-    var column: Int?
-    var endColumn: Int?
-    var key: String?
-    var message: String
-    var help: String?
-
+extension JSONObject {
+    /// A mistake of a configuration.
     init(_ problem: ConfigurationError.Problem) {
-        file = problem.file
-        line = problem.line
-        column = problem.excerpt?.columns.lowerBound
-        endColumn = problem.excerpt?.columns.upperBound
-        key = problem.keyPath.isEmpty ? nil : problem.keyPath
-        message = problem.finding
-        help = problem.help
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case file, line, column, key, message, help
-        case endColumn = "end_column"
+        self = [
+            "file": problem.file, "line": problem.line, "column": problem.excerpt?.columns.lowerBound,
+            "end_column": problem.excerpt?.columns.upperBound,
+            "key": problem.keyPath.isEmpty ? nil : problem.keyPath, "message": problem.finding, "help": problem.help,
+        ]
     }
 }

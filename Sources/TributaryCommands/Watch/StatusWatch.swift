@@ -1,5 +1,4 @@
 import FeedConfiguration
-import FeedModel
 import Foundation
 import TributaryEngine
 import TributaryStores
@@ -15,14 +14,9 @@ struct StatusWatch: Sendable {
     ///
     /// - Throws: ``Failure``, ``OutputError``.
     func run() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        var watch = self
-                        try watch.watch()
-                    })
-            }
+        try await SystemThreads().run {
+            var watch = self
+            try watch.watch()
         }
     }
 

@@ -50,7 +50,7 @@ package protocol WorkQueue: Sendable {
 
 extension WorkThreads {
     /// Runs a blocking body on a thread of its own.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             detach { continuation.resume(with: Result { try body() }) }
         }

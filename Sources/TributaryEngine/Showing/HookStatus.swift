@@ -14,10 +14,6 @@ package struct HookStatus: Sendable, Encodable {
     /// The number of runs with undelivered events.
     package let behind: Int
 
-    private enum Key: String, CodingKey {
-        case hook, on, sources, state, run, behind, delivered_at, attempts, next_attempt, error
-    }
-
     package init(_ hook: HookDeclaration, _ state: HookState?, in store: (any MainStore)?) throws {
         self.hook = hook
         self.state = state
@@ -30,17 +26,13 @@ package struct HookStatus: Sendable, Encodable {
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(hook.name, forKey: .hook)
-        try container.encode(hook.events.map(\.rawValue).sorted(), forKey: .on)
-        try container.encode(hook.sources, forKey: .sources)
-        try container.encode(word, forKey: .state)
-        try container.encode(state?.position.run, forKey: .run)
-        try container.encode(behind, forKey: .behind)
-        try container.encode(state?.deliveredAt, forKey: .delivered_at)
-        try container.encode(state?.attempts ?? 0, forKey: .attempts)
-        try container.encode(state?.nextAttempt, forKey: .next_attempt)
-        try container.encode(state?.error, forKey: .error)
+        let object: JSONObject = [
+            "hook": hook.name, "on": hook.events.map(\.rawValue).sorted(), "sources": hook.sources, "state": word,
+            "run": (state?.position.run).orNull, "behind": behind, "delivered_at": (state?.deliveredAt).orNull,
+            "attempts": state?.attempts ?? 0, "next_attempt": (state?.nextAttempt).orNull,
+            "error": (state?.error).orNull,
+        ]
+        try object.encode(to: encoder)
     }
 
     package var isGone: Bool { state?.gone == hook.fingerprint }

@@ -46,39 +46,17 @@ package struct SourceStatus: Sendable, Encodable {
         self.state = isStale ? state.notedAsStale : state
     }
 
-    private enum Key: String, CodingKey {
-        case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, state,
-            failing_since, last_good, stale, wait, accepted
-    }
-
-    private enum AcceptedKey: String, CodingKey { case run, until }
-
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(state.source, forKey: .source)
-        try container.encode(condition.rawValue, forKey: .state)
-        try container.encode(state.outcome, forKey: .outcome)
-        try container.encode(state.lastRun, forKey: .last_run)
-        try container.encode(state.lastCommit, forKey: .last_commit)
-        try container.encode(state.nextDue, forKey: .next_due)
-        try container.encode(state.failures, forKey: .failures)
-        try container.encode(state.error, forKey: .error)
-        try container.encode(state.note, forKey: .note)
-        try container.encode(wait, forKey: .wait)
-        if declaration == nil { try container.encode(false, forKey: .declared) }
-        try container.encode(state.failingSince, forKey: .failing_since)
-        try container.encode(state.lastGood, forKey: .last_good)
-        try container.encode(isStale, forKey: .stale)
-        if let acceptance {
-            var accepted = container.nestedContainer(keyedBy: AcceptedKey.self, forKey: .accepted)
-            try accepted.encode(acceptance.run, forKey: .run)
-            try accepted.encode(acceptance.until, forKey: .until)
-        } else {
-            try container.encodeNil(forKey: .accepted)
-        }
-        guard isShared else { return }
-        try container.encode(daemon, forKey: .daemon)
-        try container.encode(runner, forKey: .runner)
+        let accepted = acceptance.map { ["run": $0.run.orNull, "until": $0.until] as JSONObject }
+        var object: JSONObject = [
+            "source": state.source, "state": condition.rawValue, "outcome": state.outcome.orNull,
+            "last_run": state.lastRun.orNull, "last_commit": state.lastCommit.orNull, "next_due": state.nextDue.orNull,
+            "failures": state.failures, "error": state.error.orNull, "note": state.note.orNull, "wait": wait.orNull,
+            "declared": declaration == nil ? false : nil, "failing_since": state.failingSince.orNull,
+            "last_good": state.lastGood.orNull, "stale": isStale, "accepted": accepted.orNull,
+        ]
+        if isShared { (object["daemon"], object["runner"]) = (daemon.orNull, runner.orNull) }
+        try object.encode(to: encoder)
     }
 }
 

@@ -70,27 +70,18 @@ package struct StoreStatus: Sendable {
         return SourceStatus(declaration, state, wait, acceptance, among: daemons, now: now)
     }
 
-    /// The object that `status --json` prints.
-    package struct Output: Encodable {
-        package struct Daemon: Encodable {
-            var running: Bool
-            /// The names of the running daemons of a shared store.
-            var names: [String]?
-        }
-
-        var sources: [SourceStatus]
-        var hooks: [HookStatus]
-        var daemon: Daemon
-    }
-
+    /// Returns the object that `status --json` prints.
+    ///
     /// - Parameters:
     ///   - onlyProblems: true for only the sources that need attention.
     ///   - isDaemonRunning: whether a daemon runs, for a store that is not shared.
-    package func output(onlyProblems: Bool = false, isDaemonRunning: Bool) -> Output {
+    package func output(onlyProblems: Bool = false, isDaemonRunning: Bool) -> JSONObject {
         let names = daemons.map { $0.records.map(\.name) }
-        let daemon = Output.Daemon(running: names.map { !$0.isEmpty } ?? isDaemonRunning, names: names)
-        return onlyProblems
-            ? Output(sources: sources.filter(\.isProblem), hooks: [], daemon: daemon)
-            : Output(sources: sources + undeclared, hooks: hooks, daemon: daemon)
+        return [
+            "sources": onlyProblems ? sources.filter(\.isProblem) : sources + undeclared,
+            "hooks": onlyProblems ? [] : hooks,
+            // The names are those of the running daemons of a shared store.
+            "daemon": ["running": names.map { !$0.isEmpty } ?? isDaemonRunning, "names": names] as JSONObject,
+        ]
     }
 }

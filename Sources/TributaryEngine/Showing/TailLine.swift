@@ -27,40 +27,27 @@ package struct TailLine: Encodable, Sendable {
         self.format = format
     }
 
-    private enum Key: String, CodingKey {
-        case line, id, run, source, table, key, operation, finished_at, inserted, updated, deleted, after, first,
-            message
-    }
-
     package func encode(to encoder: any Encoder) throws {
-        if case .change(let change) = content, format == .debezium, let run {
-            return try DebeziumChange(
-                change, source: run.report.source, run: run.position.run, time: run.finishedAt
-            ).encode(to: encoder)
-        }
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(kind, forKey: .line)
-        if let run {
-            try container.encode(run.position.run, forKey: .run)
-            try container.encode(run.report.source, forKey: .source)
-        }
+        var object: JSONObject = ["line": kind, "run": run?.position.run, "source": run?.report.source]
         switch content {
         case .change(let change):
+            if format == .debezium, let run {
+                return try DebeziumChange(
+                    change, source: run.report.source, run: run.position.run, time: run.finishedAt
+                ).encode(to: encoder)
+            }
             try change.encode(to: encoder)
         case .commit(let last):
-            guard let run else { return }
-            try container.encode(run.finishedAt, forKey: .finished_at)
-            try container.encode(run.report.counts.inserted, forKey: .inserted)
-            try container.encode(run.report.counts.updated, forKey: .updated)
-            try container.encode(run.report.counts.deleted, forKey: .deleted)
-            try container.encode(last, forKey: .after)
+            object["finished_at"] = run?.finishedAt
+            object["inserted"] = run?.report.counts.inserted
+            object["updated"] = run?.report.counts.updated
+            object["deleted"] = run?.report.counts.deleted
+            object["after"] = last
         case .forgotten(let after, let first):
-            try container.encode(after, forKey: .after)
-            try container.encode(first, forKey: .first)
-            try container.encode(message, forKey: .message)
-        case .runsForgotten, .heldUp:
-            try container.encode(message, forKey: .message)
+            (object["after"], object["first"], object["message"]) = (after, first, message)
+        case .runsForgotten, .heldUp: object["message"] = message
         }
+        try object.encode(to: encoder)
     }
 
     private var kind: String {

@@ -50,25 +50,13 @@ extension API {
                 ], answers: .named("Trial")
             ) { _, query in
                 guard let url = query["url"] else { throw Query.Problem("name the document as ?url=ADDRESS") }
-                return .json(try JSONOutput.line(try await tryOut(.address(url), query["toml"])))
+                return try .object(await tryOut(.address(url), query["toml"]))
             }
         ]
     }
 
     /// The most rows of a review in one answer.
     private static var mostReviewed: Int { 10_000 }
-
-    private struct Reviews: Encodable { var blocked: [Review] }
-
-    private struct Review: Encodable {
-        var run: Int64
-        var source: String
-        var counts: MergeCounts?
-        var tables: [ChangeReview.Table]?
-        /// The number of changed rows that are in the totals alone.
-        var omitted: Int?
-        var rows: [ChangeReview.Row]?
-    }
 
     /// What blocked runs would change.
     func review(_ query: Query) async throws -> Response {
@@ -80,10 +68,11 @@ extension API {
             guard let number else {
                 let names = try store.read { try $0.sources.all() }.values.filter(\.isBlocked).map(\.source).sorted()
                 let runs = try store.read { ledger in try names.compactMap { try ledger.runs.blocked(of: $0) } }
-                return Reviews(
-                    blocked: runs.map {
-                        Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
-                    })
+                return [
+                    "blocked": runs.map { run -> JSONObject in
+                        ["run": run.number ?? 0, "source": run.source, "counts": configuration.blockedCounts(of: run)]
+                    }
+                ]
             }
             guard let run = try store.read({ try $0.runs.run(number) }),
                 try configuration.waitingRun(for: number, of: run.source, in: store) != nil,
@@ -93,12 +82,12 @@ extension API {
             }
             // The first row has the number 1.
             let rows = part.rows(of: review).dropFirst(max(0, part.from - 1))
-            return Reviews(
-                blocked: [
-                    Review(
-                        run: number, source: run.source, counts: review.total, tables: review.tables,
-                        omitted: review.omitted, rows: Array(rows.prefix(limit)))
-                ])
+            let object: JSONObject = [
+                "run": number, "source": run.source, "counts": review.total, "tables": review.tables,
+                // The number of changed rows that are in the totals alone.
+                "omitted": review.omitted, "rows": Array(rows.prefix(limit)),
+            ]
+            return ["blocked": [object]]
         }
     }
 
@@ -108,8 +97,8 @@ extension API {
         }
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
         let (stack, review) = try await service.plan(source, ignoresValidators: try query.flag("full"))
-        return .json(
-            try JSONOutput.line(PlanOutput(source: name, plan: stack, report: PlanReport(shown(review), limit: limit))))
+        return try .object(
+            JSONObject(planOf: name, stack.counts, PlanReport(shown(review), limit: limit), stack: stack))
     }
 
     /// Returns a review with the rows that may be shown.
@@ -123,23 +112,19 @@ extension API {
             throw Query.Problem.noSource(source)
         }
         if let digest = query["apply"] {
-            let report = try await service.apply(correction, of: source, shown: digest)
-            return .json(try JSONOutput.line(report))
+            return try .object(await service.apply(correction, of: source, shown: digest))
         }
-        let plan = try await service.plan(correction, of: source)
-        return .json(try JSONOutput.line(output(plan, of: source, limit: limit)))
+        return try .object(object(await service.plan(correction, of: source), of: source, limit: limit))
     }
 
-    private func output(_ plan: CorrectionPlan, of source: String, limit: Int) -> PlanOutput {
-        var output =
+    private func object(_ plan: CorrectionPlan, of source: String, limit: Int) -> JSONObject {
+        var object =
             switch plan.content {
-            case .rows(let review, let stack?):
-                PlanOutput(source: source, plan: stack, report: PlanReport(shown(review), limit: limit))
-            case .rows(let review, nil):
-                PlanOutput(source: source, counts: plan.counts, report: PlanReport(shown(review), limit: limit))
-            case .purge: PlanOutput(source: source, counts: plan.counts, report: PlanReport(limit: limit))
+            case .rows(let review, let stack):
+                JSONObject(planOf: source, plan.counts, PlanReport(shown(review), limit: limit), stack: stack)
+            case .purge: JSONObject(planOf: source, plan.counts, PlanReport(limit: limit))
             }
-        output.digest = plan.digest
-        return output
+        object["digest"] = plan.digest
+        return object
     }
 }

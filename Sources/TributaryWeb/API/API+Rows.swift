@@ -30,28 +30,17 @@ extension API {
         ]
     }
 
-    private struct Table: Encodable {
-        struct Column: Encodable {
-            var name: String
-            var type: String
-        }
-
-        var name: String
-        var columns: [Column]
-        var key: [String]
-        var sources: [String]
-
-        init(_ table: BrowsedTable) {
-            name = table.name
-            columns = table.columns.map { Column(name: $0.name, type: $0.type) }
-            key = table.key
-            sources = table.sources
-        }
-    }
-
     private func tables() async throws -> Response {
         .json(
-            try await store.browse { store in try JSONOutput.line(["tables": store.browsedTables().map(Table.init)]) })
+            try await store.browse { store in
+                let tables = try store.browsedTables().map { table -> JSONObject in
+                    [
+                        "name": table.name, "columns": table.columns.map { ["name": $0.name, "type": $0.type] },
+                        "key": table.key, "sources": table.sources,
+                    ]
+                }
+                return try JSONOutput.line(["tables": tables])
+            })
     }
 
     private func rows(_ request: Request, _ query: Query) async throws -> Response {

@@ -30,7 +30,14 @@ struct API: Sendable {
             .get(
                 "/api/status", "The states of sources and hooks, as 'status --json'.", [sources],
                 answers: .object(AnswerSchemas.status)
-            ) { _, query in try await status(query) },
+            ) { _, query in
+                let (names, configuration, pauses) = (try declared(query), service.configuration, service.hostPauses)
+                return try await read { store in
+                    try StoreStatus(
+                        configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date()
+                    ).output(isDaemonRunning: true)
+                }
+            },
             .get(
                 "/api/history", "The last runs, as 'history --json'.",
                 [
@@ -68,29 +75,58 @@ struct API: Sendable {
             .post(
                 "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources],
                 answers: AnswerSchemas.object(["sources": .array(.string)])
-            ) { _, query in try await refresh(query) },
+            ) { _, query in
+                let names = try enabled(query)
+                if let stopped = try await store.read({ [service] _ in try service.refreshUnlessStopped(names) }) {
+                    throw Query.Problem(
+                        "\(stopped) is paused; POST /api/resume?source=\(stopped.percentEncoded) runs it again",
+                        .conflict)
+                }
+                let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
+                return try .object(["sources": asked])
+            },
             .post(
                 "/api/accept", "Commits the documents of a blocked run.",
                 [
                     sources, .init("run", "The number of the blocked run; required without 'in_advance'.", .integer),
                     .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
                 ], answers: AnswerSchemas.accepted
-            ) { _, query in try await accept(query) },
+            ) { _, query in
+                let names = try named(query)
+                let inAdvance = try query.flag("in_advance")
+                let run = try query.number("run").map(Int64.init)
+                guard inAdvance ? run == nil : run != nil && names.count == 1 else {
+                    throw Query.Problem(
+                        inAdvance
+                            ? "'run' cannot be combined with 'in_advance'"
+                            : "name one source and its blocked run, as ?source=NAME&run=NUMBER; GET /api/review lists them"
+                    )
+                }
+                return try await write {
+                    JSONObject(try $0.accept(names, inAdvance: inAdvance, run: run), of: names)
+                }
+            },
             .post(
                 "/api/pause", "Pauses sources until they are resumed.", [sources],
                 answers: AnswerSchemas.object(["paused": .array(.string)])
-            ) { _, query in try await pause(query) },
+            ) { _, query in
+                let names = try named(query)
+                return try await write { ["paused": try $0.pause(names)] }
+            },
             .post(
                 "/api/resume", "Resumes paused sources.", [sources],
                 answers: AnswerSchemas.object(["resumed": .array(.string)])
-            ) { _, query in try await resume(query) },
+            ) { _, query in
+                let names = try named(query)
+                return try await write { ["resumed": try $0.resume(names)] }
+            },
         ]
         return states + (showsRows ? changes + rowOperations : []) + others + correctionOperations + trialOperations + [
             .get("/api", "The operations of the API.", answers: .object(AnswerSchemas.index)) { _, _ in
-                .json(try JSONOutput.line(APIIndex(self.operations)))
+                try .object(JSONObject(indexOf: self.operations))
             },
             .get("/api/openapi.json", "The operations in OpenAPI 3.1.", answers: .object(.map(.any))) { _, _ in
-                .json(try JSONOutput.line(OpenAPIDocument(self.operations)))
+                try .object(JSONObject(openAPI: self.operations))
             },
         ]
     }
@@ -127,20 +163,16 @@ struct API: Sendable {
         }
     }
 
-    private func status(_ query: Query) async throws -> Response {
-        let names = try declared(query)
-        let (configuration, pauses) = (service.configuration, service.hostPauses)
-        return try await read { store in
-            try StoreStatus(configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date())
-                .output(isDaemonRunning: true)
-        }
-    }
-
     /// Answers with what is read from the store, and encoded on its thread.
     func read<Answer: Encodable & SendableMetatype>(
         _ answer: @escaping @Sendable (any MainStore) throws -> Answer
     ) async throws -> Response {
         .json(try await store.read { try JSONOutput.line(answer($0)) })
+    }
+
+    /// Answers with what the service has done, on the thread of those who write to the store.
+    private func write(_ answer: @escaping @Sendable (SyncService) throws -> JSONObject) async throws -> Response {
+        .json(try await store.write { [service] _ in try JSONOutput.line(answer(service)) })
     }
 
     private func history(_ query: Query) async throws -> Response {
@@ -182,54 +214,6 @@ struct API: Sendable {
             return Response(status: .ok, headers: [.contentType: type])
         }
         return try await .pieces(of: ChangeLines(asked, limit: limit, in: store), type)
-    }
-
-    private func refresh(_ query: Query) async throws -> Response {
-        let names = try enabled(query)
-        let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-        try await store.read { [service] store in
-            for name in names where try store.states(of: name).source.isStopped {
-                throw Query.Problem(
-                    "\(name) is paused; POST /api/resume?source=\(name.percentEncoded) runs it again", .conflict)
-            }
-            try service.refreshEverywhere(names)
-        }
-        return .json(try JSONOutput.line(["sources": asked]))
-    }
-
-    private struct Accepted: Encodable {
-        var accepted: [String]
-        var runs: [Int64]?
-        var until: Date
-    }
-
-    private func accept(_ query: Query) async throws -> Response {
-        let names = try named(query)
-        let inAdvance = try query.flag("in_advance")
-        let run = try query.number("run").map(Int64.init)
-        guard inAdvance ? run == nil : run != nil && names.count == 1 else {
-            throw Query.Problem(
-                inAdvance
-                    ? "'run' cannot be combined with 'in_advance'"
-                    : "name one source and its blocked run, as ?source=NAME&run=NUMBER; GET /api/review lists them")
-        }
-        let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)
-        }
-        return .json(
-            try JSONOutput.line(
-                Accepted(
-                    accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
-                    until: accepted.map(\.until).min() ?? Date())))
-    }
-
-    private func pause(_ query: Query) async throws -> Response {
-        let names = try named(query)
-        return .json(try await store.write { [service] _ in try JSONOutput.line(["paused": service.pause(names)]) })
-    }
-
-    private func resume(_ query: Query) async throws -> Response {
-        let names = try named(query)
-        return .json(try await store.write { [service] _ in try JSONOutput.line(["resumed": service.resume(names)]) })
     }
 
     func declared(_ query: Query) throws -> [String] {

@@ -1,44 +1,52 @@
 import FeedModel
 import HTTPTypes
 import Hummingbird
+import TributaryEngine
 
 /// What programs can ask of the daemon: a route with all that is said of it. The routes, the list at `/api` and the
 /// OpenAPI document are made from it.
 struct APIOperation: Sendable {
-    struct Parameter: Sendable, Encodable {
-        enum Kind: String, Sendable, Encodable { case string, integer, boolean }
+    struct Parameter: Sendable {
+        enum Kind: String, Sendable {
+            case string, integer, boolean
 
-        private enum CodingKeys: String, CodingKey {
-            case name, meaning
-            case kind = "type"
+            var schema: JSONSchema {
+                switch self {
+                case .string: .string
+                case .integer: .integer
+                case .boolean: .boolean
+                }
+            }
         }
 
         var name: String
-        var kind: Kind
         var meaning: String
+        var kind: Kind
         /// True where it may be given more than once.
-        var isRepeated = false
+        var isRepeated: Bool
         /// True for a part of the path.
-        var isInPath = false
+        var isInPath: Bool
 
         init(
             _ name: String, _ meaning: String, _ kind: Kind = .string, isRepeated: Bool = false, isInPath: Bool = false
         ) {
-            self.name = name
-            self.kind = kind
-            self.meaning = meaning
-            self.isRepeated = isRepeated
-            self.isInPath = isInPath
+            (self.name, self.meaning, self.kind) = (name, meaning, kind)
+            (self.isRepeated, self.isInPath) = (isRepeated, isInPath)
         }
     }
 
     /// What is answered.
-    enum Content: Sendable {
-        case object(JSONSchema)
+    struct Content: Sendable {
+        var type: String
+        var schema: JSONSchema
+
+        static func object(_ schema: JSONSchema) -> Content { Content(type: "application/json", schema: schema) }
+
         /// Objects, one a line.
-        case lines(JSONSchema)
+        static func lines(_ schema: JSONSchema) -> Content { Content(type: "application/jsonl", schema: schema) }
+
         /// Server-sent events.
-        case events
+        static let events = Content(type: "text/event-stream", schema: .string)
     }
 
     var method: HTTPRequest.Method
@@ -89,23 +97,20 @@ struct APIOperation: Sendable {
     }
 }
 
-/// The list of what programs can ask, at `/api`.
-struct APIIndex: Encodable {
-    private var version = TributaryVersion.version
-    private var openapi = "/api/openapi.json"
-    private var operations: [APIOperation]
-
-    init(_ operations: [APIOperation]) { self.operations = operations }
-}
-
-extension APIOperation: Encodable {
-    private enum CodingKeys: String, CodingKey { case method, path, summary, parameters }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(method.rawValue, forKey: .method)
-        try container.encode(path, forKey: .path)
-        try container.encode(summary, forKey: .summary)
-        try container.encode(parameters, forKey: .parameters)
+extension JSONObject {
+    /// The list of what programs can ask, at `/api`.
+    init(indexOf operations: [APIOperation]) {
+        self = [
+            "version": TributaryVersion.version, "openapi": "/api/openapi.json",
+            "operations": operations.map { operation -> JSONObject in
+                let parameters = operation.parameters.map {
+                    ["name": $0.name, "type": $0.kind.rawValue, "meaning": $0.meaning]
+                }
+                return [
+                    "method": operation.method.rawValue, "path": operation.path, "summary": operation.summary,
+                    "parameters": parameters,
+                ]
+            },
+        ]
     }
 }

@@ -1,62 +1,46 @@
 import FeedStores
+import TributaryEngine
 
 /// A schema of JSON (JSON Schema, draft 2020-12), as far as answers need one. Fields are only ever added, so every object may
 /// have more than its schema names.
-indirect enum JSONSchema: Sendable {
-    case string, integer, number, boolean, null
+struct JSONSchema: Encodable, Sendable {
+    private let object: JSONObject
+
+    private init(_ object: JSONObject) { self.object = object }
+
+    func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
+
+    static let string = JSONSchema(["type": "string"])
+    static let integer = JSONSchema(["type": "integer"])
+    static let number = JSONSchema(["type": "number"])
+    static let boolean = JSONSchema(["type": "boolean"])
     /// A time as RFC 3339 writes it.
-    case time
+    static let time = JSONSchema(["type": "string", "format": "date-time"])
     /// Any value.
-    case any
-    case choice([String])
-    case array(JSONSchema)
+    static let any = JSONSchema([:])
+
+    static func nullable(_ schema: JSONSchema) -> JSONSchema { .either([schema, JSONSchema(["type": "null"])]) }
+
+    static func choice(_ values: [String]) -> JSONSchema { JSONSchema(["type": "string", "enum": values]) }
+
+    static func array(_ items: JSONSchema) -> JSONSchema { JSONSchema(["type": "array", "items": items]) }
+
     /// An object whose members have names of a feed's or a table's.
-    case map(JSONSchema)
-    case either([JSONSchema])
-    case object(required: [String: JSONSchema], optional: [String: JSONSchema])
+    static func map(_ values: JSONSchema) -> JSONSchema {
+        JSONSchema(["type": "object", "additionalProperties": values])
+    }
+
+    static func either(_ schemas: [JSONSchema]) -> JSONSchema { JSONSchema(["anyOf": schemas]) }
+
+    static func object(required: [String: JSONSchema], optional: [String: JSONSchema]) -> JSONSchema {
+        JSONSchema([
+            "type": "object", "properties": required.merging(optional) { first, _ in first },
+            "required": required.isEmpty ? nil : required.keys.sorted(), "additionalProperties": true,
+        ])
+    }
+
     /// A schema among the components, by its name.
-    case named(String)
-
-    static func nullable(_ schema: JSONSchema) -> JSONSchema { .either([schema, .null]) }
-}
-
-extension JSONSchema: Encodable {
-    private enum Key: String, CodingKey {
-        case type, format, items, properties, required, additionalProperties, anyOf
-        case values = "enum"
-        case reference = "$ref"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        if let type { try container.encode(type, forKey: .type) }
-        switch self {
-        case .string, .integer, .number, .boolean, .null, .any: break
-        case .time: try container.encode("date-time", forKey: .format)
-        case .choice(let values): try container.encode(values, forKey: .values)
-        case .array(let items): try container.encode(items, forKey: .items)
-        case .map(let values): try container.encode(values, forKey: .additionalProperties)
-        case .either(let schemas): try container.encode(schemas, forKey: .anyOf)
-        case .object(let required, let optional):
-            try container.encode(required.merging(optional) { first, _ in first }, forKey: .properties)
-            if !required.isEmpty { try container.encode(required.keys.sorted(), forKey: .required) }
-            try container.encode(true, forKey: .additionalProperties)
-        case .named(let name): try container.encode("#/components/schemas/\(name)", forKey: .reference)
-        }
-    }
-
-    private var type: String? {
-        switch self {
-        case .string, .time, .choice: "string"
-        case .integer: "integer"
-        case .number: "number"
-        case .boolean: "boolean"
-        case .null: "null"
-        case .array: "array"
-        case .map, .object: "object"
-        case .any, .either, .named: nil
-        }
-    }
+    static func named(_ name: String) -> JSONSchema { JSONSchema(["$ref": "#/components/schemas/\(name)"]) }
 }
 
 extension [String: JSONSchema] {

@@ -38,8 +38,9 @@ struct CorrectionPages: Sendable {
                 return .file(try format.text(address.part.rows(of: review)), format)
             }
             var view = view(plan, address)
-            if view.action != nil, !isPaused, pages.service.configuration[source: name]?.isEnabled == true {
-                view.pause = PageAddress.path(name, "/pause?then=" + address.address(address.part).percentEncoded)
+            // Where the source is paused before somebody decides.
+            if view["action"] != nil, !isPaused, pages.service.configuration[source: name]?.isEnabled == true {
+                view["pause"] = PageAddress.path(name, "/pause?then=" + address.address(address.part).percentEncoded)
             }
             let page = Page(
                 title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
@@ -95,30 +96,30 @@ struct CorrectionPages: Sendable {
         }
     }
 
-    private func view(_ plan: CorrectionPlan, _ address: CorrectionAddress) -> ReviewView {
+    private func view(_ plan: CorrectionPlan, _ address: CorrectionAddress) -> View {
         let action = pages.mayChange ? address.address(apply: plan.digest) : nil
         switch plan.content {
         case .purge(let report):
             let rows = plan.counts.deleted
-            var view = ReviewView(
+            var view = ReviewView.view(
                 report,
                 does: (rows > 0 ? "Delete \(Figures.count(rows, "row")) and the state of " : "Delete the state of ")
                     + address.source,
                 action: action, promise: Self.promise)
-            view.notes.append("Its validators, due time and kept bodies are deleted.")
+            view.note("Its validators, due time and kept bodies are deleted.")
             if pages.service.configuration[source: address.source]?.isEnabled == true {
-                view.notes.append("The source is still declared, so its next run fetches everything.")
+                view.note("The source is still declared, so its next run fetches everything.")
             }
             return view
         case .rows(let review, let stack):
-            var view = ReviewView(
+            var view = ReviewView.view(
                 review, address.part, showsRows: pages.showsRows, action: review.tables.isEmpty ? nil : action,
                 promise: Self.promise
             ) { address.address($0, suffix: $1) }
-            if let blocked = stack?.blocked { view.notes.append("A run would be blocked: \(blocked)") }
-            view.notes += stack?.notes ?? []
+            if let blocked = stack?.blocked { view.note("A run would be blocked: \(blocked)") }
+            for note in stack?.notes ?? [] { view.note(note) }
             if address.kind == .undo {
-                view.notes.append(
+                view.note(
                     "The source is then paused until its feed differs from the undone version or you resume it.")
             }
             return view

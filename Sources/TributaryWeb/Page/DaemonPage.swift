@@ -19,14 +19,12 @@ struct DaemonPage {
     private let due: [View]
     private let dueCount: Int
     private let figures: DaemonFigures
-    private let templates: Templates
 
     init(
         table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [Origin: Date],
-        running: Set<String>, mayChange: Bool, figures: DaemonFigures, templates: Templates, now: Date
+        running: Set<String>, mayChange: Bool, figures: DaemonFigures, now: Date
     ) {
         self.figures = figures
-        self.templates = templates
         self.mayChange = mayChange
         hooks = table.hooks
         daemons = table.daemons
@@ -56,7 +54,7 @@ struct DaemonPage {
         }
     }
 
-    func page() -> Page {
+    func page(_ templates: Templates) -> Page {
         let daemons: [View] =
             daemons.map { daemons in
                 daemons.records.map {

@@ -1,8 +1,6 @@
 import AsyncAlgorithms
 import FeedModel
-import Foundation
 import Hummingbird
-import NIOCore
 import ServiceLifecycle
 import TributaryEngine
 
@@ -56,24 +54,12 @@ struct LiveStream: Sendable {
         let changes = page.changes(since: former)
         let isSame = changes.isEmpty && page.status == former?.status && page.windowTitle == former?.windowTitle
         guard !isSame else { return try await writer.write(ByteBuffer(string: ": \n\n")) }
-        let message = Message(
-            parts: changes.map { Message.Part(id: $0.id, html: $0.html) }, title: page.windowTitle, icon: page.icon,
-            status: page.status)
+        // The window's title and icon, and what a screen reader says when it changes.
+        let message: JSONObject = [
+            "parts": changes.map { ["id": $0.id, "html": $0.html] }, "title": page.windowTitle, "icon": page.icon,
+            "status": page.status,
+        ]
         try await writer.write(ByteBuffer(string: "data: \(try JSONOutput.line(message))\n\n"))
-    }
-
-    private struct Message: Encodable {
-        struct Part: Encodable {
-            var id: String
-            var html: String
-        }
-
-        var parts: [Part]
-        /// The title and the icon of the window.
-        var title: String
-        var icon: String
-        /// What a screen reader says when it changes.
-        var status: String
     }
 }
 

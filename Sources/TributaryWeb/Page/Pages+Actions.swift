@@ -1,8 +1,4 @@
 import FeedConfiguration
-import FeedModel
-import FeedStores
-import Foundation
-import HTTPTypes
 import Hummingbird
 import Logging
 import TributaryEngine
@@ -26,12 +22,8 @@ extension Pages {
             let done: String
             switch action {
             case "refresh":
-                let isStopped = try await store.read { [service] store in
-                    let isStopped = try store.states(of: name).source.isStopped
-                    if !isStopped { try service.refreshEverywhere([name]) }
-                    return isStopped
-                }
-                done = isStopped ? "is-paused" : "refresh"
+                let stopped = try await store.read { [service] _ in try service.refreshUnlessStopped([name]) }
+                done = stopped == nil ? "refresh" : "is-paused"
             case "accept":
                 guard let run = try Query(request).number("run").map(Int64.init) else {
                     throw Query.Problem(
@@ -70,21 +62,19 @@ extension Pages {
         }
     }
 
-    static func doneText(_ done: String?) -> String? {
-        switch done {
-        case "refresh": "Refresh queued; it starts when a slot is free."
-        case "accept": "The documents of the blocked run are being committed; nothing is fetched."
-        case "pause": "It is paused: nothing is fetched until you resume it."
-        case "is-paused": "It is paused, and is refreshed once you resume it."
-        case "was-paused": "It was already paused."
-        case "resume": "It is resumed; a refresh is queued."
-        case "not-paused": "It was not paused."
-        case "retry": "The event is being sent again."
-        case "not-failed": "The hook has no failed event."
-        case "undo": "Its rows are restored. The source is paused until its feed differs or you resume it."
-        case "replay": "The kept bodies were read again, and the differences are committed."
-        case "purge": "The source's rows and state are deleted."
-        default: nil
-        }
-    }
+    /// The notices of what buttons have done.
+    static let notices = [
+        "refresh": "Refresh queued; it starts when a slot is free.",
+        "accept": "The documents of the blocked run are being committed; nothing is fetched.",
+        "pause": "It is paused: nothing is fetched until you resume it.",
+        "is-paused": "It is paused, and is refreshed once you resume it.",
+        "was-paused": "It was already paused.",
+        "resume": "It is resumed; a refresh is queued.",
+        "not-paused": "It was not paused.",
+        "retry": "The event is being sent again.",
+        "not-failed": "The hook has no failed event.",
+        "undo": "Its rows are restored. The source is paused until its feed differs or you resume it.",
+        "replay": "The kept bodies were read again, and the differences are committed.",
+        "purge": "The source's rows and state are deleted.",
+    ]
 }

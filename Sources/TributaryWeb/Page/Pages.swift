@@ -78,24 +78,24 @@ struct Pages: Sendable {
         case .sources(let query):
             let list = SourceList(
                 query: query, table: try await table(configuration, since: time),
-                running: Set(service.activeRuns.entries.keys), templates: templates)
+                running: Set(service.activeRuns.entries.keys))
             let shown = list.shownSources
             let recent = try await store.read { store in
                 try store.read { try $0.runs.recent(of: shown, limit: RunStrip.runs, changedSince: Date() - 86_400) }
             }
-            return list.page(recent)
+            return list.page(recent, templates)
         case .daemon:
             return DaemonPage(
                 table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
                 pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
-                figures: figures, templates: templates, now: Date()
-            ).page()
+                figures: figures, now: Date()
+            ).page(templates)
         case .source(let name, let options):
             let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
-            return try await store.read { [templates, showsRows, mayChange] store in
+            return try await store.read { store in
                 try SourcePage(
-                    name, options, in: store, configuration, running: running, pauses: pauses, showsRows: showsRows,
-                    mayChange: mayChange, templates: templates, now: Date())?.page()
+                    name, options, in: store, configuration, running: running, pauses: pauses, in: self, now: Date()
+                )?.page()
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
@@ -145,11 +145,8 @@ struct Pages: Sendable {
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: way)
             }
-            var layout = layout(page)
-            layout.live = Self.live(address, text)
-            layout.done = Self.doneText(Query(request)["done"])
-            layout.lead(by: way)
-            return .html(.ok, templates.render("layout", layout))
+            let done = Query(request)["done"].flatMap { Self.notices[$0] }
+            return .html(.ok, html(page, at: way, live: Self.live(address, text), done: done))
         }
     }
 
@@ -183,9 +180,22 @@ struct Pages: Sendable {
 
     // MARK: - Layout
 
-    private func layout(_ page: Page) -> Layout {
-        let links = mayChange ? links : links.filter { $0.address != TryPage.path }
-        return Layout(page, version: assets.version, links: links, store: service.store.name)
+    /// Returns a page with what is around the content of every page.
+    ///
+    /// - Parameters:
+    ///   - place: the way to the page. The link to the page itself is marked, and is no further step.
+    ///   - live: where the page is followed; empty where it stays as it is.
+    private func html(_ page: Page, at place: [Layout.Place], live: String, done: String? = nil) -> String {
+        var links = mayChange ? links : links.filter { $0.address != TryPage.path }
+        let here = place.last?.address
+        for index in links.indices { links[index].isHere = links[index].address == here }
+        let view: View = [
+            "title": page.title, "windowTitle": page.windowTitle, "icon": page.icon, "version": assets.version,
+            "live": live, "place": links.contains(where: \.isHere) ? Array(place.dropLast()) : place, "done": done,
+            "links": links, "content": page.fragments.map(\.html).joined(), "release": TributaryVersion.version,
+            "store": service.store.name,
+        ]
+        return templates.render("layout", view)
     }
 
     /// Returns where a page is followed. A run has ended, and so its page stays as it is.
@@ -203,10 +213,7 @@ struct Pages: Sendable {
     func answer(
         _ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok, following address: String? = nil
     ) -> Response {
-        var layout = layout(page)
-        layout.live = address.map(Self.live) ?? ""
-        layout.lead(by: place)
-        return .html(status, templates.render("layout", layout))
+        .html(status, html(page, at: place, live: address.map(Self.live) ?? ""))
     }
 
     /// Answers why something is not shown, or not done.

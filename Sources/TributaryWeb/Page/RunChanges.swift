@@ -1,6 +1,6 @@
 import FeedModel
 import FeedStores
-import Foundation
+import TributaryEngine
 
 /// Rows that a run has changed, from what to what where that is kept.
 struct RunChanges {

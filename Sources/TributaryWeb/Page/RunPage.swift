@@ -68,19 +68,19 @@ struct RunPage {
     }
 
     /// - Parameter waiting: the run that waits to be accepted with these changes.
-    private func view(_ review: ChangeReview, _ waiting: Int64) -> ReviewView {
-        var view = ReviewView(
+    private func view(_ review: ChangeReview, _ waiting: Int64) -> View {
+        var view = ReviewView.view(
             review, part, showsRows: changes != nil,
             action: mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
             promise: "The button makes exactly these changes. If the store has changed since, it makes none, and the "
                 + "run is blocked again.",
             address: address)
-        if review.unchanged != nil { view.size = SizeBars(review.total) }
+        if review.unchanged != nil { view["size"] = SizeBars(review.total) }
         if waiting != run.number {
-            view.notes.append("Run \(waiting) had the same documents, and waits to be accepted in place of this run.")
+            view.note("Run \(waiting) had the same documents, and waits to be accepted in place of this run.")
         }
-        if !isEnabled { view.instead = "The source is disabled (enabled = false), so the run cannot be accepted." }
-        view.refusal =
+        if !isEnabled { view["instead"] = "The source is disabled (enabled = false), so the run cannot be accepted." }
+        view["refusal"] =
             "To reject these changes, do nothing. The source is fetched again when it is due, and the next feed within "
             + "the limits is committed."
         return view

@@ -9,7 +9,6 @@ struct SourceList {
     let table: SourceTable
     /// What runs in this process.
     let running: Set<String>
-    let templates: Templates
 
     /// The sources that match, and those of them that are shown, by their places in the table.
     private let found: [Int]
@@ -17,11 +16,10 @@ struct SourceList {
     private let pages: Int
     private let shown: ArraySlice<Int>
 
-    init(query: SourceQuery, table: SourceTable, running: Set<String>, templates: Templates) {
+    init(query: SourceQuery, table: SourceTable, running: Set<String>) {
         self.query = query
         self.table = table
         self.running = running
-        self.templates = templates
         let choice = Choice(query: query, table: table, running: running)
         found = choice.sorted(table.sources.indices.filter(choice.matches))
         pages = max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage)
@@ -36,7 +34,7 @@ struct SourceList {
     }
 
     /// - Parameter recent: what the last runs of the shown sources did.
-    func page(_ recent: [String: RecentRuns]) -> Page {
+    func page(_ recent: [String: RecentRuns], _ templates: Templates) -> Page {
         let first = shown.startIndex
         let frame: View = [
             "columns": columns, "isEmpty": found.isEmpty, "hasSources": !table.sources.isEmpty,

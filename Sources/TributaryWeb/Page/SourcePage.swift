@@ -41,12 +41,9 @@ struct SourcePage {
     let lastChange: (run: RunReport, changes: RunChanges?)?
     /// The rows of the documents of the last commit.
     let rows: Int?
-    /// False where no page shows rows of the store.
-    let showsRows: Bool
     let declaration: View
-    /// False where nobody who sees the page may press a button.
-    let mayChange: Bool
-    let templates: Templates
+    /// The pages as somebody sees them.
+    let pages: Pages
 
     /// Reads what the page shows; blocks its thread.
     ///
@@ -54,8 +51,7 @@ struct SourcePage {
     /// - Throws: `StoreError`.
     init?(
         _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, pauses: [Origin: Date], showsRows: Bool, mayChange: Bool, templates: Templates,
-        now: Date
+        running: ActiveRuns.Entry?, pauses: [Origin: Date], in pages: Pages, now: Date
     ) throws {
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
@@ -77,8 +73,7 @@ struct SourcePage {
         blockedRun = blocked?.number
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
-        self.showsRows = showsRows
-        self.mayChange = mayChange
+        self.pages = pages
         let changing = runs.first { run in
             run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
         }
@@ -86,7 +81,7 @@ struct SourcePage {
             try run.number.map { number in
                 (
                     run,
-                    showsRows
+                    pages.showsRows
                         ? try RunChanges(number, ChangePart(), limit: Self.mostChanges, of: 0, in: store) : nil
                 )
             }
@@ -97,7 +92,6 @@ struct SourcePage {
         }[name]?.rows
         self.declaration = declaration?.view(in: configuration.place("sources", name).file) ?? [:]
         redactor = configuration.redactor
-        self.templates = templates
     }
 
     /// The most changes of the last run that are shown.
@@ -107,13 +101,13 @@ struct SourcePage {
         Page(
             title: name,
             fragments: [
-                Fragment("state", templates.render("source", state)),
-                Fragment("actions", templates.render("actions", actions)),
-                Fragment("rows", templates.render("rows", lastRows)),
-                Fragment("plots", templates.render("plots", plots)),
-                Fragment("runs", templates.render("runs", runList)),
-                Fragment("requests", templates.render("requests", requestList)),
-                Fragment("declaration", templates.render("declaration", declaration)),
+                Fragment("state", pages.templates.render("source", state)),
+                Fragment("actions", pages.templates.render("actions", actions)),
+                Fragment("rows", pages.templates.render("rows", lastRows)),
+                Fragment("plots", pages.templates.render("plots", plots)),
+                Fragment("runs", pages.templates.render("runs", runList)),
+                Fragment("requests", pages.templates.render("requests", requestList)),
+                Fragment("declaration", pages.templates.render("declaration", declaration)),
             ], problems: status.isProblem ? 1 : 0,
             status: "\(name) is \(status.condition.rawValue)" + (running == nil ? "." : ", and running."))
     }

@@ -51,7 +51,7 @@ extension SourcePage {
                 address: PageAddress.path(name, "/runs/\(number)"))
         }
         return [
-            "path": PageAddress.path(name), "mayChange": mayChange, "isDeclared": isDeclared, "review": review,
+            "path": PageAddress.path(name), "mayChange": pages.mayChange, "isDeclared": isDeclared, "review": review,
             "mayBeRefreshed": isDeclared && !status.state.isStopped,
             "mayBePaused": isDeclared && !status.state.isPaused,
             "mayBeResumed": isDeclared && status.state.isPaused,
@@ -63,7 +63,7 @@ extension SourcePage {
     var lastRows: View {
         let names = Set(requests.values.flatMap(\.tables)).sorted()
         let tables: [View] = names.map {
-            ["name": $0, "address": showsRows ? "/tables/" + $0.percentEncoded : nil]
+            ["name": $0, "address": pages.showsRows ? "/tables/" + $0.percentEncoded : nil]
         }
         return [
             "tables": tables, "hasTables": !names.isEmpty,

@@ -7,8 +7,18 @@ struct View: MustacheParent, ExpressibleByDictionaryLiteral {
     private var values: [String: Any] = [:]
 
     init(dictionaryLiteral values: (String, Any?)...) {
-        for (name, value) in values { self.values[name] = (value as? Date).map(TimeView.init) ?? value }
+        for (name, value) in values { self[name] = value }
     }
+
+    subscript(name: String) -> Any? {
+        get { values[name] }
+        set { values[name] = (newValue as? Date).map(TimeView.init) ?? newValue }
+    }
+
+    mutating func add(_ other: View) { values.merge(other.values) { $1 } }
+
+    /// Adds a sentence to those that are to be known before somebody decides.
+    mutating func note(_ text: String) { self["notes"] = (values["notes"] as? [String] ?? []) + [text] }
 
     func child(named name: String) -> Any? { values[name] }
 }

@@ -25,7 +25,6 @@ struct RowPage {
     let children: [BrowsedTable]
     private let searchesAll: Bool
     private let decimals: Set<String>
-    let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
     ///
@@ -37,14 +36,13 @@ struct RowPage {
     /// - Throws: `RowQuery.Problem`, `StoreError`.
     init?(
         _ name: String, _ key: [StoredValue], declared keys: [[String]], decimals: Set<String>, searchesAll: Bool,
-        in store: any StoreBrowsing, templates: Templates
+        in store: any StoreBrowsing
     ) throws {
         guard let table = try store.browsedTable(name) else { return nil }
         self.table = table
         self.key = key
         self.searchesAll = searchesAll
         self.decimals = decimals
-        self.templates = templates
         let all = try store.browsedTables()
         children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
         row = try store.row(key, of: name, within: RowLines.timeLimit)
@@ -62,7 +60,7 @@ struct RowPage {
         }
     }
 
-    func page() -> Page {
+    func page(_ templates: Templates) -> Page {
         Page(title: "A row of \(table.name)", fragments: [Fragment("row", templates.render("row", view))])
     }
 

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStores
 
 /// The values of a column with the numbers of their rows, each a link to these rows.
-struct TableFacet {
+enum TableFacet {
     private static let most = 30
     /// The most rows that are counted.
     private static let mostRows = 100_000
@@ -11,27 +11,18 @@ struct TableFacet {
     /// A column is offered that has no more values than this in the rows of a page.
     private static let few = 2...12
 
-    var column: String
-    var values: [View] = []
-    var hasMore = false
-    /// The number of rows that were counted; nil for all.
-    var counted: String?
-    /// Why the values were not counted.
-    var problem: String?
-
     /// Counts the values of a column in the rows of an address; blocks its thread.
     ///
     /// - Throws: `StoreError`; `RowQuery.Problem` where the table has no such column.
-    init(_ name: String, of table: BrowsedTable, _ address: RowAddress, in store: any StoreBrowsing) throws {
+    static func view(
+        _ name: String, of table: BrowsedTable, _ address: RowAddress, in store: any StoreBrowsing
+    ) throws -> View {
         guard let place = table.position(of: name) else { throw RowQuery.Problem.noColumn(name, of: table) }
         let column = table.columns[place].name
-        self.column = column
         do {
             let found = try store.values(
-                of: column, address.query(limit: Self.mostRows), most: Self.most + 1, within: Self.timeLimit)
-            counted = found.rows == Self.mostRows ? found.rows.grouped : nil
-            hasMore = found.values.count > Self.most
-            values = found.values.prefix(Self.most).map { found in
+                of: column, address.query(limit: mostRows), most: most + 1, within: timeLimit)
+            let values = found.values.prefix(most).map { found -> View in
                 let isNull = found.value == .null
                 let filter =
                     isNull
@@ -48,8 +39,13 @@ struct TableFacet {
                     "text": found.value.shown(most: 100), "isNull": isNull, "count": found.count, "address": chosen,
                 ]
             }
+            // The number of rows that were counted is nil for all.
+            return [
+                "column": column, "values": values, "hasMore": found.values.count > most,
+                "counted": found.rows == mostRows ? found.rows.grouped : nil,
+            ]
         } catch let error as RowQuery.Problem {
-            problem = error.description
+            return ["column": column, "problem": error.description]
         }
     }
 

@@ -9,13 +9,11 @@ struct TableListPage {
     private let search: String
     private let first: Int
     private let count: Int
-    let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
     ///
     /// - Throws: ``Query/Problem``, `StoreError`.
-    init(_ query: Query, in store: any StoreBrowsing, templates: Templates) throws {
-        self.templates = templates
+    init(_ query: Query, in store: any StoreBrowsing) throws {
         search = query["q"] ?? ""
         let part = search.lowercased()
         let names = try store.browsedNames().keys.filter { part.isEmpty || $0.lowercased().contains(part) }.sorted()
@@ -32,7 +30,7 @@ struct TableListPage {
         return "/tables" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
     }
 
-    func page() -> Page {
+    func page(_ templates: Templates) -> Page {
         let views: [View] = tables.map { table in
             [
                 "name": table.name, "address": RowAddress.path(table.name), "columns": table.columns.count,

@@ -12,20 +12,18 @@ struct TablePage {
     let rows: [BrowsedRow]
     /// The place of the last row shown, where there are more.
     let next: RowPlace?
-    let facet: TableFacet?
-    let templates: Templates
+    let facet: View?
 
     /// Reads what the page shows; blocks its thread.
     ///
     /// - Returns: nil where no source has written such a table.
     /// - Throws: `RowQuery.Problem`, `StoreError`.
-    init?(_ address: RowAddress, in store: any StoreBrowsing, templates: Templates) throws {
+    init?(_ address: RowAddress, in store: any StoreBrowsing) throws {
         guard let table = try store.browsedTable(address.table) else { return nil }
         self.table = table
         self.address = address
-        self.templates = templates
         (rows, next) = try Self.rows(address, limit: Self.rowsPerPage, in: store)
-        facet = try address.facet.map { try TableFacet($0, of: table, address, in: store) }
+        facet = try address.facet.map { try TableFacet.view($0, of: table, address, in: store) }
     }
 
     /// Returns up to a number of rows, fewer where they are large, and the place after which there are more.
@@ -62,7 +60,7 @@ struct TablePage {
         return Set(found.map(\.element.name))
     }
 
-    func page() -> Page {
+    func page(_ templates: Templates) -> Page {
         Page(title: table.name, fragments: [Fragment("rows", templates.render("table", view))])
     }
 

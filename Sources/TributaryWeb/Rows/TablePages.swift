@@ -25,7 +25,7 @@ struct TablePages: Sendable {
 
     private func list(_ request: Request) async throws -> Response {
         let page = try await pages.store.browse { [templates = pages.templates] store in
-            try TableListPage(Query(request), in: store, templates: templates).page()
+            try TableListPage(Query(request), in: store).page(templates)
         }
         return pages.answer(page, at: Layout.Place.way(to: request.names))
     }
@@ -50,7 +50,7 @@ struct TablePages: Sendable {
         }
         let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage, isPage: true, in: configuration)
         let page = try await pages.store.browse(isSearch: address.isSearch) { [templates = pages.templates] store in
-            try TablePage(address, in: store, templates: templates)?.page()
+            try TablePage(address, in: store)?.page(templates)
         }
         guard let page else {
             return pages.missing("No source has written a table '\(name)'.", at: Array(way.prefix(1)))
@@ -87,8 +87,8 @@ struct TablePages: Sendable {
         let isWhole = query["changelog"] == "all"
         let page = try await pages.store.browse(isSearch: isWhole) { [templates = pages.templates] store in
             try RowPage(
-                name, key.key, declared: keys, decimals: decimals, searchesAll: isWhole, in: store, templates: templates
-            )?.page()
+                name, key.key, declared: keys, decimals: decimals, searchesAll: isWhole, in: store
+            )?.page(templates)
         }
         guard let page else {
             return pages.missing("There is no such row, or no such table.", at: way)

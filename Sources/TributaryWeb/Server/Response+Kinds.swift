@@ -1,6 +1,4 @@
-import HTTPTypes
 import Hummingbird
-import NIOCore
 import TributaryEngine
 
 extension Response {
@@ -18,33 +16,23 @@ extension Response {
         response(status, json + "\n", "application/json")
     }
 
-    /// The reason of a refusal (RFC 9457), also as the member `error`.
-    private struct Problem: Encodable {
-        var type = "about:blank"
-        var title: String
-        var status: Int
-        var detail: String
-        var error: String
-
-        init(_ status: HTTPResponse.Status, _ reason: String) {
-            title = status.reasonPhrase
-            self.status = status.code
-            detail = reason
-            error = reason
-        }
-    }
-
-    /// Returns a refusal; for requests under `/api`, as an object.
+    /// Returns a refusal; for requests under `/api`, as an object (RFC 9457) that has the reason also as the member `error`.
     static func refusal(
         of request: Request, _ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]
     ) -> Response {
+        let problem: JSONObject = [
+            "type": "about:blank", "title": status.reasonPhrase, "status": status.code, "detail": reason,
+            "error": reason,
+        ]
         guard request.uri.path.hasPrefix("/api/") || request.uri.path == "/api",
-            let json = try? JSONOutput.line(Problem(status, reason))
+            let json = try? JSONOutput.line(problem)
         else {
             return text(status, reason + "\n", headers)
         }
         return response(status, json + "\n", "application/problem+json", headers)
     }
+
+    static func object(_ object: some Encodable) throws -> Response { .json(try JSONOutput.line(object)) }
 
     /// Sends a browser on to a page, which it asks for by GET (RFC 9110, 15.4.4).
     static func seeOther(_ location: String) -> Response {
