@@ -7,9 +7,9 @@ import NIOHTTP1
 
 /// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let onAnswer: @Sendable (Int?) -> Void
-    private let hosts: HostGate?
+    let hosts: HostGate?
     private let addresses: AddressGuard
     private let foundNames = FoundNames()
     /// The network; nil for that of the machine.

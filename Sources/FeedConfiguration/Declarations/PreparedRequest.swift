@@ -18,10 +18,8 @@ package struct PreparedRequest: Sendable, Equatable {
     /// The address, with the parameters that belong into its query.
     package let address: URL
     package let origin: Origin
-    /// The files of a `file:` address; nil for any other.
-    package let file: FileAddress?
-    /// The files of a file server's address; nil for any other.
-    package let remote: RemoteAddress?
+    /// The declared address, by its kind.
+    package let target: RequestAddress
     package let method: String
     /// Without validators and authorization, in the order in which they are sent.
     package let headers: [Header]
@@ -58,12 +56,10 @@ package struct PreparedRequest: Sendable, Equatable {
         documents = request.documents
         newerThan = request.newerThan
         afterCommit = request.afterCommit
-        file = FileAddress.isFile(url.value) ? try FileAddress(url.value) : nil
-        remote = RemoteAddress.isRemote(url.value) ? try RemoteAddress(url.value) : nil
+        target = try RequestAddress(url.value)
         var body = request.body?.text.value
         var headers = request.headers.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value.value) }
-        let base = try request.address()
-        guard var components = URLComponents(url: base, resolvingAgainstBaseURL: true) else { throw Self.noURL }
+        guard var components = URLComponents(url: target.url, resolvingAgainstBaseURL: true) else { throw Self.noURL }
         if !request.parameters.isEmpty {
             let pairs = Self.form(request.parameters.mapValues(\.value))
             if body == nil, ["POST", "PUT", "PATCH"].contains(method) {

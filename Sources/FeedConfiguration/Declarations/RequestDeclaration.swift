@@ -302,11 +302,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     ///
     /// - Throws: ``Finding`` if that is no address, for instance before a response has given the values of
     ///   its references.
-    package func address() throws(Finding) -> URL {
-        if FileAddress.isFile(url.value) { return URL(fileURLWithPath: try FileAddress(url.value).path) }
-        return RemoteAddress.isRemote(url.value)
-            ? try RemoteAddress(url.value).url : try WebAddress(url.value).url
-    }
+    package func address() throws(Finding) -> URL { try RequestAddress(url.value).url }
 
     /// True if a header or a credential is the content of a file.
     package var hasSecretOfFile: Bool {

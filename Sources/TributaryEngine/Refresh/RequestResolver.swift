@@ -88,8 +88,8 @@ struct RequestResolver {
         do {
             // A response leads to no file server, unless the declaration does.
             _ =
-                RemoteAddress.isRemote(declared.url.value)
-                ? try RemoteAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
+                RequestAddress.kind(of: declared.url.value) == .server
+                ? try RequestAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
         } catch {
             throw FetchError(.redirect, "\(declared.url): the address after replacement cannot be used: \(error)")
         }
