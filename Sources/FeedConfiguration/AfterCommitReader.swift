@@ -13,7 +13,7 @@ struct AfterCommitReader {
         let listing = target.flatMap { $0.pattern ?? ($0.namesFolder ? request.documents : nil) }
         let kind = RequestAddress.kind(of: address)
         guard target != nil, kind != .web else {
-            return table.report(key, "requires a file:, sftp:, ftps: or ftp: address")
+            return table.report(key, "requires a file:, s3:, sftp:, ftps: or ftp: address")
         }
         if case .move(let folder) = action { check(folder, listing, isRemote: kind != .file) }
         if request.forEach != nil { table.report(key, "a request of for_each cannot have it") }

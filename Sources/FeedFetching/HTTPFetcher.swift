@@ -121,6 +121,9 @@ package final class HTTPFetcher: Fetcher {
             defer { correlation.remove(entry) }
             var message = message
             message.headers.replaceOrAdd(name: RequestCorrelation.header, value: String(entry.number))
+            if case .s3(let access) = request.authentication {
+                RequestSignature(access: access, time: now()).sign(message.method.rawValue, url, &message.headers)
+            }
             var isAnswered = false
             do {
                 let response = try await connections.send(message, within: request.timeout + .seconds(1))

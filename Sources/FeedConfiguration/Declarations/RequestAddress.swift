@@ -7,23 +7,27 @@ package enum RequestAddress: Sendable, Equatable {
     case web(URL)
     case file(FileAddress)
     case server(RemoteAddress)
+    case bucket(BucketAddress)
 
     package enum Kind: Sendable {
-        case web, file, server
+        case web, file, server, bucket
     }
 
     /// Returns the kind that the scheme of a text names; `web` for any other text.
     package static func kind(of text: String) -> Kind {
         if FileAddress.isFile(text) { return .file }
+        if BucketAddress.isBucket(text) { return .bucket }
         return RemoteAddress.isRemote(text) ? .server : .web
     }
 
+    /// - Parameter access: the store of an `s3:` address.
     /// - Throws: ``Finding``.
-    package init(_ text: String) throws(Finding) {
+    package init(_ text: String, in access: BucketAccess = BucketAccess()) throws(Finding) {
         switch Self.kind(of: text) {
-        case .web: self = .web(try WebAddress(text, others: ["sftp", "ftps", "ftp", "file"]).url)
+        case .web: self = .web(try WebAddress(text, others: ["s3", "sftp", "ftps", "ftp", "file"]).url)
         case .file: self = .file(try FileAddress(text))
         case .server: self = .server(try RemoteAddress(text))
+        case .bucket: self = .bucket(try BucketAddress(text, access))
         }
     }
 
@@ -33,6 +37,7 @@ package enum RequestAddress: Sendable, Equatable {
         case .web(let url): url
         case .file(let file): URL(fileURLWithPath: file.path)
         case .server(let server): server.url
+        case .bucket(let bucket): bucket.url
         }
     }
 
@@ -42,6 +47,7 @@ package enum RequestAddress: Sendable, Equatable {
         case .web: nil
         case .file(let file): file.pattern
         case .server(let server): server.pattern
+        case .bucket(let bucket): bucket.pattern
         }
     }
 
@@ -51,6 +57,7 @@ package enum RequestAddress: Sendable, Equatable {
         case .web: false
         case .file(let file): file.isFolder
         case .server(let server): server.isFolder
+        case .bucket(let bucket): bucket.isFolder
         }
     }
 
@@ -62,5 +69,10 @@ package enum RequestAddress: Sendable, Equatable {
     }
 
     /// True if the names of a folder's files include those of subfolders.
-    package var listsSubfolders: Bool { if case .file = self { true } else { false } }
+    package var listsSubfolders: Bool {
+        switch self {
+        case .file, .bucket: true
+        case .web, .server: false
+        }
+    }
 }

@@ -302,7 +302,14 @@ public struct RequestDeclaration: Sendable, Equatable {
     ///
     /// - Throws: ``Finding`` if that is no address, for instance before a response has given the values of
     ///   its references.
-    package func address() throws(Finding) -> URL { try RequestAddress(url.value).url }
+    package func address() throws(Finding) -> URL { try target().url }
+
+    /// Returns the address, by its kind.
+    ///
+    /// - Throws: ``Finding``, as ``address()`` does.
+    func target() throws(Finding) -> RequestAddress {
+        try RequestAddress(url.value, in: authentication?.bucketAccess ?? BucketAccess())
+    }
 
     /// True if a header or a credential is the content of a file.
     package var hasSecretOfFile: Bool {

@@ -47,7 +47,7 @@ package actor Inference {
     }
 
     private static func url(_ location: String) -> String {
-        let isURL = ["http://", "https://", "file:/", "sftp://", "ftps://", "ftp://"].contains {
+        let isURL = ["http://", "https://", "file:/", "s3://", "sftp://", "ftps://", "ftp://"].contains {
             location.lowercased().hasPrefix($0)
         }
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
