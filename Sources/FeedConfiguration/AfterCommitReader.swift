@@ -1,5 +1,4 @@
 import FeedModel
-import Foundation
 
 /// Reads `after_commit`, and checks that it suits its request.
 struct AfterCommitReader {
@@ -10,13 +9,13 @@ struct AfterCommitReader {
         guard let action = table[key] else { return }
         request.afterCommit = action
         let address = request.url.probe
-        let (file, remote) = (try? FileAddress(address), try? RemoteAddress(address))
-        let isFolder = file.map { Self.isFolder($0.path, address) } ?? remote?.isFolder ?? false
-        let listing = file?.pattern ?? remote?.pattern ?? (isFolder ? request.documents : nil)
-        if case .move(let folder) = action { check(folder, listing, isRemote: remote != nil) }
-        guard file != nil || remote != nil else {
-            return table.report(key, "requires a file:, sftp:, ftps: or ftp: address")
+        let target = try? RequestAddress(address)
+        let listing = target.flatMap { $0.pattern ?? ($0.namesFolder ? request.documents : nil) }
+        let kind = RequestAddress.kind(of: address)
+        guard target != nil, kind != .web else {
+            return table.report(key, "requires a file:, s3:, sftp:, ftps: or ftp: address")
         }
+        if case .move(let folder) = action { check(folder, listing, isRemote: kind != .file) }
         if request.forEach != nil { table.report(key, "a request of for_each cannot have it") }
         if request.content == .captures { table.report(key, "has no effect on a request that stages no rows") }
         if let listing, request.mirrors {
@@ -34,14 +33,6 @@ struct AfterCommitReader {
     private func appends(_ request: RequestDeclaration) -> Bool {
         guard case .mapping(let mapping) = request.content else { return request.sync == .append }
         return mapping.tables.contains { request.sync(of: $0) == .append }
-    }
-
-    /// Returns true for the address of a folder, whose files `documents` selects.
-    private static func isFolder(_ path: String, _ address: String) -> Bool {
-        var isFolder: ObjCBool = false
-        return address.hasSuffix("/")
-            || FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-                && isFolder.boolValue
     }
 
     private func check(_ folder: String, _ listing: MemberPattern?, isRemote: Bool) {

@@ -348,13 +348,7 @@ package struct ConfigurationReader {
     /// Returns the reason why an address cannot be used; nil if it can.
     private func problem(with address: String) -> Finding? {
         do throws(Finding) {
-            if FileAddress.isFile(address) {
-                _ = try FileAddress(address)
-            } else if RemoteAddress.isRemote(address) {
-                _ = try RemoteAddress(address)
-            } else {
-                _ = try WebAddress(address, others: ["sftp", "ftps", "ftp", "file"])
-            }
+            _ = try RequestAddress(address)
             return nil
         } catch {
             return error

@@ -185,19 +185,13 @@ struct RequestOptionsReader {
     ///   - url: the request's address.
     ///   - forEach: the rows for which the request is sent.
     func documents(at url: InterpolatedText?, of forEach: ForEachDeclaration?) -> MemberPattern? {
-        let file = url.flatMap { try? FileAddress($0.probe) }
-        let remote = url.flatMap { $0.isReference ? nil : try? RemoteAddress($0.probe) }
-        let isPattern = file?.pattern != nil || remote?.pattern != nil
+        let target = url.flatMap { $0.isReference ? nil : try? RequestAddress($0.probe) }
+        let isPattern = target?.pattern != nil
         let text = table[keys.documents]
         guard let text = text ?? (isPattern ? "**" : nil) else {
-            if file?.path != "/", url?.probe.hasSuffix("/") == true, file != nil {
-                table.report(
-                    "url",
-                    "names a folder",
-                    help: "add documents = \"*.xml\" for the files in it, or \"**/*.xml\" for all below it")
-            }
-            if let remote, remote.isFolder {
-                table.report("url", "names a folder", help: "add documents = \"*.xml\" for the files in it")
+            if target?.isFolder == true {
+                let below = target?.listsSubfolders == true ? ", or \"**/*.xml\" for all below it" : ""
+                table.report("url", "names a folder", help: "add documents = \"*.xml\" for the files in it" + below)
             }
             return nil
         }
@@ -211,7 +205,7 @@ struct RequestOptionsReader {
                 "documents",
                 "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/'; names in an archive do not")",
                 help: "write \"*.xml\", or \"**/*.xml\" for files in any folder")
-        } else if let remote, remote.isFolder, text.contains("/") {
+        } else if let target, target.isFolder, !target.listsSubfolders, text.contains("/") {
             table.report(
                 "documents",
                 "'\(text.shortened(to: 100))' has a '/', but a server's listing is of one folder",

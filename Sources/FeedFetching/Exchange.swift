@@ -40,7 +40,10 @@ package struct Exchange: Sendable {
     package var announcedBytes: Int?
 
     /// The files of the response, for `after_commit`; nil where nothing is to be done with them.
-    package private(set) var files: SourceFiles?
+    package internal(set) var files: SourceFiles?
+
+    /// The body as a client receives it; nil for any other.
+    var httpBody: HTTPClientResponse.Body? { if case .http(let body) = body { body } else { nil } }
 
     static func withoutBody(_ response: FeedResponse, _ files: SourceFiles? = nil) -> Exchange {
         var exchange = Exchange(response: response, body: .none)

@@ -81,6 +81,8 @@ struct HTTPExchange {
     /// - Parameter from: the address that sent it; nil if unknown.
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
+        // A signature is for one address.
+        if case .s3 = request.authentication { return .finish(Result(url: target.url)) }
         let redirected = try target.redirected(
             by: status, to: location, request: "\(request.method) \(request.url)")
         guard let redirect = redirected else {
@@ -149,7 +151,7 @@ struct HTTPExchange {
         case .basic(let user, let password, _): HTTPTarget.basic(user.value, password.value)
         case .bearer(let token): "Bearer \(token.value)"
         case .oauth2: token.map { "Bearer \($0.value.value)" }
-        case .ssh: nil
+        case .ssh, .s3: nil
         }
     }
 

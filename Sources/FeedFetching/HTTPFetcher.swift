@@ -7,9 +7,9 @@ import NIOHTTP1
 
 /// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
     private let onAnswer: @Sendable (Int?) -> Void
-    private let hosts: HostGate?
+    let hosts: HostGate?
     private let addresses: AddressGuard
     private let foundNames = FoundNames()
     /// The network; nil for that of the machine.
@@ -121,6 +121,9 @@ package final class HTTPFetcher: Fetcher {
             defer { correlation.remove(entry) }
             var message = message
             message.headers.replaceOrAdd(name: RequestCorrelation.header, value: String(entry.number))
+            if case .s3(let access) = request.authentication {
+                RequestSignature(access: access, time: now()).sign(message.method.rawValue, url, &message.headers)
+            }
             var isAnswered = false
             do {
                 let response = try await connections.send(message, within: request.timeout + .seconds(1))

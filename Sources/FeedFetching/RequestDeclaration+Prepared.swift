@@ -11,7 +11,7 @@ extension RequestDeclaration {
         }
         headers = headers.leavingOrigin()
         parameters = [:]
-        authentication = nil
+        authentication = authentication?.withoutSecrets
     }
 
     /// Returns the request with its final address, headers and body.

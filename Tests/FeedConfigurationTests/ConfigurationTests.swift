@@ -143,7 +143,7 @@ import Testing
             "11: sources.a.requests[1].parser: the parser 'ItemParser' is not registered; did you mean 'ItemsParser'?",
             "12: sources.a.requests[1].timeuot: unknown key; did you mean 'timeout'?",
             "15: sources.a.requests[2].key: two requests of the source have the key 'same'",
-            "16: sources.a.requests[2].url: 'gopher://example.org/' cannot be used: it is not an http:, https:, sftp:, ftps:, ftp: or file: URL",
+            "16: sources.a.requests[2].url: 'gopher://example.org/' cannot be used: it is not an http:, https:, s3:, sftp:, ftps:, ftp: or file: URL",
             "18: sources.a.requests[2].sync: expected one of append, insert, upsert, mirror, found 'miror'; did you mean 'mirror'?",
             "19: sources.a.requests[2].max_body: expected a size such as \"64MiB\", found an integer",
             "20: sources.a.requests[2].headers: 'Bad Name' is not a header's name",

@@ -328,7 +328,7 @@ import TributaryStores
                 "[[sources.s.requests]]\nurl = \"\(url)\"\nparser = \"ItemsParser\"\n\(options)\n", mistake)
         }
         let delete = "after_commit = \"delete\"\n"
-        try await expect("URL/a", delete, "after_commit: requires a file:, sftp:, ftps: or ftp: address")
+        try await expect("URL/a", delete, "after_commit: requires a file:, s3:, sftp:, ftps: or ftp: address")
         try await expect(
             "file:///in/*.xml", delete + "sync = \"mirror\"",
             "after_commit: a mirror of the files that match '*.xml' would delete the rows of those that are gone; use")

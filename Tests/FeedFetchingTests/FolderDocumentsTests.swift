@@ -71,6 +71,23 @@ import Testing
         }
     }
 
+    /// Each request has its own files, and so its own archive.
+    @Test func requestsMaySelectDifferentFilesOfOneFolder() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try Self.write(fixture, ["a.xml": Self.document(1, "A"), "b.xml": Self.document(2, "B")])
+            let sources = ["a.xml", "b.xml"].map { name in
+                """
+                [[sources.s.requests]]
+                url = "file://\(fixture.folder.path)/data"
+                documents = "\(name)"
+                """ + DocumentsTests.tables
+            }
+            let report = try await sync(fixture, sources.joined(separator: "\n"))
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(try fixture.rows(DocumentsTests.rows) == ["1|A|a.xml", "2|B|b.xml"])
+        }
+    }
+
     @Test func everyFileIsParsedWhenOneChanged() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try Self.write(fixture, ["a.xml": Self.document(1, "A"), "b.xml": Self.document(2, "B")])

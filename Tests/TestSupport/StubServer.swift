@@ -30,6 +30,8 @@ package final class StubServer: Sendable {
 
     private struct State {
         var routes: [String: @Sendable (Request) -> [Step]] = [:]
+        /// The answer on paths without a route.
+        var others: (@Sendable (Request) -> [Step])?
         var requests: [Request] = []
         var connections: Set<Int32> = []
         var isStopped = false
@@ -73,6 +75,11 @@ package final class StubServer: Sendable {
         state.withLock { $0.routes[path] = answer }
     }
 
+    /// Answers on all paths without a route.
+    package func routeOthers(_ answer: @escaping @Sendable (Request) -> [Step]) {
+        state.withLock { $0.others = answer }
+    }
+
     /// Every request so far, in the order in which they came; only those for a path, if one is given.
     package func requests(_ path: String? = nil) -> [Request] {
         state.withLock { $0.requests.filter { path == nil || $0.path == path } }
@@ -110,7 +117,7 @@ package final class StubServer: Sendable {
             let steps =
                 state.withLock { state in
                     state.requests.append(request)
-                    return state.routes[request.path]
+                    return state.routes[request.path] ?? state.others
                 }?(request) ?? Self.response(404, "")
             for step in steps {
                 guard perform(step, connection) else { return }

@@ -10,6 +10,8 @@ public enum Authentication: Sendable, Hashable {
     case oauth2(ClientCredentials)
     /// A user and the key by which SSH knows them (RFC 4252, section 7).
     case ssh(UserKey)
+    /// A store of buckets, which gets signatures (AWS Signature Version 4) and no secret.
+    case s3(BucketAccess)
 }
 
 extension Authentication {
@@ -19,6 +21,7 @@ extension Authentication {
         case .basic(let user, _, _): "basic \(user)"
         case .bearer(let token): "bearer \(token)"
         case .ssh(let key): "ssh \(key.user)"
+        case .s3(let access): "s3 \(access.region) \(access.endpoint ?? "")"
         case .oauth2(let client):
             "oauth2 \(client.tokenURL) \(client.clientID) \(client.scope.map { "\($0)" } ?? "") "
                 + client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
@@ -30,6 +33,7 @@ extension Authentication {
         case .basic(let user, let password, _): [user, password]
         case .ssh(let key): [key.user] + [key.passphrase].compactMap(\.self)
         case .bearer(let token): [token]
+        case .s3(let access): access.texts
         case .oauth2(let client):
             [client.tokenURL, client.clientID, client.clientSecret] + [client.scope].compactMap(\.self)
                 + client.parameters.values
@@ -45,7 +49,24 @@ extension Authentication {
         if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             return Finding("the token has characters that no header can hold, such as a line feed")
         }
+        if case .s3(let access) = self, let keys = access.keys,
+            let name = [("access_key", keys.accessKey), ("session_token", keys.sessionToken)].first(where: {
+                $0.1?.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } == false
+            })?.0
+        {
+            return Finding("'\(name)' has characters that no header can hold, such as a line feed")
+        }
         return nil
+    }
+
+    /// The store of `s3:` addresses; nil for other credentials.
+    var bucketAccess: BucketAccess? { if case .s3(let access) = self { access } else { nil } }
+
+    /// What names the server, without credentials; nil where nothing else is in them.
+    package var withoutSecrets: Authentication? {
+        guard var access = bucketAccess else { return nil }
+        access.keys = nil
+        return .s3(access)
     }
 }
 

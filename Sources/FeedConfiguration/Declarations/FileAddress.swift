@@ -7,6 +7,8 @@ package struct FileAddress: Sendable, Equatable {
     package let path: String
     /// The pattern of the files' names from the folder on; nil for an address without `*`.
     package let pattern: MemberPattern?
+    /// True if the address has a pattern, or ends with a `/`.
+    package let isFolder: Bool
 
     package static func isFile(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
 
@@ -23,6 +25,7 @@ package struct FileAddress: Sendable, Equatable {
             throw Finding("it names no absolute path")
         }
         (path, pattern) = Self.parts(url)
+        isFolder = pattern != nil || path != "/" && text.hasSuffix("/")
         guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
             throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
         }

@@ -38,6 +38,12 @@ package struct MemberPattern: Sendable, Hashable {
         self.tokens = tokens
     }
 
+    /// True if names in subfolders may match.
+    package var spansFolders: Bool { text.contains("/") || text == "**" }
+
+    /// The characters with which every name that matches begins.
+    package var beginning: String { String(text.prefix { $0 != "*" && $0 != "?" }) }
+
     /// Returns the name that patterns know a file by. Names in other encodings than UTF-8 stay unlike each other: their bytes are
     /// written as in a URL.
     package static func name(of bytes: some Collection<UInt8>) -> String {

@@ -9,6 +9,8 @@ package struct PreparedRequest: Sendable, Equatable {
     package struct Header: Sendable, Equatable {
         package var name: String
         package var value: String
+
+        package init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 
     package static let userAgent = "Tributary/\(TributaryVersion.version) (+\(TributaryVersion.home))"
@@ -16,17 +18,15 @@ package struct PreparedRequest: Sendable, Equatable {
     /// The declared address, with the text that messages show.
     package let url: InterpolatedText
     /// The address, with the parameters that belong into its query.
-    package let address: URL
+    package private(set) var address: URL
     package let origin: Origin
-    /// The files of a `file:` address; nil for any other.
-    package let file: FileAddress?
-    /// The files of a file server's address; nil for any other.
-    package let remote: RemoteAddress?
-    package let method: String
+    /// The declared address, by its kind.
+    package let target: RequestAddress
+    package private(set) var method: String
     /// Without validators and authorization, in the order in which they are sent.
-    package let headers: [Header]
+    package private(set) var headers: [Header]
     package let body: String?
-    package let authentication: Authentication?
+    package private(set) var authentication: Authentication?
     package let transport: Transport
     package let timeout: Duration
     /// What named the address; nil for a declared one.
@@ -58,12 +58,10 @@ package struct PreparedRequest: Sendable, Equatable {
         documents = request.documents
         newerThan = request.newerThan
         afterCommit = request.afterCommit
-        file = FileAddress.isFile(url.value) ? try FileAddress(url.value) : nil
-        remote = RemoteAddress.isRemote(url.value) ? try RemoteAddress(url.value) : nil
+        target = try request.target()
         var body = request.body?.text.value
         var headers = request.headers.sorted { $0.key < $1.key }.map { Header(name: $0.key, value: $0.value.value) }
-        let base = try request.address()
-        guard var components = URLComponents(url: base, resolvingAgainstBaseURL: true) else { throw Self.noURL }
+        guard var components = URLComponents(url: target.url, resolvingAgainstBaseURL: true) else { throw Self.noURL }
         if !request.parameters.isEmpty {
             let pairs = Self.form(request.parameters.mapValues(\.value))
             if body == nil, ["POST", "PUT", "PATCH"].contains(method) {
@@ -87,6 +85,25 @@ package struct PreparedRequest: Sendable, Equatable {
         origin = address.origin
         self.headers = headers
         self.body = body
+    }
+
+    /// Returns a request to the store of an `s3:` address.
+    ///
+    /// - Parameter others: further headers.
+    package func asking(_ method: String, _ address: URL, at access: BucketAccess, _ others: [Header] = []) -> Self {
+        var request = self
+        request.method = method
+        request.address = address
+        request.authentication = .s3(access)
+        request.headers += others
+        return request
+    }
+
+    /// The request without the range of an interrupted transfer.
+    package var whole: Self {
+        var request = self
+        request.headers.removeAll { ["Range", "If-Range"].contains($0.name) }
+        return request
     }
 
     private static var noURL: Finding { Finding("it is not a URL") }

@@ -104,6 +104,7 @@ extension Authentication {
         case .ssh(let key): [key.passphrase?.value].compactMap(\.self)
         case .bearer(let token): [token.value]
         case .oauth2(let client): [client.clientSecret.value]
+        case .s3(let access): access.texts.map(\.value)
         }
     }
 
@@ -111,7 +112,7 @@ extension Authentication {
     fileprivate var pairs: [String] {
         switch self {
         case .basic(let user, let password, _): ["\(user.value):\(password.value)"]
-        case .bearer, .ssh: []
+        case .bearer, .ssh, .s3: []
         case .oauth2(let client):
             [
                 "\(client.clientID.value):\(client.clientSecret.value)",

@@ -302,10 +302,13 @@ public struct RequestDeclaration: Sendable, Equatable {
     ///
     /// - Throws: ``Finding`` if that is no address, for instance before a response has given the values of
     ///   its references.
-    package func address() throws(Finding) -> URL {
-        if FileAddress.isFile(url.value) { return URL(fileURLWithPath: try FileAddress(url.value).path) }
-        return RemoteAddress.isRemote(url.value)
-            ? try RemoteAddress(url.value).url : try WebAddress(url.value).url
+    package func address() throws(Finding) -> URL { try target().url }
+
+    /// Returns the address, by its kind.
+    ///
+    /// - Throws: ``Finding``, as ``address()`` does.
+    func target() throws(Finding) -> RequestAddress {
+        try RequestAddress(url.value, in: authentication?.bucketAccess ?? BucketAccess())
     }
 
     /// True if a header or a credential is the content of a file.

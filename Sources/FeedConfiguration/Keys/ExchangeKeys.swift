@@ -46,14 +46,16 @@ struct AuthenticationKeys: KeyGroup {
         "[sources.NAME.requests.auth]", "The credentials of a request.", all,
         rules: [
             .exactlyOne(
-                all.basic, all.bearer, all.oauth2, all.ssh,
-                lacking: "there are no credentials", help: "give one of 'basic', 'bearer', 'oauth2' and 'ssh'")
+                all.basic, all.bearer, all.oauth2, all.s3, all.ssh,
+                lacking: "there are no credentials", help: "give one of 'basic', 'bearer', 'oauth2', 's3' and 'ssh'")
         ])
 
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
     let bearer = Key("bearer", .sentText, "A bearer token (RFC 6750).")
     let oauth2 = TableKey.table(
         "oauth2", OAuthKeys.self, "OAuth 2 with client credentials (RFC 6749, section 4.4).")
+    let s3 = TableKey.table(
+        "s3", BucketKeys.self, "With an `s3:` address: the store, and the keys of a user (AWS Signature Version 4).")
     let ssh = TableKey.table(
         "ssh", UserKeyKeys.self, "With an `sftp:` address: a user and their key (RFC 4252, section 7).")
 }
@@ -80,6 +82,31 @@ struct UserKeyKeys: KeyGroup {
     let publicKey = Key(
         "public_key", .file, default: .described("the one in `private_key`"), "The file with the public key.")
     let passphrase = Key("passphrase", .sentText, "The passphrase of an encrypted `private_key`.")
+}
+
+struct BucketKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[sources.NAME.requests.auth.s3]", "A store of buckets, and the keys of a user.", all,
+        rules: [
+            .key(all.accessKey, requires: all.secretKey), .key(all.secretKey, requires: all.accessKey),
+            .key(all.sessionToken, requires: all.accessKey),
+        ])
+
+    let accessKey = Key("access_key", .sentText, "The access key. Without keys, requests are not signed.")
+    let secretKey = Key("secret_key", .sentText, "The secret key of `access_key`.")
+    let sessionToken = Key("session_token", .sentText, "The session token of temporary keys.")
+    let region = Key(
+        "region",
+        .string.checked { region in
+            let isName =
+                !region.isEmpty
+                && region.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+            return isName ? [] : ["'\(region)' is not the name of a region, such as \"eu-central-1\""]
+        }, default: .value(BucketAccess.defaultRegion), "The region of the bucket.")
+    let endpoint = Key(
+        "endpoint", .text, default: .described("Amazon S3 in `region`"),
+        "The `https:` or `http:` address of another store, such as MinIO, R2 or Google's.")
 }
 
 struct OAuthKeys: KeyGroup {

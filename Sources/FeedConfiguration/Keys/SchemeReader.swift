@@ -7,35 +7,54 @@ struct SchemeReader {
 
     /// Reports keys without an effect, and takes what a file server is not sent out of the request.
     func read(_ request: inout RequestDeclaration) {
-        let address = request.url.isReference ? nil : try? RemoteAddress(request.url.probe)
-        if let address {
-            read(&request, at: address)
-        } else {
-            for (key, isThere) in [("known_hosts", table.has(keys.knownHosts)), ("auth", usesKey(request))]
-            where isThere {
-                table.report(key, "\(key == "auth" ? "'ssh' " : "")requires an sftp: address")
+        let target = request.url.isReference ? nil : try? RequestAddress(request.url.probe)
+        switch target {
+        case .server(let address): read(&request, at: address)
+        case .bucket: readBucket(&request)
+        case .web, .file, nil:
+            if table.has(keys.knownHosts) { table.report(keys.knownHosts, "requires an sftp: address") }
+            switch request.authentication {
+            case .ssh: table.report("auth", "'ssh' requires an sftp: address")
+            case .s3: reportBucket()
+            case .basic(_, _, true): reportCleartext()
+            case .basic, .bearer, .oauth2, nil: break
             }
-            if case .basic(_, _, true) = request.authentication { reportCleartext() }
         }
-        checkAge(request, address)
+        checkAge(request, target)
+    }
+
+    /// Takes what only `http:` is sent out of a request, and reports those of its keys that the request itself has.
+    private func dropHTTP(_ request: inout RequestDeclaration, _ others: [any DeclaredKey], with scheme: String) {
+        let useless = table.present(
+            keys.method, keys.parameters, keys.body, keys.soap, keys.page, keys.acceptStatus, keys.retryUnsafe)
+        for key in useless + others { table.report(key, "has no effect with an \(scheme): address") }
+        request.method = "GET"
+        request.parameters = [:]
+        request.body = nil
+    }
+
+    private func readBucket(_ request: inout RequestDeclaration) {
+        dropHTTP(&request, table.present(keys.knownHosts), with: "s3")
+        request.acceptStatus = [200]
+        switch request.authentication {
+        case .s3: break
+        case .basic, .bearer, .oauth2, .ssh: table.report("auth", "an s3: address takes 's3'")
+        case nil: request.authentication = .s3(BucketAccess())
+        }
     }
 
     private func read(_ request: inout RequestDeclaration, at address: RemoteAddress) {
         let scheme = address.scheme
-        var useless: [any DeclaredKey] = table.present(
-            keys.method, keys.headers, keys.parameters, keys.body, keys.soap, keys.page, keys.acceptStatus, keys.proxy,
-            keys.retryUnsafe)
-        useless += scheme == .sftp ? table.present(keys.tls) : table.present(keys.knownHosts)
-        for key in useless { table.report(key, "has no effect with an \(scheme.rawValue): address") }
+        let useless: [any DeclaredKey] =
+            table.present(keys.headers, keys.proxy)
+            + (scheme == .sftp ? table.present(keys.tls) : table.present(keys.knownHosts))
+        dropHTTP(&request, useless, with: scheme.rawValue)
         if request.transport.proxy != nil, !table.has(keys.proxy) {
             table.report(
                 keys.url,
                 "a request to an \(scheme.rawValue): address goes through no proxy, and one is declared for it")
         }
-        request.method = "GET"
         request.headers = [:]
-        request.parameters = [:]
-        request.body = nil
         check(request.authentication, scheme)
         guard scheme == .sftp else { return }
         if request.authentication == nil {
@@ -59,6 +78,7 @@ struct SchemeReader {
         switch authentication {
         case .bearer, .oauth2:
             table.report("auth", "an \(scheme.rawValue): address takes 'basic'" + (scheme == .sftp ? " or 'ssh'" : ""))
+        case .s3: reportBucket()
         case .ssh where scheme != .sftp:
             table.report("auth", "'ssh' requires an sftp: address")
         case .basic(let user, let password, let cleartext):
@@ -72,13 +92,12 @@ struct SchemeReader {
 
     private func reportCleartext() { table.report("auth", "'cleartext' requires an ftp: address") }
 
-    private func usesKey(_ request: RequestDeclaration) -> Bool {
-        if case .ssh = request.authentication { true } else { false }
-    }
+    private func reportBucket() { table.report("auth", "'s3' requires an s3: address") }
 
-    private func checkAge(_ request: RequestDeclaration, _ address: RemoteAddress?) {
+    private func checkAge(_ request: RequestDeclaration, _ target: RequestAddress?) {
         guard table.has(keys.newerThan) else { return }
-        let isFolder = address?.isFolder ?? FileAddress.isFile(request.url.value)
+        // A file's address may be one of a folder.
+        let isFolder = target?.isFolder == true || RequestAddress.kind(of: request.url.value) == .file
         guard request.documents == nil || !isFolder else { return }
         table.report(
             keys.newerThan, "requires a folder's address: with a '*' in 'url', or with 'documents'")

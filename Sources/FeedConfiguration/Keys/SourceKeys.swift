@@ -58,7 +58,7 @@ struct RequestKeys: KeyGroup {
         "key", .string, default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
     let url = Key(
         "url", .sentText, default: .required,
-        "An `http:`, `https:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
+        "An `http:`, `https:`, `s3:`, `sftp:`, `ftps:`, `ftp:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`)."
     )
     let method = Key(
         "method", .method, default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest,
@@ -135,7 +135,7 @@ struct RequestKeys: KeyGroup {
         "How long ago a file of a folder may have changed; older files are ignored.")
     let afterCommit = Key(
         "after_commit", .table(AfterCommitKeys.self, short: "action") { AfterCommitKeys.read($0) },
-        "The action on the files of a `file:`, `sftp:`, `ftps:` or `ftp:` address after their rows are committed: `\"delete\"`, or `{ move = \"done/\" }`."
+        "The action on the files of a `file:`, `s3:`, `sftp:`, `ftps:` or `ftp:` address after their rows are committed: `\"delete\"`, or `{ move = \"done/\" }`."
     )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping: one entry for each table that the body fills.")

@@ -7,10 +7,11 @@ enum TransportReader {
     static func authentication(_ auth: DeclarationReader) -> Authentication? {
         defer { auth.finish() }
         let keys = AuthenticationKeys.all
-        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2, keys.ssh)
+        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2, keys.s3, keys.ssh)
         let basic = auth.table(keys.basic)
         let bearer = auth[keys.bearer]
         let oauth2 = auth.table(keys.oauth2)
+        let s3 = auth.table(keys.s3)
         let ssh = auth.table(keys.ssh)
         guard kinds.count == 1 else { return nil }
         if let basic {
@@ -28,7 +29,30 @@ enum TransportReader {
         }
         if let bearer { return usable(.bearer(bearer), auth) }
         if let ssh { return userKey(ssh).flatMap { usable(.ssh($0), auth) } }
+        if let s3 { return bucketAccess(s3).flatMap { usable(.s3($0), auth) } }
         return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
+    }
+
+    private static func bucketAccess(_ s3: DeclarationReader) -> BucketAccess? {
+        defer { s3.finish() }
+        let keys = BucketKeys.all
+        let (accessKey, secretKey, sessionToken) = (s3[keys.accessKey], s3[keys.secretKey], s3[keys.sessionToken])
+        var access = BucketAccess(region: s3.value(of: keys.region))
+        if let accessKey, let secretKey {
+            access.keys = BucketAccess.Keys(accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
+        }
+        guard let endpoint = s3[keys.endpoint] else { return access }
+        do throws(Finding) {
+            let url = try WebAddress(endpoint.value).url
+            guard url.query == nil, url.fragment == nil else { throw Finding("it has a '?' or '#' in it") }
+            let text = url.absoluteString
+            access.endpoint = text.hasSuffix("/") ? String(text.dropLast()) : text
+            return access
+        } catch {
+            let shown = "\(endpoint)".shortened(to: ConfigurationLimits.shownAddress)
+            s3.report(keys.endpoint, "'\(shown)' cannot be used: \(error.text)", help: error.help)
+            return nil
+        }
     }
 
     private static func userKey(_ ssh: DeclarationReader) -> UserKey? {

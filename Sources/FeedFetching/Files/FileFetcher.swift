@@ -23,7 +23,7 @@ package struct FileFetcher: Fetcher {
         _ request: PreparedRequest, _ validators: Validators, _ cancellation: BlockingWork.Cancellation
     ) throws -> Exchange {
         do {
-            guard let address = request.file else {
+            guard case .file(let address) = request.target else {
                 throw FetchError(.address, "\(request.url) cannot be used: it is not a file: URL")
             }
             let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)

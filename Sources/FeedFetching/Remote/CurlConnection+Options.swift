@@ -41,7 +41,7 @@ extension CurlConnection {
             try set(CURLOPT_SSH_PUBLIC_KEYFILE, key.publicKey)
             try set(CURLOPT_KEYPASSWD, key.passphrase?.value)
             try set(CURLOPT_SSH_AUTH_TYPES, CURLSSH_AUTH_PUBLICKEY)
-        case .bearer, .oauth2, nil: break
+        case .bearer, .oauth2, .s3, nil: break
         }
         switch scheme {
         case .sftp:

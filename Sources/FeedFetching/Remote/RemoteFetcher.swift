@@ -22,7 +22,7 @@ package struct RemoteFetcher: Fetcher {
     package func fetch(
         _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {
-        guard let address = request.remote else {
+        guard case .server(let address) = request.target else {
             throw FetchError(.address, "\(request.url) cannot be used: it is not an sftp:, ftps: or ftp: URL")
         }
         let origin = request.origin

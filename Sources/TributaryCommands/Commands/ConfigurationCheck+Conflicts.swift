@@ -25,11 +25,8 @@ extension ConfigurationCheck {
     /// Returns the mistakes of addresses of folders that do not say which of their files are meant.
     static func folders(_ configuration: TributaryConfiguration) -> [Mistake] {
         configuration.sources.flatMap(\.requests).compactMap { request in
-            guard request.documents == nil, !request.url.isDynamic, FileAddress.isFile(request.url.value),
-                let address = try? FileAddress(request.url.value), address.pattern == nil
-            else { return nil }
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: address.path, isDirectory: &isFolder), isFolder.boolValue
+            guard request.documents == nil, !request.url.isDynamic,
+                let target = try? RequestAddress(request.url.value), case .file = target, target.namesFolder
             else { return nil }
             return Mistake(
                 request.place.appending("url"), "'\(request.url)' is a folder",

@@ -22,7 +22,6 @@ package actor Inference {
     private let limit: Int?
     private let clock: any RunClock
     private let http: HTTPFetcher
-    private let files: FileFetcher
     private let executor: RunExecutor
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -45,11 +44,10 @@ package actor Inference {
         url = Self.url(location)
         self.address = address ?? url
         http = HTTPFetcher(now: { [clock] in clock.now() })
-        files = FileFetcher(now: { [clock] in clock.now() })
     }
 
     private static func url(_ location: String) -> String {
-        let isURL = ["http://", "https://", "file:/", "sftp://", "ftps://", "ftp://"].contains {
+        let isURL = ["http://", "https://", "file:/", "s3://", "sftp://", "ftps://", "ftp://"].contains {
             location.lowercased().hasPrefix($0)
         }
         return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
@@ -269,15 +267,7 @@ package actor Inference {
 
     private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
         let prepared = try request.prepare()
-        let fetcher: any Fetcher =
-            if prepared.file != nil {
-                files
-            } else if prepared.remote != nil {
-                RemoteFetcher(now: { [clock] in clock.now() })
-            } else {
-                http
-            }
-        return try await Self.fetch(request, prepared, fetcher)
+        return try await Self.fetch(request, prepared, http.fetcher(for: prepared.target))
     }
 
     /// - Throws: ``FetchError``, also for an answer without a document.

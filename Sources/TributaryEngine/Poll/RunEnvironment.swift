@@ -93,15 +93,8 @@ struct RunEnvironment: Sendable {
         movedTo: String? = nil
     ) async throws -> Exchange {
         let prepared = try request.prepare()
-        let fetcher: any Fetcher =
-            if prepared.file != nil {
-                FileFetcher(now: { clock.now() })
-            } else if prepared.remote != nil {
-                RemoteFetcher(now: { clock.now() }, hosts: hosts)
-            } else {
-                http
-            }
-        var exchange = try await fetcher.fetch(prepared, context, validators: validators, movedTo: movedTo)
+        var exchange = try await http.fetcher(for: prepared.target).fetch(
+            prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { base in
             // A secret may be a word of the declared address by chance. That of a file in it is no such word.

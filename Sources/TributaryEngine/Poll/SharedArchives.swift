@@ -23,7 +23,7 @@ struct SharedArchives: Sendable {
         guard requests.count > 1 else { return }
         var positions: [String: [Int]] = [:]
         for (index, request) in requests.enumerated() where request.mayShareArchive {
-            positions[request.digest.question, default: []].append(index)
+            positions[request.archiveQuestion, default: []].append(index)
         }
         for (question, indexes) in positions where indexes.count > 1 {
             for index in indexes { questions[index] = question }
@@ -55,6 +55,12 @@ struct SharedArchives: Sendable {
 }
 
 extension RequestDeclaration {
+    /// A text that is equal for requests of the same archive. That of a folder has only the files that the request selects.
+    fileprivate var archiveQuestion: String {
+        guard let target = try? RequestAddress(url.value), target.namesFolder else { return digest.question }
+        return "\(digest.question) \(newerThan?.description ?? "") \(documents?.text ?? "")"
+    }
+
     fileprivate var mayShareArchive: Bool {
         documents != nil && afterCommit == nil && forEach == nil && paging == nil && references.allSatisfy(\.isTime)
     }

@@ -86,10 +86,10 @@ struct RequestResolver {
     ) throws -> [Reference] {
         guard declared.url.isDynamic else { return [] }
         do {
-            // A response leads to no file server, unless the declaration does.
+            // A response leads to no file server or bucket, unless the declaration does.
             _ =
-                RemoteAddress.isRemote(declared.url.value)
-                ? try RemoteAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
+                [.server, .bucket].contains(RequestAddress.kind(of: declared.url.value))
+                ? try RequestAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
         } catch {
             throw FetchError(.redirect, "\(declared.url): the address after replacement cannot be used: \(error)")
         }

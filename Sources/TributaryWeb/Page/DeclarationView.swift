@@ -65,6 +65,7 @@ extension RequestDeclaration {
         case .basic: parts.append("auth: basic")
         case .bearer: parts.append("auth: bearer")
         case .oauth2: parts.append("auth: oauth2")
+        case .s3: parts.append("auth: s3")
         case .ssh: parts.append("auth: ssh")
         }
         if let afterCommit { parts.append("after_commit: \(afterCommit.text)") }

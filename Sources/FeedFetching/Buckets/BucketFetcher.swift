@@ -1,0 +1,110 @@
+import AsyncHTTPClient
+package import FeedConfiguration
+package import FeedModel
+import Foundation
+
+/// Fetches `s3:` URLs: objects of Amazon S3 and compatible stores. An object is an HTTP response with its own validators.
+/// The objects of a folder are one archive, whose validator is a digest of their names and ETags.
+package struct BucketFetcher: Fetcher {
+    let http: HTTPFetcher
+
+    package init(_ http: HTTPFetcher) { self.http = http }
+
+    package func fetch(
+        _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange {
+        guard case .bucket(let address) = request.target else {
+            throw FetchError(.address, "\(request.url) cannot be used: it is not an s3: URL")
+        }
+        let store = BucketExchange(http: http, request: request, address: address, context: context)
+        if let pattern = address.pattern ?? (address.isFolder ? request.documents : nil) {
+            return try await folder(request, pattern, store, validators)
+        }
+        guard !address.isFolder else {
+            throw FetchError(
+                .address, "\(request.url) names a folder; for the objects in it, declare documents = \"*.xml\"")
+        }
+        return try await object(request, store, validators)
+    }
+
+    private func object(
+        _ request: PreparedRequest, _ store: BucketExchange, _ known: Validators
+    ) async throws -> Exchange {
+        let stored = known.etag
+        var known = known
+        // An object that was deleted or moved may be followed by another one with the same bytes.
+        if request.afterCommit != nil { known.etag = nil }
+        let key = store.address.key
+        var exchange = try await store.send("GET", key, validators: known)
+        guard let action = request.afterCommit else { return exchange }
+        switch exchange.response.status {
+        case 404:
+            let words = try await store.words(exchange)
+            guard words["Code"] == "NoSuchKey" else { throw store.refusal(exchange, words) }
+            return noObject(request)
+        case 200, 304:
+            let response = exchange.response
+            guard let etag = response.validators.etag ?? stored else { return exchange }
+            let listed = BucketListing.Object(
+                name: Array(key.utf8.dropFirst(store.address.folder.utf8.count)), size: 0,
+                modified: Int(
+                    (response[header: "Last-Modified"].flatMap(HTTPDate.parse) ?? http.now()).timeIntervalSince1970),
+                etag: etag)
+            exchange.files = store.files([listed], action)
+            return exchange
+        default: return exchange
+        }
+    }
+
+    private func folder(
+        _ request: PreparedRequest, _ pattern: MemberPattern, _ store: BucketExchange, _ known: Validators
+    ) async throws -> Exchange {
+        let folder = store.address.key
+        var listing = BucketListing(folder, pattern, oldest: request.oldestFile(at: http.now()))
+        var token: String?
+        var answer: Exchange
+        repeat {
+            answer = try await store.page(
+                of: folder + pattern.beginning, isDeep: pattern.spansFolders, after: token)
+            guard answer.response.status == 200 else { return answer }
+            let page = try await store.document(answer)
+            do throws(FetchError) {
+                token = try listing.add(page)
+            } catch {
+                throw error.on("\(request.url)")
+            }
+        } while token != nil
+        if listing.objects.isEmpty, request.afterCommit != nil { return noObject(request) }
+        guard !listing.objects.isEmpty || request.allowsEmpty else {
+            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, listing.others))")
+        }
+        let current = Validators(etag: "\"\(listing.digest)\"")
+        var response = response(to: request, current)
+        response.status = !known.isEmpty && known == current ? 304 : 200
+        let objects = listing.objects
+        let archive = BucketArchive(objects: objects) { try await store.body(of: $0) }
+        var exchange =
+            response.status == 304 ? .withoutBody(response) : Exchange.http(response, .stream(archive))
+        exchange.announcedBytes = objects.reduce(0) {
+            $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size
+        }
+        exchange.origin = answer.origin
+        exchange.from = answer.from
+        exchange.files = request.afterCommit.map { store.files(objects, $0) }
+        return exchange
+    }
+
+    /// Returns the answer of a request whose objects an earlier run has deleted or moved.
+    private func noObject(_ request: PreparedRequest) -> Exchange {
+        var response = response(to: request, Validators())
+        response.status = 304
+        return .withoutBody(response, .gone)
+    }
+
+    private func response(to request: PreparedRequest, _ validators: Validators) -> FeedResponse {
+        FeedResponse(
+            requestedURL: request.url.template, url: request.address.absoluteString, status: 200,
+            // The archive is made anew for each reader.
+            headers: [("Accept-Ranges", "none")], fetchedAt: http.now(), validators: validators)
+    }
+}

@@ -1,0 +1,77 @@
+import FeedConfiguration
+import FeedModel
+import Foundation
+
+/// Deletes or moves objects of a bucket after their commit. A move is a copy, then a deletion.
+struct BucketFinisher {
+    let action: FileAction
+    let store: BucketExchange
+
+    /// - Parameter objects: the objects as they were read.
+    /// - Throws: ``FetchError`` if the store refuses; `CancellationError`.
+    func finish(_ objects: [BucketListing.Object]) async throws {
+        for object in objects {
+            try Task.checkCancellation()
+            let key = store.key(of: object)
+            do {
+                guard try await etag(of: key).map(object.isSame) == true else { continue }
+                if case .move(let folder) = action {
+                    guard try await copy(object, to: folder) else { continue }
+                }
+                try check(try await store.send("DELETE", key), [200, 204, 404])
+            } catch let error as FetchError {
+                throw error.on("\(object.shown) cannot be \(verb) after its commit")
+            }
+        }
+    }
+
+    private var verb: String {
+        switch action {
+        case .delete: "deleted"
+        case .move(let folder): "moved to '\(folder)'"
+        }
+    }
+
+    /// Returns the ETag of an object; nil if there is none.
+    private func etag(of key: String) async throws -> String? {
+        let exchange = try await store.send("HEAD", key)
+        try check(exchange, [200, 404])
+        return exchange.response.status == 404 ? nil : exchange.response.validators.etag ?? ""
+    }
+
+    /// - Returns: false if the object has changed.
+    private func copy(_ object: BucketListing.Object, to folder: String) async throws -> Bool {
+        let parts = folder.split(separator: "/").map { $0 + "/" }.joined()
+        for name in [object.name, SourceFiles.otherName(object.name, modified: object.modified)] {
+            let key = store.address.folder + parts + MemberPattern.name(of: name)
+            guard try await etag(of: key) == nil else { continue }
+            let exchange = try await store.send(
+                "PUT", key,
+                [
+                    .init(name: "x-amz-copy-source", value: store.address.path(of: store.key(of: object))),
+                    .init(name: "x-amz-copy-source-if-match", value: object.etag),
+                ])
+            if [404, 412].contains(exchange.response.status) { return false }
+            try check(exchange, [200])
+            // A copy may fail after its status was sent.
+            let values = try await store.document(exchange).values
+            guard let code = values["Code"] else { return true }
+            throw FetchError(.status, "\(store.request.url): \(code) (\((values["Message"] ?? "").shortened(to: 300)))")
+        }
+        throw SourceFiles.taken(MemberPattern.name(of: object.name), folder)
+    }
+
+    private func check(_ exchange: Exchange, _ expected: Set<Int>) throws(FetchError) {
+        guard expected.contains(exchange.response.status) else { throw store.failure(exchange) }
+    }
+}
+
+extension BucketExchange {
+    /// Returns the objects on which `after_commit` will act.
+    func files(_ objects: [BucketListing.Object], _ action: FileAction) -> SourceFiles {
+        SourceFiles { context in
+            let store = BucketExchange(http: http, request: request, address: address, context: context)
+            try await BucketFinisher(action: action, store: store).finish(objects)
+        }
+    }
+}

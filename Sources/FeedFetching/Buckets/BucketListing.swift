@@ -1,0 +1,108 @@
+import FeedConfiguration
+import FeedModel
+import Foundation
+
+/// The objects of a bucket whose keys match a pattern, at the time of the listing. As in a folder, names that begin with a
+/// dot are skipped, also those of subfolders.
+struct BucketListing: Sendable {
+    /// The most pages. Stores choose the number of objects on a page.
+    static let pageLimit = 1_000
+    private static let tokenLimit = 4_096
+
+    struct Object: Sendable, Equatable {
+        /// The key from the folder on.
+        var name: [UInt8]
+        var size: Int
+        /// The time of the last change, in seconds since 1970.
+        var modified: Int
+        /// Changes with the object's bytes.
+        var etag: String
+
+        /// Returns true for the ETag of the same bytes, as a header has it.
+        func isSame(_ etag: String) -> Bool {
+            func opaque(_ text: String) -> Substring { text.drop { "W/\"".contains($0) }.prefix { $0 != "\"" } }
+            return opaque(etag) == opaque(self.etag)
+        }
+    }
+
+    let folder: String
+    let pattern: MemberPattern
+    /// The time in seconds since 1970 before which objects are omitted; nil for none.
+    let oldest: Int?
+    /// The objects that match, in the order of their keys' bytes.
+    private(set) var objects: [Object] = []
+    /// Some names of objects that do not match, or are too old.
+    private(set) var others: [String] = []
+    private var count = 0
+    private var pages = 0
+    private var token = ""
+
+    init(_ folder: String, _ pattern: MemberPattern, oldest: Int?) {
+        (self.folder, self.pattern, self.oldest) = (folder, pattern, oldest)
+    }
+
+    /// Adds the objects of a page.
+    ///
+    /// - Returns: the token of the next page; nil after the last.
+    /// - Throws: ``FetchError`` where the page is not as a listing is, or where there are too many objects.
+    mutating func add(_ page: BucketDocument) throws(FetchError) -> String? {
+        guard page.root == "ListBucketResult" else {
+            throw FetchError(
+                .decoding, "the answer is no listing of a bucket, but a document '\(page.root.shortened(to: 100))'")
+        }
+        pages += 1
+        count += page.objects.count
+        guard count <= FolderListing.limit else {
+            throw FetchError(.tooLarge, "the listing has more than \(FolderListing.limit) objects")
+        }
+        for entry in page.objects { try add(entry, of: page) }
+        guard let token = page.values["NextContinuationToken"], !token.isEmpty else {
+            guard page.values["IsTruncated"] != "true" else {
+                throw FetchError(.decoding, "the listing ends in the middle: the store does not know ListObjectsV2")
+            }
+            objects.sort { $0.name.lexicographicallyPrecedes($1.name) }
+            return nil
+        }
+        guard pages < Self.pageLimit else {
+            throw FetchError(.tooLarge, "the listing has more than \(Self.pageLimit) pages")
+        }
+        guard token != self.token, token.utf8.count <= Self.tokenLimit else {
+            throw FetchError(
+                .decoding,
+                "the listing does not end: the token of its next page is that of the last one, or has more than "
+                    + "\(Self.tokenLimit) bytes")
+        }
+        self.token = token
+        return token
+    }
+
+    private mutating func add(_ entry: [String: String], of page: BucketDocument) throws(FetchError) {
+        guard let key = entry["Key"].flatMap(page.key), key.utf8.starts(with: folder.utf8),
+            let size = entry["Size"].flatMap({ Int($0) }), size >= 0, let etag = entry["ETag"], !etag.isEmpty,
+            let modified = entry["LastModified"].flatMap(HTTPDate.parse)
+        else {
+            throw FetchError(.decoding, "the listing has an object without a key of the folder, size, time and ETag")
+        }
+        let name = Array(key.utf8.dropFirst(folder.utf8.count))
+        let shown = MemberPattern.name(of: name)
+        let parts = shown.split(separator: "/", omittingEmptySubsequences: false)
+        // A key with a `/` at its end stands for a folder.
+        guard !parts.contains(where: { $0.hasPrefix(".") }), parts.last?.isEmpty == false else { return }
+        let seconds = Int(modified.timeIntervalSince1970.rounded(.down))
+        guard pattern.matches(shown), seconds >= oldest ?? .min else {
+            if others.count < 3 { others.append(shown) }
+            return
+        }
+        guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw FetchError(.file, "the key '\(shown)' in the bucket has a control character in it")
+        }
+        objects.append(Object(name: name, size: size, modified: seconds, etag: etag))
+    }
+
+    /// A digest of the names and ETags.
+    var digest: String {
+        var hash = SHA256()
+        for object in objects { hash.update(object.name + [0] + Array(object.etag.utf8) + [0]) }
+        return hash.digest().hexadecimal
+    }
+}
