@@ -13,7 +13,8 @@ package struct Logins: LedgerPart {
         return try session.execute(
             """
             UPDATE \(dialect.login) SET holder = \(bind: holder), held_until = \(dialect.now(plus: seconds))
-            WHERE login = \(bind: login) AND (holder IS NULL OR coalesce(held_until < \(dialect.now), true))
+            WHERE login = \(bind: login)
+            AND (holder IS NULL OR holder = \(bind: holder) OR coalesce(held_until < \(dialect.now), true))
             """) > 0
     }
 
