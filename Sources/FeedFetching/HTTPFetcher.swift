@@ -92,7 +92,7 @@ package final class HTTPFetcher: Fetcher {
         let url = try TokenRequest(client: client).url()
         let origin = url.origin
         // Otherwise the token's request might wait for the reservation of this request.
-        let endReservation: () -> Void = { context.permit?.endReservation() }
+        let endReservation: @Sendable () -> Void = { context.permit?.endReservation() }
         return try await tokens.token(for: client, at: origin, now: now, beforeWaiting: endReservation) {
             guard client.login != nil else {
                 return try await issue(TokenRequest(client: client), url, request, context)
@@ -100,7 +100,9 @@ package final class HTTPFetcher: Fetcher {
             guard let refreshTokens else {
                 throw FetchError(.status, "\(request.url): there is no store that keeps the refresh token")
             }
-            return try await refreshTokens.exchange(of: client, within: request.timeout) { [self] refreshToken in
+            return try await refreshTokens.exchange(
+                of: client, within: request.timeout, beforeWaiting: endReservation
+            ) { [self] refreshToken in
                 tokens.hide([refreshToken], of: client)
                 let token = try await issue(
                     TokenRequest(client: client, refreshToken: refreshToken), url, request, context)

@@ -7,11 +7,12 @@ package protocol RefreshTokenStore: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the time limit of the exchange itself.
+    ///   - beforeWaiting: called if another exchange is in progress.
     ///   - exchange: sends a refresh token to the token server.
     /// - Throws: what the exchange throws; ``FetchError`` if the kept token cannot be read; the errors of the store;
     ///   `CancellationError`.
     func exchange(
-        of client: ClientCredentials, within limit: Duration,
+        of client: ClientCredentials, within limit: Duration, beforeWaiting: @escaping @Sendable () -> Void,
         by exchange: @escaping @Sendable (_ refreshToken: String) async throws -> TokenStore.Token
     ) async throws -> TokenStore.Token
 }

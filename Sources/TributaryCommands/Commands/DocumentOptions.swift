@@ -77,8 +77,7 @@ struct DocumentOptions: ParsableArguments {
                 headers: header, bearer: bearer, environment: ProcessInfo.processInfo.environment,
                 folder: URL(fileURLWithPath: file).deletingLastPathComponent().path)
         } catch {
-            throw Failure.usage(
-                "\(header.isEmpty ? "--bearer" : bearer == nil ? "--header" : "--header, --bearer"): \(error)")
+            throw Failure.usage("--header or --bearer: \(error)")
         }
         let isOfServer = ["http://", "https://"].contains { location?.lowercased().hasPrefix($0) ?? false }
         guard credentials.isEmpty || isOfServer else {

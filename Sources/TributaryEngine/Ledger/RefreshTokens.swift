@@ -18,14 +18,17 @@ final class RefreshTokens: RefreshTokenStore {
     private static let margin = Duration.seconds(30)
     private static let longestPause = Duration.seconds(8)
 
-    /// The refresh token of a login.
-    private struct Kept {
+    /// The right to exchange the refresh token of a login.
+    private struct Lease {
+        var id: String
+        var client: ClientCredentials
+        var login: ClientCredentials.Login
+        /// Distinguishes the exchanges.
+        var holder: String
         /// The encrypted token in the store; nil if the declared one is in force.
         var sealed: String?
-        /// The token in the store, or the declared one.
-        var stored: String
-        /// The token to be sent.
-        var newest: String
+
+        var cipher: ColumnCipher { ColumnCipher(key: login.key, table: "tributary_login", column: id) }
     }
 
     private let store: any MainStore
@@ -41,12 +44,33 @@ final class RefreshTokens: RefreshTokenStore {
     }
 
     func exchange(
-        of client: ClientCredentials, within limit: Duration,
+        of client: ClientCredentials, within limit: Duration, beforeWaiting: @escaping @Sendable () -> Void,
         by exchange: @escaping @Sendable (String) async throws -> TokenStore.Token
     ) async throws -> TokenStore.Token {
         guard let login = client.login, let id = client.loginID else { preconditionFailure("the client has no login") }
+        let wanted = Lease(id: id, client: client, login: login, holder: random.identifier())
         // A task of its own, because cancelling the run must not cut off the token server's answer.
-        let work = Task { try await self.exchange(client, login, id, within: limit, by: exchange) }
+        let work = Task {
+            let lease = try await take(wanted, for: limit + Self.margin, beforeWaiting)
+            do {
+                let stored = try token(of: lease)
+                let sent = unsaved(after: lease) ?? stored
+                let deadline = clock.uptime + limit
+                let token = try await withDeadline(clock: clock, left: { [clock] in deadline - clock.uptime }) {
+                    FetchError(
+                        .timeout, "the token server \(client.tokenURL) issued no token within \(limit.secondsText)")
+                } _: {
+                    try await exchange(sent)
+                }
+                let next = token.nextRefreshToken ?? sent
+                try await end(lease, next: next == stored ? nil : next)
+                return token
+            } catch {
+                // Otherwise the lease ends by itself.
+                try? await store.writeInGroup { try $0.logins.release(id, by: lease.holder) }
+                throw error
+            }
+        }
         return try await withTaskCancellationHandler {
             try await work.value
         } onCancel: { [clock] in
@@ -57,87 +81,62 @@ final class RefreshTokens: RefreshTokenStore {
         }
     }
 
-    private func exchange(
-        _ client: ClientCredentials, _ login: ClientCredentials.Login, _ id: String, within limit: Duration,
-        by exchange: @escaping @Sendable (String) async throws -> TokenStore.Token
-    ) async throws -> TokenStore.Token {
-        let cipher = ColumnCipher(key: login.key, table: "tributary_login", column: id)
-        let holder = random.identifier()
-        let sealed = try await lease(id, holder, limit)
-        do {
-            let kept = try kept(sealed, client, login, id, cipher)
-            let end = clock.uptime + limit
-            let token = try await withDeadline(clock: clock, left: { [clock] in end - clock.uptime }) {
-                FetchError(
-                    .timeout, "the token server \(client.tokenURL) issued no token within \(limit.secondsText)")
-            } _: {
-                try await exchange(kept.newest)
-            }
-            try await keep(token.nextRefreshToken ?? kept.newest, after: kept, id, holder, cipher)
-            return token
-        } catch {
-            // Otherwise the lease ends by itself.
-            try? await store.writeInGroup { try $0.logins.release(id, by: holder) }
-            throw error
-        }
-    }
-
-    /// Waits for the right to exchange a login's refresh token, and takes it.
-    ///
-    /// - Returns: the encrypted token; nil without one.
-    private func lease(_ id: String, _ holder: String, _ limit: Duration) async throws -> String? {
-        let seconds = Int((limit + Self.margin).seconds.rounded(.up))
+    /// Waits until no other exchange has the lease, and takes it.
+    private func take(_ wanted: Lease, for time: Duration, _ beforeWaiting: () -> Void) async throws -> Lease {
         var pause = Duration.milliseconds(20)
         while true {
-            let found = Mutex<(isHeld: Bool, sealed: String?)>((false, nil))
+            let taken = Mutex<Lease?>(nil)
             try await store.writeInGroup { ledger in
-                let isHeld = try ledger.logins.hold(id, by: holder, seconds: seconds)
-                let sealed = isHeld ? try ledger.logins.token(of: id) : nil
-                found.withLock { $0 = (isHeld, sealed) }
+                var lease: Lease?
+                if try ledger.logins.hold(wanted.id, by: wanted.holder, seconds: Int(time.seconds.rounded(.up))) {
+                    lease = wanted
+                    lease?.sealed = try ledger.logins.token(of: wanted.id)
+                }
+                taken.withLock { $0 = lease }
             }
-            let answer = found.withLock(\.self)
-            if answer.isHeld { return answer.sealed }
+            if let lease = taken.withLock(\.self) { return lease }
+            beforeWaiting()
             // The end of a lease is not notified.
             try await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(1))
         }
     }
 
+    /// Returns the token in the store, or the declared one.
+    ///
     /// - Throws: ``FetchError`` if the token was encrypted with another key.
-    private func kept(
-        _ sealed: String?, _ client: ClientCredentials, _ login: ClientCredentials.Login, _ id: String,
-        _ cipher: ColumnCipher
-    ) throws -> Kept {
-        var stored = login.firstToken.value
-        if let sealed {
-            guard let bytes = Data(base64Encoded: sealed), let token = try? cipher.open(bytes) else {
-                throw FetchError(
-                    .decoding,
-                    "the refresh token for \(client.tokenURL) that the store keeps cannot be decrypted with the "
-                        + "encryption_key of [store]; declare the key with which it was encrypted, or \(login.renewal)")
-            }
-            stored = String(decoding: token, as: UTF8.self)
+    private func token(of lease: Lease) throws -> String {
+        guard let sealed = lease.sealed else { return lease.login.firstToken.value }
+        guard let bytes = Data(base64Encoded: sealed), let token = try? lease.cipher.open(bytes) else {
+            throw FetchError(
+                .decoding,
+                "the refresh token for \(lease.client.tokenURL) that the store keeps "
+                    + "cannot be decrypted with the encryption_key of [store]; "
+                    + "declare the key with which it was encrypted, or \(lease.login.renewal)")
         }
-        let known = unsaved.withLock { $0[id] }
-        return Kept(
-            sealed: sealed, stored: stored, newest: known.flatMap { $0.former == sealed ? $0.next : nil } ?? stored)
+        return String(decoding: token, as: UTF8.self)
     }
 
-    /// Stores the refresh token to be sent next, and releases the lease. A store that fails is tried again while the lease
-    /// lasts. After that, this process remembers the token.
-    private func keep(
-        _ next: String, after kept: Kept, _ id: String, _ holder: String, _ cipher: ColumnCipher
-    ) async throws {
-        let sealed = next == kept.stored ? nil : cipher.seal(Data(next.utf8)).base64EncodedString()
-        unsaved.withLock { $0[id] = sealed == nil ? nil : (kept.sealed, next) }
+    /// Returns the token that follows the one in the store, and that the store could not take.
+    private func unsaved(after lease: Lease) -> String? {
+        unsaved.withLock { $0[lease.id] }.flatMap { $0.former == lease.sealed ? $0.next : nil }
+    }
+
+    /// Stores the next token, and ends the lease. A store that fails is tried again while the lease lasts. After that, this
+    /// process remembers the token.
+    ///
+    /// - Parameter next: the token to be sent next; nil if it is the one in the store.
+    private func end(_ lease: Lease, next: String?) async throws {
+        let sealed = next.map { lease.cipher.seal(Data($0.utf8)).base64EncodedString() }
+        unsaved.withLock { $0[lease.id] = next.map { (lease.sealed, $0) } }
         var pause = Duration.seconds(1)
         while true {
             do {
                 try await store.writeInGroup { [now = clock.now()] ledger in
-                    if let sealed { try ledger.logins.replace(kept.sealed, by: sealed, of: id, at: now) }
-                    try ledger.logins.release(id, by: holder)
+                    if let sealed { try ledger.logins.replace(lease.sealed, by: sealed, of: lease.id, at: now) }
+                    try ledger.logins.release(lease.id, by: lease.holder)
                 }
-                return unsaved.withLock { $0[id] = nil }
+                return unsaved.withLock { $0[lease.id] = nil }
             } catch  where pause <= Self.longestPause {
                 try await clock.sleep(for: pause)
                 pause *= 2
