@@ -8,7 +8,6 @@ package struct ConfigurationReader {
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
-    private var hasEncryptionKey = false
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
 
@@ -34,6 +33,8 @@ package struct ConfigurationReader {
         let root = reader(document, FileKeys.table)
         let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
         let daemon = root.table(keys.daemon) ?? reader(TOMLTable(), DaemonKeys.table)
+        let encryptionKey = self.encryptionKey(store)
+        interpolation.encryptionKey = encryptionKey
         let defaults = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
         finish(defaults)
         checkTimes(defaults)
@@ -41,12 +42,8 @@ package struct ConfigurationReader {
         let hooks = root.table(keys.hooks)
         let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
         let chosen = names.isEmpty || hosts.values.contains { $0.pace != nil } ? nil : Set(names)
-        let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
         let health = daemon.health(beside: web)
-        var reader = self
-        reader.hasEncryptionKey = encryptionKey != nil
-
         var configuration = TributaryConfiguration(
             file: main.file, store: location(store),
             workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
@@ -57,7 +54,7 @@ package struct ConfigurationReader {
             perHost: daemon.value(of: daemonKeys.perHost), hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
-                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { reader.source(name, $0) }
+                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { source(name, $0) }
                 }
             } ?? [],
             hooks: hooks.map { hooks in
@@ -225,9 +222,7 @@ package struct ConfigurationReader {
         let hasTables = table.has(RequestKeys.all.tables)
         let scope = table[keys.scope] ?? [:]
         let scopeColumns = Set((scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
-        let mapping = MappingReader(
-            table, scope: scopeColumns, hasEncryptionKey: hasEncryptionKey, parsers: parsers
-        ).read()
+        let mapping = MappingReader(table, scope: scopeColumns, parsers: parsers).read()
         let optionsReader = RequestOptionsReader(table: table)
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()

@@ -65,7 +65,7 @@ extension MappingReader {
                 reader.report("values", "'\(value.value.text)', for '\(value.text)', is not \(expected)")
             }
         }
-        if column.isEncrypted, !hasEncryptionKey {
+        if column.isEncrypted, reader.encryptionKey == nil {
             reader.report("encrypted", "needs 'encryption_key' in [store]: 32 bytes in hex")
         }
     }

@@ -6,17 +6,15 @@ import XMLStream
 struct MappingReader {
     let request: DeclarationReader
     let namespaces: [String: String]
-    package let hasEncryptionKey: Bool
     let parsers: any BodyParsing
     /// The columns that the request's scope names, in lower case. Rows have them even if they are not mapped.
     let scope: Set<String>
 
     /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
-    init(_ request: DeclarationReader, scope: Set<String>, hasEncryptionKey: Bool, parsers: any BodyParsing) {
+    init(_ request: DeclarationReader, scope: Set<String>, parsers: any BodyParsing) {
         self.parsers = parsers
         self.scope = scope
         self.request = request
-        self.hasEncryptionKey = hasEncryptionKey
         namespaces = (request[RequestKeys.all.namespaces] ?? [:]).mapValues(\.value)
     }
 

@@ -16,22 +16,26 @@ package final class HTTPFetcher: Fetcher {
     private let network: (any Network)?
     let clients: HTTPClients
     package let tokens = TokenStore()
+    private let refreshTokens: (any RefreshTokenStore)?
     private let correlation = RequestCorrelation()
 
     /// - Parameters:
     ///   - hosts: limits the requests to each host; nil for no limits.
     ///   - network: sends the messages; nil for the machine's network.
+    ///   - refreshTokens: keeps the refresh tokens of logins; nil for requests without any.
     ///   - loop: the thread of the connections. On the caller's own, an exchange wakes no other thread.
     ///   - onAnswer: called for each sent request, with the status of the answer, or nil without one.
     package init(
         now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames(),
-        network: (any Network)? = nil, on loop: (any ConnectionLoop)? = nil,
+        network: (any Network)? = nil, refreshTokens: (any RefreshTokenStore)? = nil,
+        on loop: (any ConnectionLoop)? = nil,
         onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
     ) {
         self.now = now
         self.hosts = hosts
         addresses = AddressGuard(names: names)
         self.network = network
+        self.refreshTokens = refreshTokens
         clients = HTTPClients(on: loop)
         self.onAnswer = onAnswer
     }
@@ -85,23 +89,42 @@ package final class HTTPFetcher: Fetcher {
     private func token(for client: ClientCredentials, _ request: PreparedRequest, _ context: ExchangeContext)
         async throws -> (token: TokenStore.Token, isNew: Bool)
     {
-        let tokenRequest = TokenRequest(client: client)
-        let url = try tokenRequest.url()
+        let url = try TokenRequest(client: client).url()
         let origin = url.origin
         // Otherwise the token's request might wait for the reservation of this request.
-        let endReservation: () -> Void = { context.permit?.endReservation() }
+        let endReservation: @Sendable () -> Void = { context.permit?.endReservation() }
         return try await tokens.token(for: client, at: origin, now: now, beforeWaiting: endReservation) {
-            let connections = try self.connections(request)
-            do {
-                let response = try await send(
-                    tokenRequest.message(), to: url, origin, with: connections, for: request, context,
-                    provenance: nil
-                ).response
-                return try await tokenRequest.token(from: response, at: origin, now: now())
-            } catch {
-                if error is CancellationError { throw error }
-                throw FetchError(client: error, request: request, clock: context.clock)
+            guard client.login != nil else {
+                return try await issue(TokenRequest(client: client), url, request, context)
             }
+            guard let refreshTokens else {
+                throw FetchError(.status, "\(request.url): there is no store that keeps the refresh token")
+            }
+            return try await refreshTokens.exchange(
+                of: client, within: request.timeout, beforeWaiting: endReservation
+            ) { [self] refreshToken in
+                tokens.hide([refreshToken], of: client)
+                let token = try await issue(
+                    TokenRequest(client: client, refreshToken: refreshToken), url, request, context)
+                tokens.hide([token.nextRefreshToken].compactMap(\.self), of: client)
+                return token
+            }
+        }
+    }
+
+    private func issue(_ tokenRequest: TokenRequest, _ url: URL, _ request: PreparedRequest, _ context: ExchangeContext)
+        async throws -> TokenStore.Token
+    {
+        let origin = url.origin
+        let connections = try self.connections(request)
+        do {
+            let response = try await send(
+                tokenRequest.message(), to: url, origin, with: connections, for: request, context, provenance: nil
+            ).response
+            return try await tokenRequest.token(from: response, at: origin, now: now())
+        } catch {
+            if error is CancellationError { throw error }
+            throw FetchError(client: error, request: request, clock: context.clock)
         }
     }
 

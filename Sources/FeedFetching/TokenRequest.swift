@@ -5,9 +5,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// A request for an access token (RFC 6749, sections 4.4.2 and 5).
+/// A request for an access token (RFC 6749, sections 4.4.2, 5 and 6).
 struct TokenRequest {
     let client: ClientCredentials
+    /// The refresh token of the client's login; nil for the client-credentials grant.
+    var refreshToken: String?
 
     private static let sizeLimit = 64 << 10
     private static let longestLife: TimeInterval = 365 * 86_400
@@ -16,6 +18,7 @@ struct TokenRequest {
         var access_token: String?
         var token_type: String?
         var expires_in: Seconds?
+        var refresh_token: String?
         var error: String?
         var error_description: String?
     }
@@ -45,7 +48,8 @@ struct TokenRequest {
 
     func message() -> HTTPClientRequest {
         var fields = client.parameters.mapValues(\.value)
-        fields["grant_type"] = "client_credentials"
+        fields["grant_type"] = refreshToken == nil ? "client_credentials" : "refresh_token"
+        fields["refresh_token"] = refreshToken
         fields["scope"] = client.scope?.value
         var message = HTTPClientRequest(url: client.tokenURL.value)
         message.method = .POST
@@ -58,7 +62,8 @@ struct TokenRequest {
                     client.clientID.value.percentEncoded, client.clientSecret.value.percentEncoded))
         case .body:
             fields["client_id"] = client.clientID.value
-            fields["client_secret"] = client.clientSecret.value
+            // A client without a secret sends none (section 2.3.1).
+            fields["client_secret"] = client.clientSecret.value.isEmpty ? nil : client.clientSecret.value
         }
         message.headers.add(name: "User-Agent", value: PreparedRequest.userAgent)
         message.headers.add(name: "Accept", value: "application/json")
@@ -89,6 +94,10 @@ struct TokenRequest {
         let answer = try? JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
         if let error = answer?.error {
             let description = answer?.error_description.map { " (\($0))" } ?? ""
+            if error == "invalid_grant", let login = client.login {
+                throw FetchError(
+                    .status, "\(subject) refused the refresh token: \(error)\(description); \(login.renewal)")
+            }
             throw FetchError(
                 .status,
                 "\(subject) refused the client: \(error)\(description); check the request's 'oauth2'")
@@ -111,6 +120,6 @@ struct TokenRequest {
             // An infinite lifetime, or one of more than a year, becomes a year.
             expires: answer.expires_in?.value.map { seconds in
                 now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
-            })
+            }, nextRefreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : $0 })
     }
 }

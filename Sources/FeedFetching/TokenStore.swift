@@ -4,10 +4,12 @@ import FeedModel
 
 /// The issued tokens, each until it expires. A client requests at most one token at a time.
 package final class TokenStore: Sendable {
-    struct Token: Sendable {
+    package struct Token: Sendable {
         var value: String
         /// The token's expiry; nil if the server gave none. The token then lasts until a server refuses it.
         var expires: Date?
+        /// The refresh token that replaces the one that was sent; nil if that stays.
+        package var nextRefreshToken: String?
     }
 
     /// A token is not used in the last seconds before its expiry.
@@ -16,9 +18,9 @@ package final class TokenStore: Sendable {
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
     /// A gate for each client, so that one exchange at a time requests its token.
     private let gates = Mutex<[ClientCredentials: HostGate]>([:])
-    /// The last tokens of each client, including the current one. Tokens stay secret after their use.
+    /// The last tokens of each client, including the current ones. Tokens stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
-    private static let remembered = 4
+    private static let remembered = 8
     private let uses = Mutex(UseCounts<ClientCredentials>())
 
     /// The number of clients whose tokens are known.
@@ -55,11 +57,17 @@ package final class TokenStore: Sendable {
         var token = try await issue()
         token.expires = token.expires?.addingTimeInterval(-Self.margin)
         tokens.withLock { $0[client] = token }
+        hide([token.value], of: client)
+        return (token, true)
+    }
+
+    /// Keeps tokens of a client out of texts.
+    func hide(_ secrets: [String], of client: ClientCredentials) {
         issued.withLock { issued in
-            issued.byClient[client] = (issued.byClient[client] ?? []).suffix(Self.remembered - 1) + [token.value]
+            let known = (issued.byClient[client] ?? []).filter { !secrets.contains($0) }
+            issued.byClient[client] = (known + secrets).suffix(Self.remembered)
             issued.redactor = Redactor(secrets: issued.byClient.values.joined())
         }
-        return (token, true)
     }
 
     /// Removes a refused token, unless it has been replaced.

@@ -1,3 +1,4 @@
+package import FeedConfiguration
 import XMLStream
 
 /// A format for which there is a built-in parser, by the root element of its documents.
@@ -34,8 +35,12 @@ package struct KnownFormat: Sendable, Equatable {
 
     /// Returns a source whose request names the parser.
     ///
-    /// - Parameter tables: the tables that the parser writes.
-    package func proposal(url: String, sourceName: String?, tables: [String]) -> MappingProposal {
+    /// - Parameters:
+    ///   - tables: the tables that the parser writes.
+    ///   - credentials: what else the request sends.
+    package func proposal(
+        url: String, sourceName: String?, tables: [String], credentials: GivenCredentials = GivenCredentials()
+    ) -> MappingProposal {
         let source = sourceName ?? SourceName.make(of: url)
         let key = "sources." + TOMLText.key(source)
         let written = tables.count == 1 ? "table \(tables[0])" : "tables \(tables.joined(separator: ", "))"
@@ -52,6 +57,6 @@ package struct KnownFormat: Sendable, Equatable {
                 url = \(TOMLText.string(url))
                 parser = \(TOMLText.string(parser))
 
-                """)
+                """ + credentials.declaration.map { $0 + "\n" }.joined())
     }
 }

@@ -1,4 +1,4 @@
-import FeedConfiguration
+package import FeedConfiguration
 package import XMLStream
 
 /// A block of a `sources.toml` that loads every repeated record of a document.
@@ -26,10 +26,12 @@ package struct MappingProposal: Sendable, Equatable {
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
     ///   - writtenTables: names of tables that other sources write.
     ///   - options: further keys of the request, as lines.
+    ///   - credentials: what else the request sends.
     ///   - nextPage: the place in the document that names a further page; nil without one.
     package init(
         _ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = [],
-        writtenTables: Set<String> = [], options: [String] = [], nextPage: NextPageWatch.Hint? = nil
+        writtenTables: Set<String> = [], options: [String] = [], credentials: GivenCredentials = GivenCredentials(),
+        nextPage: NextPageWatch.Hint? = nil
     ) {
         let tables = draft.tables
         // A line is a `row`, which says nothing of what is on it.
@@ -50,7 +52,7 @@ package struct MappingProposal: Sendable, Equatable {
             "key = \(TOMLText.string(name))",
             "url = \(TOMLText.string(url))",
         ]
-        head += options
+        head += credentials.declaration + options
         if let nextPage {
             head += [
                 "# The document names a further page, at \(nextPage.path).", "# Without 'page', only this one is read.",
@@ -139,6 +141,17 @@ package struct MappingProposal: Sendable, Equatable {
             lines.append("\(name)\(padding) = \(column.declaration)\(comment)")
         }
         return lines
+    }
+}
+
+extension GivenCredentials {
+    /// The keys of a request, as lines.
+    var declaration: [String] {
+        let fields = headers.sorted { $0.key < $1.key }.map {
+            "\(TOMLText.key($0.key)) = \(TOMLText.quoted($0.value.template))"
+        }
+        return (fields.isEmpty ? [] : ["headers = { \(fields.joined(separator: ", ")) }"])
+            + (bearer.map { ["auth = { bearer = \(TOMLText.quoted($0.template)) }"] } ?? [])
     }
 }
 

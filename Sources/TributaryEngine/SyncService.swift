@@ -60,6 +60,7 @@ public final class SyncService: Service {
     ///   - parsers: the registered parser classes.
     ///   - names: resolves the hosts that responses name.
     ///   - network: sends messages; nil for the machine's network.
+    ///   - logins: the store that keeps refresh tokens; nil for `store`.
     ///   - recordWindow: the time for which a daemon collects the records of polls, to write them together.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
@@ -67,7 +68,7 @@ public final class SyncService: Service {
     package init(
         configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
         clock: any RunClock, random: any RandomSource = SystemRandom(), threads: any WorkThreads = SystemThreads(),
-        names: any NameLookup = SystemNames(), network: (any Network)? = nil,
+        names: any NameLookup = SystemNames(), network: (any Network)? = nil, logins: (any MainStore)? = nil,
         recordWindow: Duration = RecordWindow.length, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
@@ -92,7 +93,8 @@ public final class SyncService: Service {
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(
-                now: { clock.now() }, hosts: hosts, names: names, network: network, on: executor.loop,
+                now: { clock.now() }, hosts: hosts, names: names, network: network,
+                refreshTokens: RefreshTokens(logins ?? store, clock: clock, random: random), on: executor.loop,
                 onAnswer: metrics.answered),
             hosts: hosts,
             slots: Slots(limit: configuration.concurrency, mostWaiting: RunEnvironment.mostWaitingLoads),

@@ -16,12 +16,13 @@ extension TributaryConfiguration {
     /// - Parameters:
     ///   - folder: takes all that is written to this machine's disk.
     ///   - registerMigrations: adds the program's own migrations of a store in SQLite.
-    /// - Returns: the store, and the configuration by which it is used.
+    /// - Returns: the store, the configuration by which it is used, and the main store if only that may keep the source's
+    ///   refresh tokens: a plan exchanges them, too.
     /// - Throws: `StoreError`, ``ConfigurationError`` where a schema cannot be read.
     package func openForPlan(
         of source: SourceDeclaration, parsers: ParserRegistry, folder: String,
         registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
-    ) throws -> (store: any MainStore, configuration: TributaryConfiguration) {
+    ) throws -> (store: any MainStore, configuration: TributaryConfiguration, logins: (any MainStore)?) {
         var prepared = self
         prepared.schemaPath = nil
         prepared.schemaAfterPath = nil
@@ -30,7 +31,7 @@ extension TributaryConfiguration {
         case .file(let path) where isPrepared:
             return (
                 try SQLiteStore(path: path, workFolder: folder + "/work", registerMigrations: registerMigrations),
-                prepared
+                prepared, nil
             )
         case .file(let path):
             let trial = folder + "/store.sqlite"
@@ -42,17 +43,21 @@ extension TributaryConfiguration {
             var configuration = self
             configuration.store = .file(trial)
             return (
-                try SQLiteStore(path: trial, schema: schema(), registerMigrations: registerMigrations), configuration
+                try SQLiteStore(path: trial, schema: schema(), registerMigrations: registerMigrations), configuration,
+                source.hasLogin ? try openStore() : nil
             )
         case .server(let url) where isPrepared:
-            return (try PostgresStore(url: url, workFolder: folder + "/work"), prepared)
+            return (try PostgresStore(url: url, workFolder: folder + "/work"), prepared, nil)
         case .server(let url):
             let space = try PlanSpace(
                 schema: schema(), schemaAfter: schemaAfter(), tables: tables(of: source, parsers)
             ) { store in
                 for request in source.requests { try request.prepare(store, parsers: parsers) }
             }
-            return (try PostgresStore(planningAt: url, workFolder: folder + "/work", in: space), prepared)
+            return (
+                try PostgresStore(planningAt: url, workFolder: folder + "/work", in: space), prepared,
+                source.hasLogin ? try openStore() : nil
+            )
         }
     }
 

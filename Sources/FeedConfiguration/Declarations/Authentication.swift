@@ -1,4 +1,5 @@
 package import FeedModel
+import Foundation
 
 /// The credentials by which a request proves who sends it.
 public enum Authentication: Sendable, Hashable {
@@ -6,7 +7,7 @@ public enum Authentication: Sendable, Hashable {
     case basic(user: InterpolatedText, password: InterpolatedText, cleartext: Bool = false)
     /// A fixed token (RFC 6750).
     case bearer(InterpolatedText)
-    /// A token that a server issues (RFC 6749, section 4.4).
+    /// A token that a server issues (RFC 6749, sections 4.4 and 6).
     case oauth2(ClientCredentials)
     /// A user and the key by which SSH knows them (RFC 4252, section 7).
     case ssh(UserKey)
@@ -25,6 +26,7 @@ extension Authentication {
         case .oauth2(let client):
             "oauth2 \(client.tokenURL) \(client.clientID) \(client.scope.map { "\($0)" } ?? "") "
                 + client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+                + (client.login == nil ? "" : " refresh_token")
         }
     }
 
@@ -35,8 +37,8 @@ extension Authentication {
         case .bearer(let token): [token]
         case .s3(let access): access.texts
         case .oauth2(let client):
-            [client.tokenURL, client.clientID, client.clientSecret] + [client.scope].compactMap(\.self)
-                + client.parameters.values
+            [client.tokenURL, client.clientID, client.clientSecret]
+                + [client.scope, client.login?.firstToken].compactMap(\.self) + client.parameters.values
         }
     }
 
@@ -79,11 +81,17 @@ public struct UserKey: Sendable, Hashable {
     package var passphrase: InterpolatedText?
 }
 
-/// The client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4).
+/// A client of OAuth 2.0: with the client-credentials grant (RFC 6749, section 4.4), or with a login.
 public struct ClientCredentials: Sendable, Hashable {
     /// The place of the client's identifier and secret (section 2.3.1).
     package enum Place: String, Sendable, CaseIterable {
         case header, body
+    }
+
+    /// The proof for which the server issues a token.
+    package enum Grant: String, Sendable, CaseIterable {
+        case clientCredentials = "client_credentials"
+        case refreshToken = "refresh_token"
     }
 
     package var tokenURL: InterpolatedText
@@ -93,4 +101,44 @@ public struct ClientCredentials: Sendable, Hashable {
     /// Further parameters of the token request, such as `audience`.
     package var parameters: [String: InterpolatedText]
     package var place: Place
+    /// The login for whose refresh token the server issues tokens; nil for the client-credentials grant.
+    package var login: Login?
+}
+
+extension ClientCredentials {
+    /// The login of a user at a service, which a refresh token continues (RFC 6749, section 6).
+    package struct Login: Sendable, Hashable {
+        /// The declared refresh token. Later ones are kept in the store.
+        package var firstToken: InterpolatedText
+        /// The key that encrypts the kept one.
+        package var key: EncryptionKey
+
+        package init(firstToken: InterpolatedText, key: EncryptionKey) {
+            self.firstToken = firstToken
+            self.key = key
+        }
+
+        /// The advice for a refresh token that can no longer be used.
+        package var renewal: String {
+            let template = firstToken.template
+            let place = template.contains("${") ? template : "'refresh_token'"
+            return "log in to the service again, and put the new refresh token into \(place); it replaces the kept one"
+        }
+    }
+
+    /// A text that identifies the login in the store; nil for the client-credentials grant. It is a digest of the token
+    /// server and the client, keyed with the declared refresh token, so that another declared token is another login.
+    package var loginID: String? {
+        login.map { login in
+            let subject = "\(tokenURL.value)\n\(clientID.value)"
+            return HMAC.code(of: Data(subject.utf8), key: Data(login.firstToken.value.utf8)).hexadecimal
+        }
+    }
+}
+
+extension SourceDeclaration {
+    /// True if a request has a login, whose refresh tokens are kept in the store.
+    package var hasLogin: Bool {
+        requests.contains { if case .oauth2(let client)? = $0.authentication { client.login != nil } else { false } }
+    }
 }

@@ -103,7 +103,7 @@ extension Authentication {
         case .basic(_, let password, _): [password.value]
         case .ssh(let key): [key.passphrase?.value].compactMap(\.self)
         case .bearer(let token): [token.value]
-        case .oauth2(let client): [client.clientSecret.value]
+        case .oauth2(let client): [client.clientSecret.value] + [client.login?.firstToken.value].compactMap(\.self)
         case .s3(let access): access.texts.map(\.value)
         }
     }

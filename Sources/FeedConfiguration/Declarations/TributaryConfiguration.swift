@@ -110,8 +110,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     }
 }
 
-/// The key of encrypted columns: 256 bits.
-package struct EncryptionKey: Sendable, Equatable {
+/// The key of encrypted columns and of kept refresh tokens: 256 bits.
+package struct EncryptionKey: Sendable, Hashable {
     package let bytes: [UInt8]
 
     /// - Parameter text: the key in hexadecimal digits. The result is nil if they are not 32 bytes.

@@ -31,6 +31,8 @@ final class DeclarationReader {
     var place: KeyPlace { KeyPlace(file: problems.file(of: path), path) }
 
     var timeZones: TimeZoneFolder { interpolation.timeZones }
+    /// The `encryption_key` of `[store]`; nil without one.
+    var encryptionKey: EncryptionKey? { interpolation.encryptionKey }
 
     var keys: [String] { nodes.keys.sorted() }
 

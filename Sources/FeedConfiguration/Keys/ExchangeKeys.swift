@@ -53,7 +53,7 @@ struct AuthenticationKeys: KeyGroup {
     let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
     let bearer = Key("bearer", .sentText, "A bearer token (RFC 6750).")
     let oauth2 = TableKey.table(
-        "oauth2", OAuthKeys.self, "OAuth 2 with client credentials (RFC 6749, section 4.4).")
+        "oauth2", OAuthKeys.self, "OAuth 2 with client credentials or a refresh token (RFC 6749, sections 4.4 and 6).")
     let s3 = TableKey.table(
         "s3", BucketKeys.self, "With an `s3:` address: the store, and the keys of a user (AWS Signature Version 4).")
     let ssh = TableKey.table(
@@ -111,11 +111,20 @@ struct BucketKeys: KeyGroup {
 
 struct OAuthKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.auth.oauth2]", "OAuth 2 with client credentials.", all)
+    static let table = KeyTable(
+        "[sources.NAME.requests.auth.oauth2]", "A client of OAuth 2.", all,
+        rules: [.key(all.refreshToken, requires: all.grant, is: .refreshToken)])
 
     let tokenURL = Key("token_url", .text, default: .required, "The address of the token endpoint.")
     let clientID = Key("client_id", .sentText, default: .required, "The client's identifier.")
     let clientSecret = Key("client_secret", .sentText, default: .required, "The client's secret.")
+    let grant = Key<ClientCredentials.Grant>(
+        "grant", .choice, default: .value(.clientCredentials),
+        "What the token server issues tokens for: the client's secret, or the `refresh_token` of a user's login.")
+    let refreshToken = Key(
+        "refresh_token", .sentText,
+        "The first refresh token. Later ones that the server issues are kept in the store, encrypted with `encryption_key` of `[store]`."
+    )
     let scope = Key("scope", .sentText, "The requested scopes, separated by spaces.")
     let parameters = Key("parameters", .sentTexts, "Further parameters of the token request.")
     let credentialsIn = Key<ClientCredentials.Place>(

@@ -60,24 +60,28 @@ extension KeyKind<String> {
 extension KeyKind<[String: InterpolatedText]> {
     /// Headers, which replace inherited ones of the same name.
     static var headers: Self {
-        Self(.texts, merge: { $0.replacingHeaders(with: $1) }) { $0.texts($1, areSent: true) }.checked { headers in
-            var names: Set<String> = []
-            return headers.sorted { $0.key < $1.key }.flatMap { name, value in
-                var problems: [String] = []
-                if !name.isHTTPToken { problems.append("'\(name)' is not a header's name (RFC 9110, section 5.1)") }
-                if value.probe.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
-                    problems.append("the value of '\(name)' has a line feed in it")
-                }
-                if !names.insert(name.lowercased()).inserted {
-                    problems.append("'\(name)' is given twice; letter case does not distinguish headers")
-                }
-                return problems
-            }
-        }
+        Self(.texts, merge: { $0.replacingHeaders(with: $1) }) { $0.texts($1, areSent: true) }
+            .checked(\.headerProblems)
     }
 }
 
 extension [String: InterpolatedText] {
+    /// The mistakes in these headers.
+    var headerProblems: [String] {
+        var names: Set<String> = []
+        return sorted { $0.key < $1.key }.flatMap { name, value in
+            var problems: [String] = []
+            if !name.isHTTPToken { problems.append("'\(name)' is not a header's name (RFC 9110, section 5.1)") }
+            if value.probe.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+                problems.append("the value of '\(name)' has a line feed in it")
+            }
+            if !names.insert(name.lowercased()).inserted {
+                problems.append("'\(name)' is given twice; letter case does not distinguish headers")
+            }
+            return problems
+        }
+    }
+
     /// Returns these headers with others, each in place of the one with its name in whichever case.
     func replacingHeaders(with others: Self) -> Self {
         let names = Set(others.keys.map { $0.lowercased() })

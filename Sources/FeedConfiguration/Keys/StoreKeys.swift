@@ -30,7 +30,8 @@ struct StoreKeys: KeyGroup {
         "history", .duration, default: .value(.seconds(90 * 86_400)),
         "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
     let encryptionKey = Key(
-        "encryption_key", .string, "The key of `encrypted` columns: 32 bytes in hex, for AES-GCM.")
+        "encryption_key", .string,
+        "The key of `encrypted` columns and of kept refresh tokens: 32 bytes in hex, for AES-GCM.")
 }
 
 struct DaemonKeys: KeyGroup {

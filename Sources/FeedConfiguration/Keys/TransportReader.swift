@@ -84,7 +84,9 @@ enum TransportReader {
         let url = oauth2[keys.tokenURL]
         let id = oauth2[keys.clientID]
         let secret = oauth2[keys.clientSecret]
-        guard let url, let id, let secret else { return nil }
+        let isLogin = oauth2.value(of: keys.grant) == .refreshToken
+        let login = isLogin ? login(oauth2) : nil
+        guard let url, let id, let secret, !isLogin || login != nil else { return nil }
         do {
             _ = try WebAddress(url.value)
         } catch {
@@ -93,7 +95,26 @@ enum TransportReader {
             return nil
         }
         return ClientCredentials(
-            tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
+            tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place,
+            login: login)
+    }
+
+    private static func login(_ oauth2: DeclarationReader) -> ClientCredentials.Login? {
+        let keys = OAuthKeys.all
+        if !oauth2.has(keys.refreshToken) {
+            oauth2.problems.reportLacking(
+                ["refresh_token"], at: oauth2.path, "'refresh_token' is missing",
+                help: "give the one that the service issued at the login")
+        }
+        if oauth2.encryptionKey == nil {
+            oauth2.report(
+                keys.grant, "needs 'encryption_key' in [store]: 32 bytes in hex",
+                help: "the refresh tokens that the server issues are kept in the store, encrypted; "
+                    + "`openssl rand -hex 32` makes a key")
+        }
+        guard let token = oauth2[keys.refreshToken], let key = oauth2.encryptionKey else { return nil }
+        if token.value.isEmpty { oauth2.report(keys.refreshToken, "is empty") }
+        return ClientCredentials.Login(firstToken: token, key: key)
     }
 
     // MARK: - Connections

@@ -10,6 +10,8 @@ final class Interpolation {
     private let folder: String
     private(set) var secrets: Set<String> = []
     let timeZones: TimeZoneFolder
+    /// The key for secrets that the store keeps; nil without one. It is read before what needs it.
+    var encryptionKey: EncryptionKey?
     /// True for names of secrets, by name. A cache, because a file repeats few names.
     private var secretNames: [String: Bool] = [:]
 

@@ -19,7 +19,7 @@ package struct ColumnCipher: Sendable {
         nonceKey = HMAC.derivedKey(from: key.bytes, info: "tributary column nonce")
     }
 
-    func seal(_ value: Data) -> Data {
+    package func seal(_ value: Data) -> Data {
         let nonce = HMAC.code(of: label + [0] + value, key: nonceKey).prefix(12)
         return cipher.seal(value, nonce: Array(nonce), label: label)
     }

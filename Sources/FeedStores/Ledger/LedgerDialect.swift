@@ -84,6 +84,7 @@ extension LedgerDialect {
     var acceptance: String { tables.table(OwnTables.acceptances.table.name) }
     var hook: String { tables.table(OwnTables.hooks.table.name) }
     var hookSource: String { tables.table(OwnTables.hookSources.table.name) }
+    var login: String { tables.table(OwnTables.logins.table.name) }
     var claim: String { tables.table(OwnTables.claims.table.name) }
     var daemon: String { tables.table(OwnTables.daemons.table.name) }
 

@@ -1,8 +1,24 @@
 import ArgumentParser
 import FeedConfiguration
+import FeedModel
+import Foundation
 
-/// The options of `infer` and `init` that say how a document is written.
+/// The options of `infer` and `init` that say how a document is requested and written.
 struct DocumentOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "A header of the request, as NAME: VALUE. In the value, ${NAME} stands for an environment variable; the proposal has such a variable for each secret.",
+            valueName: "header"))
+    var header: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A bearer token of the request. ${NAME} stands for an environment variable; the proposal has such a variable.",
+            valueName: "token"))
+    var bearer: String?
+
     @Option(
         name: .long,
         help:
@@ -34,7 +50,8 @@ struct DocumentOptions: ParsableArguments {
     /// The names of the options that are given.
     var given: [String] {
         [
-            ("--format", format != nil), ("--encoding", encoding != nil), ("--sheet", sheet != nil),
+            ("--header", !header.isEmpty), ("--bearer", bearer != nil), ("--format", format != nil),
+            ("--encoding", encoding != nil), ("--sheet", sheet != nil),
             ("--skip", skip != nil),
         ].filter(\.1).map(\.0)
     }
@@ -46,6 +63,28 @@ struct DocumentOptions: ParsableArguments {
         dialect.xlsx.sheet = sheet
         dialect.xlsx.skip = skip ?? 0
         return dialect
+    }
+
+    /// Reads the headers and the token.
+    ///
+    /// - Parameters:
+    ///   - location: the document.
+    ///   - file: the configuration's file, in whose folder the files of `${file:PATH}` are.
+    /// - Throws: ``Failure``.
+    func credentials(for location: String?, beside file: String) throws -> GivenCredentials {
+        let credentials: GivenCredentials
+        do throws(Finding) {
+            credentials = try GivenCredentials(
+                headers: header, bearer: bearer, environment: ProcessInfo.processInfo.environment,
+                folder: URL(fileURLWithPath: file).deletingLastPathComponent().path)
+        } catch {
+            throw Failure.usage("--header or --bearer: \(error)")
+        }
+        let isOfServer = ["http://", "https://"].contains { location?.lowercased().hasPrefix($0) ?? false }
+        guard credentials.isEmpty || isOfServer else {
+            throw Failure.usage("--header and --bearer are for a document at an http: or https: address")
+        }
+        return credentials
     }
 
     func validate() throws {

@@ -18,6 +18,7 @@ struct InferCommand: ProgramCommand {
 
             Examples:
               tributary infer https://www.example.com/feed.xml >> sources.toml
+              tributary infer https://shop.example/prices.json --bearer '${SHOP_TOKEN}'
               tributary infer --xsd Invoice.xsd invoice.xml >> sources.toml
             """)
 
@@ -68,7 +69,8 @@ struct InferCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let proposing = SourceProposal(
             program: program, file: options.configurationFile, document: location, schema: xsd, root: root, name: name,
-            dialect: document.dialect, isMapping: mapping)
+            dialect: document.dialect,
+            credentials: try document.credentials(for: location, beside: options.configurationFile), isMapping: mapping)
         let proposal = try await proposing.make()
         if json {
             try Terminal.printJSON(["source": proposal.sourceName, "toml": proposal.toml])

@@ -61,14 +61,21 @@ struct InitCommand: ProgramCommand {
         options.config = file
         guard !FileManager.default.fileExists(atPath: file) else { throw FirstConfiguration.exists(file) }
         var first = FirstConfiguration(store: try chosenStore())
+        let credentials = try document.credentials(for: location, beside: file)
         if let location {
             first.source = try await SourceProposal(
                 program: program, file: file, document: location, name: name, dialect: document.dialect,
-                isMapping: mapping
+                credentials: credentials, isMapping: mapping
             ).make().toml
         }
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")
 
+        guard credentials.variables.isEmpty else {
+            // The file has names for the secrets, and these are not set.
+            let names = credentials.variables.joined(separator: " and ")
+            return try Terminal.print(
+                "Next: set the environment variable \(names) to the secret that was given, then run `tributary plan`.")
+        }
         let check = ConfigurationCheck(program: program, options: options)
         let result = try await check.result()
         guard result.mistakes.isEmpty else { throw ConfigurationError(problems: result.mistakes) }

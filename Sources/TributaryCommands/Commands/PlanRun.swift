@@ -29,12 +29,16 @@ struct PlanRun {
         let made: StackPlan
         do {
             made = try await PrivateFolder.with("plan") { folder in
-                let (store, configuration) = try configuration.openForPlan(
+                let (store, configuration, logins) = try configuration.openForPlan(
                     of: source, parsers: program.parsers, folder: folder,
                     registerMigrations: program.registerMigrations)
-                defer { try? store.close() }
+                defer {
+                    try? store.close()
+                    try? logins?.close()
+                }
                 let service = try program.service(
-                    configuration, store: store, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+                    configuration, store: store, logins: logins,
+                    logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
                 return try await plan(service) { change in report.withLock { $0.add(change) } }
             }
         } catch let error where error is StoreError || error is Failure || error is ConfigurationError {

@@ -98,12 +98,15 @@ package struct Program: Sendable {
             onProgress: onProgress)
     }
 
-    /// - Parameter store: an opened store, which the caller closes.
+    /// - Parameters:
+    ///   - store: an opened store, which the caller closes.
+    ///   - logins: the opened store that keeps refresh tokens; nil for `store`.
     func service(
-        _ configuration: TributaryConfiguration, store: any MainStore, logger: Logger
+        _ configuration: TributaryConfiguration, store: any MainStore, logins: (any MainStore)?, logger: Logger
     ) throws -> SyncService {
         try SyncService(
-            configuration: configuration, store: store, parsers: parsers, logger: logger, clock: SystemClock())
+            configuration: configuration, store: store, parsers: parsers, logger: logger, clock: SystemClock(),
+            logins: logins)
     }
 }
 

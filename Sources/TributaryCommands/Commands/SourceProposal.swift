@@ -18,6 +18,8 @@ struct SourceProposal {
     var name: String?
     /// How the document is written, as far as it is given.
     var dialect = BodyDialect()
+    /// What else the request for the document sends.
+    var credentials = GivenCredentials()
     /// True for a mapping even where there is a parser for the document.
     var isMapping = false
 
@@ -56,7 +58,7 @@ struct SourceProposal {
             let words = ErrorText.words(error)
             let place = words.hasPrefix("GET \(name)") ? "" : "\(shown): "
             throw Failure.failed(
-                (place + words).withoutUserInfo
+                credentials.redactor.redact(place + words).withoutUserInfo
                     + ((error as? DocumentError)?.isEncoding ?? false ? "; here, --encoding names it" : "")
                     + (isArchive ? "; infer reads no archives: unpack one of its documents, and give it that" : ""))
         }
@@ -93,7 +95,9 @@ struct SourceProposal {
         var surroundings = Inference.Surroundings(name: name, takenTables: program.parsers.tables)
         surroundings.writtenTables = declared.tables
         surroundings.sources = declared.names
-        surroundings.remarks = remarks(name, wish, same: isInput ? [] : declared.sources(at: address))
+        surroundings.remarks =
+            remarks(name, wish, same: isInput ? [] : declared.sources(at: address))
+            + credentials.variables.map { "Set the environment variable \($0) to the secret that was given for it." }
         guard let location else {
             return try await Inference(of: schema ?? "").proposalOfSchema(root: root, surroundings)
         }
@@ -105,7 +109,8 @@ struct SourceProposal {
         var dialect = dialect
         if schema != nil { dialect.format = dialect.format ?? .xml }
         return try await Inference(
-            of: location, dialect: dialect, address: isInput ? "https://example.com/\(name)" : nil
+            of: location, dialect: dialect, address: isInput ? "https://example.com/\(name)" : nil,
+            credentials: credentials
         ).proposal(surroundings, schema: schema)
     }
 }

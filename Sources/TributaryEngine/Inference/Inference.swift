@@ -15,6 +15,7 @@ package actor Inference {
     private let url: String
     /// The address in the proposal.
     private let address: String
+    private let credentials: GivenCredentials
     /// The format that was given, or that the first lines show, and the dialect of a document in CSV.
     private var dialect: BodyDialect
     private var isGuessedEncoding = false
@@ -31,14 +32,16 @@ package actor Inference {
     ///   - dialect: the document's format and how it is written, as far as it is known. CSV without an encoding has that of
     ///     the response, UTF-8 or ``usualEncoding``.
     ///   - address: the address in the proposal; nil for that of the document.
+    ///   - credentials: what else the request for the document sends. An XML Schema is requested without it.
     ///   - limit: the most bytes of the document, decompressed; nil for the default of `max_body`, or for no limit of a
     ///     file.
     package init(
-        of location: String, dialect: BodyDialect = BodyDialect(), address: String? = nil, limit: Int? = nil,
-        clock: any RunClock = SystemClock()
+        of location: String, dialect: BodyDialect = BodyDialect(), address: String? = nil,
+        credentials: GivenCredentials = GivenCredentials(), limit: Int? = nil, clock: any RunClock = SystemClock()
     ) {
         self.dialect = dialect
         self.limit = limit
+        self.credentials = credentials
         self.clock = clock
         executor = RunExecutor(label: "tributary.infer", SystemThreads())
         url = Self.url(location)
@@ -185,7 +188,8 @@ package actor Inference {
     private func attempt(_ surroundings: Surroundings, _ schema: SchemaSet?) async throws -> MappingProposal {
         let name = surroundings.name
         let isOfFile = url.lowercased().hasPrefix("file:")
-        let request = Self.request(url, limit: limit ?? (isOfFile ? .max : RequestDeclaration.defaultMaxBody))
+        var request = Self.request(url, limit: limit ?? (isOfFile ? .max : RequestDeclaration.defaultMaxBody))
+        credentials.add(to: &request)
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
         let nextPage = NextPageWatch()
@@ -217,14 +221,16 @@ package actor Inference {
                 return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml, isList: true)
             }
             if let known = KnownFormat(profile), let tables = surroundings.parsers[known.parser] {
-                return known.proposal(url: address, sourceName: name, tables: tables)
+                return known.proposal(
+                    url: address, sourceName: name, tables: tables, credentials: credentials)
             }
         }
         let draft = try MappingDraft(profile: profile, schema: schema)
         try await readAgain(request, response, spool, draft.counter())
         return MappingProposal(
             draft, url: address, sourceName: name, takenTables: surroundings.takenTables,
-            writtenTables: surroundings.writtenTables, options: options(response), nextPage: nextPage.hint)
+            writtenTables: surroundings.writtenTables, options: options(response), credentials: credentials,
+            nextPage: nextPage.hint)
     }
 
     /// Reads the document again: from the spool, or by fetching it again.

@@ -5,8 +5,7 @@ import Foundation
 package enum OwnTables {
     package static let all = [
         runs.table, changes.table, sources.table, requests.table, listings.table, hosts.table, acceptances.table,
-        hooks.table,
-        hookSources.table, claims.table, daemons.table, refreshes, migrations, schemas,
+        hooks.table, hookSources.table, claims.table, logins.table, daemons.table, refreshes, migrations, schemas,
     ]
 
     /// Returns the statements that create the tables of a store.
@@ -263,6 +262,27 @@ package enum OwnTables {
         t.column("failing", \.memory.isFailing, "true after a `failing` event")
         t.column("blocked", \.memory.isBlocked, "true after a `blocked` event")
         t.column("stale", \.memory.isStale, "true after a `stale` event", initially: .zero)
+    }
+
+    static let logins = RowTable(
+        "tributary_login",
+        "Logins at services whose [refresh token](Reference/auth.md#oauth2grant) changes. Several requests and sources may "
+            + "have the same one. Without its row, a login begins with the declared token, which the server may have used up.",
+        key: ["login"], blank: LoginRow(login: ""), moves: true
+    ) { t in
+        t.column(
+            "login", \.login,
+            "a digest of the token server and the client, keyed with the declared refresh token: another declared token is "
+                + "another login")
+        t.column(
+            "token", \.token,
+            "the newest refresh token, encrypted with [`encryption_key`](Reference/store.md#encryption_key); NULL if it is "
+                + "the declared one")
+        t.column("renewed_at", \.renewedAt, "when the server issued it")
+        t.column(
+            "holder", \.holder, "the exchange of the token that is in progress, and when its right to it ends",
+            moves: false)
+        t.column("held_until", \.heldUntil, moves: false)
     }
 
     package static let daemons = RowTable(

@@ -67,6 +67,15 @@ extension RequestState {
     }
 }
 
+/// A row of `tributary_login`.
+struct LoginRow: Sendable {
+    var login: String
+    var token: String?
+    var renewedAt: Date?
+    var holder: String?
+    var heldUntil: Date?
+}
+
 /// A row of `tributary_host`.
 package struct HostRow: Sendable {
     var origin: String
