@@ -84,6 +84,7 @@ extension LedgerDialect {
     var hook: String { tables.table(OwnTables.hooks.table.name) }
     var hookSource: String { tables.table(OwnTables.hookSources.table.name) }
     var claim: String { tables.table(OwnTables.claims.table.name) }
+    var rejected: String { tables.table(OwnTables.rejected.table.name) }
     var daemon: String { tables.table(OwnTables.daemons.table.name) }
 
     /// Returns an expression that `SQLRow.date` reads.

@@ -49,6 +49,9 @@ extension MetricDefinition {
     )
     static let rows = Self(
         "rows_total", .counter, ["source", "operation"], "Committed rows: insert, update, delete.")
+    static let rejected = Self(
+        "rejected_records_total", .counter, ["source"],
+        "Records that committed runs have left out because of an error (on_error = \"skip\").")
     static let received = Self(
         "received_bytes_total", .counter, ["source"], "Received bytes of bodies, before decompression.")
     package static let runDuration = Self(
