@@ -52,7 +52,7 @@ public final class WorkerContext {
     /// The number of rows inserted so far by the current request.
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
     /// The records of the current request that the declarations said to skip.
-    package var skipped = SkippedRows()
+    @exclusivity(unchecked) package var skipped = SkippedRows()
     /// The skipped records of the requests before it, by their positions. Those of a request that is sent again are
     /// forgotten.
     private var skippedBefore: [Int: SkippedRows] = [:]

@@ -83,8 +83,9 @@ extension MetricDefinition {
 
     /// All metrics of the engine.
     package static let all = [
-        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, received,
-        runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns,
+        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, rejected,
+        received, runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy,
+        hookLagRuns,
         hookLagSeconds, hookFailures,
     ]
 }
