@@ -300,6 +300,7 @@ package struct ConfigurationReader {
         request.documents = documents
         request.newerThan = newerThan
         request.minRows = minRows
+        request.maxSkipped = table[keys.maxSkipped]
         request.drift = table.value(of: keys.drift)
         request.expectations = expectations
         request.dialect = dialect

@@ -288,6 +288,10 @@ struct RequestOptionsReader {
                     "encoding", "the encoding '\(encoding)' is unknown", help: "'iconv -l' lists the known ones")
             }
         }
+        dialect.skipsMalformed = reader[keys.onError] == .skip
+        if dialect.skipsMalformed, !table.has(self.keys.tables) {
+            reader.report(keys.onError, "\"skip\" requires a mapping (tables), whose tables the lines are for")
+        }
         reader.finish()
         return dialect
     }

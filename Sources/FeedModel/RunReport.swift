@@ -19,6 +19,10 @@ public struct RunReport: Sendable, Equatable {
     public var counts: MergeCounts
     /// Records that were dropped, as the request's declaration demands.
     public var skipped: Int
+    /// Those of them that were left out because of an error (`on_error = "skip"`). Not stored.
+    package var rejected = 0
+    /// Their number with the first reasons; nil without one.
+    package var rejection: String?
     /// Bytes of all bodies, after decompression; of an archive of documents, its own.
     public var bytes: Int
     /// The reason why the run was discarded or blocked, and what to do about it.
@@ -66,7 +70,7 @@ public struct RunReport: Sendable, Equatable {
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case source, kind, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes, seconds, error
-        case note, requests, drift
+        case note, requests, drift, rejected
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -86,6 +90,7 @@ extension RunReport: Encodable {
         try container.encodeIfPresent(note, forKey: .note)
         try container.encode(requests, forKey: .requests)
         try container.encode(drift, forKey: .drift)
+        try container.encodeIfPresent(rejection, forKey: .rejected)
     }
 }
 

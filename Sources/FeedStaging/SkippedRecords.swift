@@ -104,14 +104,28 @@ package struct SkippedRows: Sendable, Equatable {
     package var filtered = 0
     /// Elements that a parser class does not accept.
     package var unaccepted = 0
-    /// Records with a value that does not convert, or that is missing.
+    /// Records with a value that does not convert, or that is missing, and lines that are not CSV.
     package private(set) var invalid = 0
+    /// Records that were staged, and those of them that are within records of other tables.
+    private var kept = 0
+    private var keptWithin = 0
+    /// True if a record that may have others within it was left out because of an error, and so were these.
+    package var lacksOutermost = false
     /// The errors of the first of these, at most ``mostErrors``.
     package private(set) var errors: [String] = []
 
     package init() {}
 
     package var count: Int { filtered + unaccepted + invalid }
+
+    /// True if no record is left, as at least one was left out because of an error.
+    package var leavesNone: Bool { invalid > 0 && kept - (lacksOutermost ? keptWithin : 0) == 0 }
+
+    /// - Parameter isWithin: true for a record within one of another table.
+    package mutating func addKept(isWithin: Bool) {
+        kept += 1
+        if isWithin { keptWithin += 1 }
+    }
 
     /// - Parameter error: what is wrong with the record; nil if it is not known.
     package mutating func addInvalid(_ error: String?) {
@@ -123,6 +137,9 @@ package struct SkippedRows: Sendable, Equatable {
         filtered += other.filtered
         unaccepted += other.unaccepted
         invalid += other.invalid
+        kept += other.kept
+        keptWithin += other.keptWithin
+        lacksOutermost = lacksOutermost || other.lacksOutermost
         errors = Array((errors + other.errors).prefix(Self.mostErrors))
     }
 

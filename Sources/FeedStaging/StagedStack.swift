@@ -29,6 +29,8 @@ package struct StagedStack: Sendable {
     package var hasReplaced = false
     /// Records that were left out because of an error.
     package var skipped: [SkippedRecords] = []
+    /// The same as they were read, for the record of the run; nil without one.
+    package var rejected: RejectedRecords?
     /// The numbers of left out records that may enclose others, by the names of their tables.
     package var skippedNumbers: [String: [Int64]] = [:]
 

@@ -140,6 +140,7 @@ extension WorkerContext {
         var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
         stack.hasReplaced = areComparedByStore
         stack.skippedNumbers = allSkippedNumbers
+        stack.rejected = rejected
         stack.skipped = skippedRecords.sorted { $0.key < $1.key }.flatMap(\.value)
         return stack
     }

@@ -52,7 +52,7 @@ public final class WorkerContext {
     /// The number of rows inserted so far by the current request.
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
     /// The records of the current request that the declarations said to skip.
-    package var skipped = SkippedRows()
+    @exclusivity(unchecked) package var skipped = SkippedRows()
     /// The skipped records of the requests before it, by their positions. Those of a request that is sent again are
     /// forgotten.
     private var skippedBefore: [Int: SkippedRows] = [:]
@@ -65,6 +65,8 @@ public final class WorkerContext {
     var skippedNumbers: [Int: [String: [Int64]]] = [:]
     /// The most of them for a request: 8 MiB.
     private static let mostSkippedNumbers = 1 << 20
+    /// The records that were left out, as they were read.
+    package let rejected: RejectedRecords
     private var recordCount: Int64 = 0
     /// The number of the request's last row in contested staging tables.
     @exclusivity(unchecked) private var contestedRow = Staging.firstContestedRow(ofRequest: 0)
@@ -94,6 +96,7 @@ public final class WorkerContext {
     package init(store: any StagingStore, source: String) {
         self.store = store
         scratch = ScratchDatabase(of: source, in: store)
+        rejected = RejectedRecords(folder: store.workFolder)
     }
 
     // MARK: - Memory
@@ -135,6 +138,11 @@ public final class WorkerContext {
         shortcut = nil
     }
 
+    /// Returns the skipped records of a request.
+    package func skipped(of index: Int) -> SkippedRows {
+        (index == requestIndex ? skipped : skippedBefore[index]) ?? SkippedRows()
+    }
+
     /// The skipped records of all requests, in their order.
     package var allSkipped: SkippedRows {
         var all = skippedBefore
@@ -144,11 +152,25 @@ public final class WorkerContext {
 
     /// Forgets the skipped records of a request that is sent again.
     func forgetSkipped(_ index: Int) {
+        rejected.forget(index)
         if index == requestIndex { skipped = SkippedRows() } else { skippedBefore[index] = nil }
     }
 
     /// Returns the tables for which a request has staged rows.
     package func tables(ofRequest index: Int) -> Set<String> { tablesOfRequest[index] ?? [] }
+
+    /// Counts a record of the current request that is left out because of an error, and keeps it as it was read.
+    ///
+    /// - Parameters:
+    ///   - error: what is wrong with it; nil where that is no longer worked out.
+    ///   - record: makes what is kept.
+    /// - Throws: ``StoreError`` if it cannot be kept.
+    package func reject(_ error: String?, _ record: (_ reason: String) throws -> RejectedRecord) throws {
+        skipped.addInvalid(error)
+        droppedRecords += 1
+        guard let error else { return }
+        try rejected.add(of: requestIndex) { try record(error) }
+    }
 
     /// Notes a record that is left out because of an error.
     ///

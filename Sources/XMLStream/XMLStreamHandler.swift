@@ -11,6 +11,11 @@ open class XMLStreamHandler {
     /// Called with the names of the columns of a document in CSV, before its first record.
     open func didReadHeader(_ columns: [String]) throws {}
 
+    /// Called with a line of a document in CSV that is no record, where such lines are skipped.
+    ///
+    /// - Parameter reason: what is wrong with it.
+    open func didReject(line: String, reason: String) throws {}
+
     /// Called when an element has begun: its attributes are known, its text and children are not.
     open func didStartElement(in stream: XMLStreamParser) throws {}
 
@@ -44,6 +49,10 @@ package final class XMLHandlerList: XMLStreamHandler {
 
     package override func didReadHeader(_ columns: [String]) throws {
         for handler in handlers { try handler.didReadHeader(columns) }
+    }
+
+    package override func didReject(line: String, reason: String) throws {
+        for handler in handlers { try handler.didReject(line: line, reason: reason) }
     }
 
     package override func didStartElement(in stream: XMLStreamParser) throws {

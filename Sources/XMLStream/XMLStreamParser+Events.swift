@@ -38,6 +38,11 @@ extension XMLStreamParser {
     /// Passes on the names of a document's columns, before its first record.
     package func header(_ columns: [String]) throws { try telling { try $0.didReadHeader(columns) } }
 
+    /// Passes on a line that is no record.
+    package func rejected(line: String, reason: String) throws {
+        try telling { try $0.didReject(line: line, reason: reason) }
+    }
+
     /// - Parameter line: the line of the document, counted from 1.
     package func start(_ name: ElementName, line: Int) throws {
         reportedLine = line

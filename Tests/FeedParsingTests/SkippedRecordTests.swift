@@ -42,11 +42,13 @@ import Testing
             #expect(report.error == nil && report.skipped == 1)
             #expect(report.counts.updated == 1 && report.counts.deleted == 1)
             #expect(try fixture.rows("SELECT id, size FROM thing ORDER BY id") == ["1|10", "2|21"])
-            // So it is where all are skipped: the feed holds records.
+            // A feed all of whose records are wrong is no success.
             fixture.server.document("/a", items(["1": "wrong", "2": "wrong"]))
             let none = try #require(try await fixture.sync(mapping()).first)
-            #expect(none.error == nil && none.skipped == 2 && none.counts.deleted == 0)
-            #expect(none.note?.contains("no row of table") == false)
+            #expect(none.outcome == .discarded && none.counts.deleted == 0)
+            let error = "no record is left, as 2 records would be left out (on_error = \"skip\")"
+            #expect(none.error?.contains(error) == true, "\(none.error ?? "")")
+            #expect(none.error?.contains("the first: line 1, <item> (id = \"1\"): column 'size'") == true)
             #expect(try fixture.rows("SELECT id, size FROM thing ORDER BY id") == ["1|10", "2|21"])
             fixture.server.document("/a", items(["2": "22", "4": "wrong"]))
             #expect(try await fixture.sync(mapping()).first?.counts.deleted == 1)
@@ -69,7 +71,7 @@ import Testing
                 + "from -9223372036854775808 to 9223372036854775807"
             #expect(one.note == "1 record was skipped: " + error)
             #expect(try fixture.rows("SELECT note FROM tributary_source") == [one.note])
-            fixture.server.document("/a", document(["a", "b", "c", "d", "e"]))
+            fixture.server.document("/a", document(["a", "b", "c", "d", "e", "1"]))
             let five = try #require(try await fixture.sync(mapping()).first)
             let note = try #require(five.note)
             #expect(note.hasPrefix("5 records were skipped: line 2, ") && note.hasSuffix("; and 2 more"), "\(note)")
@@ -105,7 +107,7 @@ import Testing
             let sources = mapping("key = \"a\"") + other
             for path in ["/a", "/b"] { fixture.server.document(path, items(["1": "10", "2": "20"])) }
             try await fixture.sync(sources)
-            fixture.server.document("/a", items(["one": "11"]))
+            fixture.server.document("/a", items(["one": "11", "2": "20"]))
             fixture.server.document("/b", items(["2": "21"]))
             let report = try #require(try await fixture.sync(sources).first)
             #expect(report.error == nil && report.skipped == 1)
@@ -264,11 +266,12 @@ import Testing
             let present = isMarked ? " WHERE gone_at IS NULL" : ""
             fixture.server.document("/a", "<a>\(item("1", "10"))\(item("2", "20", lines: 1))\(item("3", "30"))</a>")
             #expect(try await fixture.sync(sources).first?.error == nil)
-            fixture.server.document("/a", "<a>\(item("1", "x"))</a>")
+            fixture.server.document("/a", "<a>\(item("1", "x"))\(item("4", "40"))</a>")
             let report = try #require(try await fixture.sync(sources).first)
             #expect(report.error == nil && report.skipped == 1, "\(report.error ?? "")")
             #expect(report.counts.deleted == (isMarked ? 2 : 1))
-            #expect(try fixture.rows("SELECT id FROM thing\(present) ORDER BY id") == (isMarked ? ["1"] : ["1", "2"]))
+            let left = isMarked ? ["1", "4"] : ["1", "2", "4"]
+            #expect(try fixture.rows("SELECT id FROM thing\(present) ORDER BY id") == left)
             #expect(try fixture.rows("SELECT thing, n FROM line\(present)") == ["2|1"])
             #expect(report.note?.contains("no row of table 'line' was deleted") == true, "\(report.note ?? "")")
             #expect(report.note?.contains("no row of table 'thing'") == false, "\(report.note ?? "")")

@@ -84,6 +84,20 @@ import TributaryStores
         }
     }
 
+    @Test func theRecordsThatItsRunsLeftOutAreDeleted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<items><item id='1'/><item name='n'/></items>")
+            func skipping(_ name: String) -> String {
+                Self.source(name).replacing("id = \"@id\"", with: "id = { path = \"@id\", on_error = \"skip\" }")
+            }
+            try await fixture.sync(skipping("s") + skipping("t"))
+            let sources = "SELECT source FROM tributary_rejected ORDER BY source"
+            #expect(try fixture.rows(sources) == ["s", "t"])
+            _ = try purge(fixture, skipping("t"))
+            #expect(try fixture.rows(sources) == ["t"])
+        }
+    }
+
     /// Another source's commit is under way, whose part of the changelog cannot be seen before it ends.
     @Test func whatIsCommittedBeforeTheTablesAreLockedCounts() async throws {
         guard StoreKind.current == .postgres else { return }

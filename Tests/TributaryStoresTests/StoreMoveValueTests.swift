@@ -172,7 +172,7 @@ import TributaryStores
                 "DROP TABLE item, tributary_run, tributary_change, tributary_source, tributary_request, tributary_host, "
                     + "tributary_claim, tributary_daemon, tributary_acceptance, "
                     + "tributary_hook, tributary_hook_source, tributary_login, tributary_schema, tributary_refresh, "
-                    + "tributary_listing, "
+                    + "tributary_listing, tributary_rejected, "
                     + "tributary_migration")
             try await back.move(Self.source)
             #expect(try fixture.old.rows(question) == before)

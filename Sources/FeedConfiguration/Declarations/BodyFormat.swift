@@ -77,6 +77,8 @@ public struct CSVDialect: Sendable, Hashable {
     package var skip = 0
     /// The name of the encoding as iconv knows it; nil for the `charset` of the response, or else UTF-8.
     package var encoding: String?
+    /// True if a line that is no record is skipped, and does not discard the run.
+    package var skipsMalformed = false
 
     package init() {}
 }

@@ -45,6 +45,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var limits = ChangeLimits()
     /// The least rows that the request stages, in all its tables.
     public package(set) var minRows = 0
+    /// The most records of a run that may be left out because of an error; nil for any number.
+    package var maxSkipped: ChangeLimit?
     /// What follows from documents of another form than earlier ones.
     package var drift = DriftRule.report
     /// Conditions on the staged rows, looked at before the commit where the request has staged any.

@@ -165,6 +165,10 @@ struct CSVKeys: KeyGroup {
     let encoding = Key(
         "encoding", .string, default: .described("the `charset` of the response, or else UTF-8"),
         "The encoding, a name that iconv knows.")
+    let onError = Key<ForEachDeclaration.OnError>(
+        "on_error", .choice, default: .value(.discard),
+        "The treatment of a line with too many or too few fields, or with text after a closing quote: discard the run, or skip the line and keep it as rejected. `skip` requires a mapping (`tables`)."
+    )
 }
 
 struct WorkbookKeys: KeyGroup {

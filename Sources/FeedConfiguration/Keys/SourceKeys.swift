@@ -169,6 +169,9 @@ struct RequestKeys: KeyGroup {
     let maxChanged = Key(
         "max_changed", .changeLimit, default: .described("any"), inherited: .nearest,
         "The maximum number of rows in its scope that a commit may update.")
+    let maxSkipped = Key(
+        "max_skipped", .changeLimit, default: .described("any"), inherited: .nearest,
+        "The maximum number of records of a run that `on_error = \"skip\"` may leave out; more discard the run.")
     let drift = Key<DriftRule>(
         "drift", .choice, default: .value(.report), inherited: .nearest,
         "What follows from a changed form of the documents: `report` notes it, `block` blocks the commit.")

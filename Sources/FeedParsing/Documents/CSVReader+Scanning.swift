@@ -4,6 +4,8 @@ import Foundation
 /// Finds the fields and lines of CSV in its characters.
 extension CSVReader {
     func scan(_ text: UnsafeBufferPointer<UInt8>) throws {
+        waiting?.begin(text)
+        defer { waiting?.end(isWithinLine: state != .rowStart && state != .skipping) }
         var index = 0
         while index < text.count {
             switch state {
@@ -13,6 +15,7 @@ extension CSVReader {
                     endLine(text[index])
                     index += 1
                 } else {
+                    waiting?.beginLine(index)
                     try beginRow()
                 }
             case .fieldStart:
@@ -33,17 +36,28 @@ extension CSVReader {
                     field.append(quote)
                     state = .quoted
                 } else if isEnd(byte) {
+                    waiting?.place = index
                     try endGatheredField()
                     try end(byte)
                 } else if byte == UInt8(ascii: " ") {
                     state = .quotedEnd
                 } else {
                     // Where the closing quote is missing, the next quote is lines below.
-                    throw problem(
+                    let problem = problem(
                         "a quoted field continues after its closing quote\(line == quoteLine ? "" : ", on line \(line)"); "
                             + "close the field, double a quote within it, or write quote = \"\" if no field is quoted",
                         at: quoteLine)
+                    guard reject(problem) else { throw problem }
                 }
+                index += 1
+            case .rejected:
+                let rest = text[index...]
+                let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+                index = end ?? text.count
+                guard let end else { break }
+                waiting?.place = end
+                endLine(text[end])
+                try endRejectedLine()
                 index += 1
             }
         }
@@ -86,6 +100,7 @@ extension CSVReader {
             try gather(part)
             return index
         }
+        waiting?.place = index
         if field.isEmpty {
             try endField(part, isPlain: isPlain)
         } else {
@@ -126,6 +141,7 @@ extension CSVReader {
         let part = UnsafeBufferPointer(rebasing: text[start..<end])
         // A line break within the field, or a character that is not complete, needs more than a look.
         if field.isEmpty, end + 1 < text.count, isEnd(text[end + 1]), !part.contains(where: { $0 < 0x20 }) {
+            waiting?.place = end + 1
             try endField(part, isPlain: true)
             try self.end(text[end + 1])
             return end + 2

@@ -8,7 +8,7 @@ import XMLStream
 ///
 /// Beyond RFC 4180: the delimiter, the quote and the encoding may be others; lines may end in CR, LF or both; empty
 /// lines are skipped, as are spaces around a quoted field; a quote within a field that does not begin with one is a
-/// character like others. A line with more or fewer fields than the header is refused.
+/// character like others. A line with more or fewer fields than the header is refused, or skipped where the dialect says so.
 final class CSVReader: DocumentReader {
     /// The most bytes of a field, in UTF-8, and of the first line where it only shows how many columns there are.
     static let fieldLimit = 16 << 20
@@ -21,6 +21,8 @@ final class CSVReader: DocumentReader {
         case quote
         /// After a quoted field.
         case quotedEnd
+        /// Within the rest of a line that is skipped.
+        case rejected
     }
 
     private let dialect: CSVDialect
@@ -46,6 +48,8 @@ final class CSVReader: DocumentReader {
     @exclusivity(unchecked) var isAfterReturn = false
     /// The bytes so far of a field that does not lie in one piece.
     @exclusivity(unchecked) var field: [UInt8] = []
+    /// The fields of a line that may still be skipped; nil where none is.
+    @exclusivity(unchecked) var waiting: WaitingLine?
 
     /// - Parameter stream: the parser that receives the document. It must get no other input.
     init(_ stream: XMLStreamParser, _ dialect: CSVDialect) throws {
@@ -55,6 +59,7 @@ final class CSVReader: DocumentReader {
         quote = dialect.quote ?? 0xFF
         linesToSkip = dialect.skip
         if linesToSkip > 0 { state = .skipping }
+        if dialect.skipsMalformed { waiting = WaitingLine() }
     }
 
     /// - Throws: ``DocumentError`` with the line that is not CSV; also the errors of the parser.
@@ -79,6 +84,7 @@ final class CSVReader: DocumentReader {
         case .fieldStart, .unquoted, .quote, .quotedEnd:
             try endGatheredField()
             try endRow()
+        case .rejected: try endRejectedLine()
         }
         if header != nil {
             guard dialect.header != .line else {
@@ -108,7 +114,7 @@ final class CSVReader: DocumentReader {
         state = .fieldStart
         rowLine = line
         column = 0
-        if header == nil { try rows.beginRow(line: rowLine) }
+        if header == nil, waiting == nil { try rows.beginRow(line: rowLine) }
     }
 
     /// Continues after the character that ends a field.
@@ -135,6 +141,10 @@ final class CSVReader: DocumentReader {
     func endField(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool) throws {
         guard header == nil else { return try endHeaderField(text) }
         guard column < width else {
+            if waiting != nil {
+                column += 1
+                return
+            }
             throw problem("there are more fields than the \(width) \(expected); \(advice)", at: rowLine)
         }
         if isPlain { try emit(text) } else { try emit(mended(text)) }
@@ -144,6 +154,12 @@ final class CSVReader: DocumentReader {
     private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
         let place = column
         column = place + 1
+        guard waiting == nil else {
+            guard waiting?.add(text) == true else {
+                throw problem("the line is longer than \(ByteSize.text(Self.fieldLimit))", at: rowLine)
+            }
+            return
+        }
         try rows.field(place, text, line: rowLine)
     }
 
@@ -170,16 +186,42 @@ final class CSVReader: DocumentReader {
             header = nil
             guard case .none = dialect.header else { return try rows.take(columns: first) }
             try rows.take(columns: first.map { _ in "" })
-            try rows.beginRow(line: rowLine)
+            if waiting == nil { try rows.beginRow(line: rowLine) }
             column = 0
             for text in first { try emit(Array(text.utf8)) }
         }
         guard column == width else {
-            throw problem(
+            let problem = problem(
                 "there \(column == 1 ? "is 1 field" : "are \(column) fields"), not the \(width) \(expected); \(advice)",
                 at: rowLine)
+            guard waiting != nil else { throw problem }
+            waiting?.problem = problem
+            return try endRejectedLine()
+        }
+        if waiting != nil {
+            try rows.beginRow(line: rowLine)
+            try waiting?.forEachField { try rows.field($0, $1, line: rowLine) }
+            waiting?.removeFields()
         }
         try rows.endRow(line: rowLine)
+    }
+
+    /// Continues with the rest of a line that is skipped.
+    ///
+    /// - Returns: false where it must be refused.
+    func reject(_ problem: DocumentError) -> Bool {
+        guard waiting != nil, header == nil else { return false }
+        waiting?.problem = problem
+        field.removeAll()
+        state = .rejected
+        return true
+    }
+
+    /// Passes on a line that is skipped.
+    func endRejectedLine() throws {
+        state = .rowStart
+        guard let (text, problem) = waiting?.takeRejected() else { return }
+        try rows.reject(text, reason: problem.description)
     }
 
     private var expected: String {

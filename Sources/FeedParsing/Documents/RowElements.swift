@@ -49,5 +49,8 @@ struct RowElements: ~Copyable {
 
     func endRow(line: Int) throws { try stream.end(line: line) }
 
+    /// Passes on a line that is no row.
+    func reject(_ line: String, reason: String) throws { try stream.rejected(line: line, reason: reason) }
+
     func end(line: Int) throws { try stream.end(line: line) }
 }

@@ -102,6 +102,12 @@ package final class MappingHandler: XMLStreamHandler {
 
     package override func didReadHeader(_ columns: [String]) throws { try check(columns: columns) }
 
+    /// The line may be any row's, so that a mirror deletes none.
+    package override func didReject(line: String, reason: String) throws {
+        try context.reject(reason) { RejectedRecord(reason: $0, record: line) }
+        for writer in layouts.compactMap({ $0.rows.first?.writer }) { context.noteSkipped(writer) { _, _ in nil } }
+    }
+
     package override func didStartElement(in stream: XMLStreamParser) throws {
         let index = stream.nameIndex
         let reference = try current._withUnsafeGuaranteedRef { parent in

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import FeedStaging
 import Foundation
@@ -8,14 +9,36 @@ extension RecordLayout {
     ///
     /// - Parameter isEvaluated: true if the record's expressions have their results.
     func noteSkipped(_ instance: RecordInstance, isEvaluated: Bool, context: WorkerContext) throws {
-        context.skipped.addInvalid(error)
-        context.droppedRecords += 1
+        if !isWithin { context.skipped.lacksOutermost = true }
+        try context.reject(error) { try rejected(instance, $0, context.rejected) }
         guard let row = rows.first else { return }
         context.noteSkipped(row.writer) { key, columns in
             self.key(key, of: instance, row, columns, isEvaluated: isEvaluated)
         }
         guard numbersRecords else { return }
         try context.noteSkipped(instance.record, row.writer, inner: inner.compactMap { $0.rows.first?.writer })
+    }
+
+    /// Returns a record as it was read. What would be encrypted is not in it.
+    private func rejected(
+        _ instance: RecordInstance, _ reason: String, _ records: RejectedRecords
+    ) throws -> RejectedRecord {
+        func text(_ slot: Int) -> String? {
+            slots[slot].column.isEncrypted
+                ? nil : instance[slot].map { records.shown(String(decoding: $0, as: UTF8.self)) }
+        }
+        let read = slots.indices.filter { slots[$0].isRead }
+        let fields = read.compactMap { slot in text(slot).map { (slots[slot].column.name, $0) } }
+        let key = slots.indices.filter { isKey[$0] }.map(text)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let failed = rejectedSlot.map { slots[$0].column }
+        return RejectedRecord(
+            table: mapping.table,
+            key: try key.count > 1 ? String(decoding: encoder.encode(key), as: UTF8.self) : key.first.flatMap(\.self),
+            column: failed?.name,
+            reason: failed?.isEncrypted == true ? "line \(instance.line): the value does not convert" : reason,
+            record: String(decoding: try encoder.encode(Dictionary(fields) { $1 }), as: UTF8.self))
     }
 
     /// The layouts of the records within this table's records, at any depth.

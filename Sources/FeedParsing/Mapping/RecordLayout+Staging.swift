@@ -68,6 +68,7 @@ extension RecordLayout {
             }
             try row.writer.endRow()
         }
+        context.skipped.addKept(isWithin: isWithin)
     }
 
     /// Returns true if a record has a value for a slot, found or derived.
@@ -194,7 +195,8 @@ extension RecordLayout {
         }
         switch onError {
         case .skip:
-            self.error = errors < SkippedRows.mostErrors ? mistake("").description : nil
+            self.error = errors < RejectedRecords.most ? mistake("").description : nil
+            rejectedSlot = slot
             errors += 1
             return false
         case .null where !isWanted:

@@ -159,8 +159,12 @@ package final class RecordLayout {
     @exclusivity(unchecked) var deletedRecords = 0
     /// Those of the records that an expression has left out, whose values were not read.
     @exclusivity(unchecked) var unreadRecords = 0
-    /// What is wrong with the record that is being skipped; nil after the first errors, which alone are shown.
+    /// What is wrong with the record that is being skipped; nil after the first errors, which alone are kept.
     @exclusivity(unchecked) var error: String?
+    /// The slot of the value that is wrong.
+    @exclusivity(unchecked) var rejectedSlot: Int?
+    /// True if the table's records are within those of another one.
+    private(set) lazy var isWithin = !parents.isEmpty
     @exclusivity(unchecked) var errors = 0
     /// True if all columns of some record were read.
     var hasReadRecords: Bool { records > deletedRecords + unreadRecords }

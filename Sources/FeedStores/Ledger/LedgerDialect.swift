@@ -86,6 +86,7 @@ extension LedgerDialect {
     var hookSource: String { tables.table(OwnTables.hookSources.table.name) }
     var login: String { tables.table(OwnTables.logins.table.name) }
     var claim: String { tables.table(OwnTables.claims.table.name) }
+    var rejected: String { tables.table(OwnTables.rejected.table.name) }
     var daemon: String { tables.table(OwnTables.daemons.table.name) }
 
     /// Returns an expression that `SQLRow.date` reads.

@@ -9,7 +9,7 @@ package struct RunRetention: LedgerPart {
     /// The most ids of changes, or of a history's entries, that are deleted at once.
     private static let mostIDs = 10_000
 
-    /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another
+    /// Deletes old runs, their part of the changelog, and the records that they left out, a bounded number each time. Skips rows that another
     /// transaction has locked.
     ///
     /// Runs are deleted in the order of their numbers, in which they are read. An old run stays as long as a run with a
@@ -35,7 +35,8 @@ package struct RunRetention: LedgerPart {
             """)
         let changes = try forgetRows(
             of: dialect.change, id: "id", run: "run", except: "SELECT max(id) FROM \(dialect.change)")
-        return runs == Self.mostRuns || changes > 0
+        let rejected = try forgetRows(of: dialect.rejected, id: "id", run: "run")
+        return runs == Self.mostRuns || changes > 0 || rejected > 0
     }
 
     /// Deletes entries of a history whose runs were deleted, a bounded number each time.

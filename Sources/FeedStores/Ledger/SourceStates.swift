@@ -161,9 +161,9 @@ package struct SourceStates: LedgerPart {
             """)
     }
 
-    /// Deletes the state of a source, and its permission to exceed the limits.
+    /// Deletes the state of a source, its permission to exceed the limits, and the records that its runs left out.
     package func forget(_ source: String) throws {
-        for table in [dialect.source, dialect.acceptance] {
+        for table in [dialect.source, dialect.acceptance, dialect.rejected] {
             try session.execute("DELETE FROM \(table) WHERE source = \(bind: source)")
         }
     }

@@ -75,7 +75,9 @@ struct SmallCommit {
         try Unsuitable.unless(stack.path == nil, "rows in a scratch database")
         let rows = stack.parts.reduce(0) { $0 + $1.batches.reduce(0) { $0 + $1.rows.rows.count } }
         try Unsuitable.unless(rows <= mostRows, "\(rows) rows")
-        try Unsuitable.unless(stack.skipped.isEmpty && stack.skippedNumbers.isEmpty, "records that were left out")
+        try Unsuitable.unless(
+            stack.skipped.isEmpty && stack.skippedNumbers.isEmpty && stack.rejected?.isEmpty != false,
+            "records that were left out")
         try Unsuitable.unless(stack.unmet.isEmpty, "expectations that the rows do not meet")
         try Unsuitable.unless(!commit.keepsHistory, "a history")
         try Unsuitable.unless(commit.shown == nil, "changes that were shown")

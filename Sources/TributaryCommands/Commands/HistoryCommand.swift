@@ -76,12 +76,13 @@ struct HistoryCommand: ProgramCommand {
                 run.lastPoll.map {
                     terminal.wrapped("\(run.polls) times, the last \(RelativeTime.text($0, now: now))", indent: 4)
                 } ?? []
+            let rejected = run.rejection.map { terminal.wrapped($0, .yellow, indent: 4) } ?? []
             let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
             let notes = run.requests.flatMap { request in
                 request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
             }
             let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            shown += duplicates + polls + notes + drift + error + RunLines.requests(run.requests)
+            shown += duplicates + polls + rejected + notes + drift + error + RunLines.requests(run.requests)
         }
         return shown
     }

@@ -49,6 +49,9 @@ extension MetricDefinition {
     )
     static let rows = Self(
         "rows_total", .counter, ["source", "operation"], "Committed rows: insert, update, delete.")
+    static let rejected = Self(
+        "rejected_records_total", .counter, ["source"],
+        "Records that committed runs have left out because of an error (on_error = \"skip\").")
     static let received = Self(
         "received_bytes_total", .counter, ["source"], "Received bytes of bodies, before decompression.")
     package static let runDuration = Self(
@@ -80,8 +83,9 @@ extension MetricDefinition {
 
     /// All metrics of the engine.
     package static let all = [
-        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, received,
-        runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns,
+        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, blocked, paused, stale, sources, rows, rejected,
+        received, runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy,
+        hookLagRuns,
         hookLagSeconds, hookFailures,
     ]
 }

@@ -9,6 +9,7 @@ final class SourceCounters: Sendable {
     private let inserted: Counter
     private let updated: Counter
     private let deleted: Counter
+    private let rejected: Counter
     private let runs: Mutex<[RunOutcome: Counter]>
     /// The outcomes with a series before their first run, so that the first run is an increase.
     private static let expected = [RunOutcome.committed, .unchanged, .discarded, .blocked]
@@ -24,6 +25,7 @@ final class SourceCounters: Sendable {
         self.dimensions = dimensions
         self.factory = factory
         received = Counter(label: MetricDefinition.received.name, dimensions: dimensions, factory: factory)
+        rejected = Counter(label: MetricDefinition.rejected.name, dimensions: dimensions, factory: factory)
         (inserted, updated, deleted) = (rows("insert"), rows("update"), rows("delete"))
         runs = Mutex([:])
         for outcome in Self.expected { _ = counter(of: outcome) }
@@ -34,6 +36,7 @@ final class SourceCounters: Sendable {
         inserted.increment(by: report.counts.inserted)
         updated.increment(by: report.counts.updated)
         deleted.increment(by: report.counts.deleted)
+        rejected.increment(by: report.rejected)
     }
 
     private func counter(of outcome: RunOutcome) -> Counter {
@@ -49,7 +52,7 @@ final class SourceCounters: Sendable {
 
     /// Removes the source's series.
     func destroy() {
-        for counter in [received, inserted, updated, deleted] { counter.destroy() }
+        for counter in [received, inserted, updated, deleted, rejected] { counter.destroy() }
         for counter in runs.withLock({ Array($0.values) }) { counter.destroy() }
     }
 }

@@ -99,6 +99,8 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         case reference
         /// A feed without a record would delete every row.
         case empty
+        /// All records were left out because of errors, or more of them than `max_skipped` allows.
+        case rejected
         /// An expectation is not met, or cannot be evaluated.
         case expectation
         /// A first page names a further one that the request does not find, and its mirror would delete rows.

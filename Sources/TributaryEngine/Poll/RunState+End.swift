@@ -166,6 +166,10 @@ extension RunState {
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
         report.kind = isReplay ? .replay : nil
         report.drift = ending.outcome == .committed ? drift : []
+        if ending.outcome == .committed {
+            report.rejected = rejected
+            report.rejection = rejection.map(environment.shown)
+        }
         if ending.outcome == .committed, !notes.isEmpty {
             report.note = environment.shown(notes.joined(separator: "; "))
         }

@@ -47,8 +47,12 @@ struct RunState: Sendable {
     var notes: [String] = []
     /// Remarks on the requests' documents, by the requests' positions; each once.
     var remarks: [Int: [String]] = [:]
-    /// The number of records dropped by `on_error = "skip"`.
+    /// The number of records that were left out.
     var skipped = 0
+    /// Those of them that were left out because of an error.
+    var rejected = 0
+    /// Their number with the first reasons; nil without one.
+    var rejection: String?
     /// The counts of repairs, by the requests' positions.
     var mended: [Int: XMLRepair.Counts] = [:]
     /// The shapes of mapped documents, by the requests' positions.

@@ -309,6 +309,7 @@ extension Refresh {
         let age = run.lookedAt.map { min(environment.clock.uptime - $0, Self.timeOfLook) } ?? .zero
         try environment.store.renewTableInfos(of: run.source.usedTables, within: age)
         let context = environment.store.makeWorkerContext(source: run.source.name)
+        context.rejected.prepare(requests: run.source.requests.map(\.key)) { [environment] in environment.redacted($0) }
         context.limitMemory { [permits] in permits.acquireRoom() }
         self.context = context
         stop.add(Stop.Work(end: context.interrupter))

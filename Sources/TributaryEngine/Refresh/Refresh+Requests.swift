@@ -252,6 +252,7 @@ extension Refresh {
     /// - Parameter leftOut: the omitted items; with any, the mirror deletes no rows.
     func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
         let request = run.source.requests[index]
+        try checkRejected(index, records: records)
         if leftOut.count > 0 {
             run.leftOut[index] = leftOut
         } else if records == 0, request.mirrors, !request.allowsEmpty {
@@ -264,6 +265,25 @@ extension Refresh {
         if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
         run.results[index].isEmpty = records == 0 && leftOut.count == 0
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
+    }
+
+    /// - Throws: ``StackError`` if all records of a request were left out because of errors, or too many.
+    private func checkRejected(_ index: Int, records: Int) throws {
+        let request = run.source.requests[index]
+        guard let skipped = context?.skipped(of: index), skipped.invalid > 0 else { return }
+        let reason = skipped.errors.first.map { "; the first: \($0)" } ?? ""
+        let count = Figures.count(skipped.invalid, "record")
+        guard !skipped.leavesNone else {
+            throw StackError(
+                .rejected,
+                "\(request.url): no record is left, as \(count) would be left out (on_error = \"skip\"); correct the mapping, or "
+                    + "ask the publisher\(reason)")
+        }
+        guard let most = request.maxSkipped, most.isExceeded(by: skipped.invalid, of: records) else { return }
+        throw StackError(
+            .rejected,
+            "\(request.url): \(count) of \(records) would be left out (on_error = \"skip\"), and max_skipped = \(most) "
+                + "allows no more; correct the mapping, or raise max_skipped\(reason)")
     }
 
     /// - Throws: ``StackError`` if no response of a `for_each` request has a record.

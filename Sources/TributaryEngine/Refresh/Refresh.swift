@@ -158,7 +158,8 @@ actor Refresh {
         let skipped = context?.allSkipped ?? SkippedRows()
         run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
         run.notes += stack.skipped.compactMap(\.note) + unmet.notes + run.drift.map(\.text)
-        run.skipped = skipped.count
+        (run.skipped, run.rejected) = (skipped.count, skipped.invalid)
+        run.rejection = skipped.note
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
         var commit = run.commit(ending)

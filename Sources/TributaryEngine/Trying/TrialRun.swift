@@ -241,6 +241,10 @@ private actor TrialRun {
             trial.unmapped = plan.elements.map { Trial.Unmapped(path: $0.path, count: $0.count) }
             trial.empty = plan.columns.map(\.path)
             trial.notes += plan.notes
+            if plan.skipped > 0 {
+                let reasons = plan.skipReasons.joined(separator: "; ")
+                trial.notes.append("\(Figures.count(plan.skipped, "record")) would be skipped: \(reasons).")
+            }
             if trial.tables.isEmpty { trial.notes.append("No record of the document matches an 'element'.") }
         }
     }

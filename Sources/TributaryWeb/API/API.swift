@@ -55,7 +55,16 @@ struct API: Sendable {
                     .init("after", "The id of a changelog row: returns the rows after it, as 'tail --json'.", .integer),
                     .init("limit", "The maximum number of rows: 1,000 by default, at most 10,000.", .integer),
                 ], answers: .lines(.either([.named("Change"), .named("ChangelogLine")]))
-            ) { _, query in try await self.changes(query) }
+            ) { _, query in try await self.changes(query) },
+            .get(
+                "/api/rejected",
+                "The records that committed runs have left out (on_error = \"skip\"), as they were read.",
+                [
+                    source, .init("run", "The number of a run.", .integer),
+                    .init("after", "The id of a record: returns the records after it.", .integer),
+                    .init("limit", "The maximum number of records: 100 by default and at most.", .integer),
+                ], answers: .object(AnswerSchemas.rejected)
+            ) { _, query in try await rejected(query) },
         ]
         let others: [APIOperation] = [
             .events(
@@ -144,7 +153,9 @@ struct API: Sendable {
         }
         let others = router.group("/api")
         others.get("**") { request, _ in
-            let isOff = !showsRows && ["/api/changes", "/api/tables"].contains { request.uri.path.hasPrefix($0) }
+            let isOff =
+                !showsRows
+                && ["/api/changes", "/api/rejected", "/api/tables"].contains { request.uri.path.hasPrefix($0) }
             return Response.refusal(
                 of: request, .notFound,
                 isOff ? Pages.rowsAreOff : "unknown path; GET /api lists the operations")

@@ -41,6 +41,10 @@ enum AnswerSchemas {
                 columns: "polls", "started_at", "finished_at", "restored", of: OwnTables.runs.table,
                 and: run.merging(["run": .nullable(.integer)]) { $1 }),
             optional: runOptional),
+        "RejectedRecord": object(
+            Dictionary(
+                columns: "id", "run", "source", "request", "table", "key", "column", "reason", "record",
+                of: OwnTables.rejected.table)),
         "Change": object(
             [
                 "run": .integer, "source": .string, "started_at": .time, "table": .string, "operation": operation,
@@ -108,6 +112,7 @@ enum AnswerSchemas {
         "daemon": object(["running": .boolean], optional: ["names": .array(.string)]),
     ])
     static let history = object(["runs": .array(.named("RecordedRun"))])
+    static let rejected = object(["rejected": .array(.named("RejectedRecord")), "next": .nullable(.integer)])
     static let reviews = object(["blocked": .array(.named("Review"))])
     static let accepted = object(["accepted": .array(.string), "until": .time], optional: ["runs": .array(.integer)])
     static let rows = object(["table": .string, "rows": .array(.map(.any)), "next": .nullable(.string)])
@@ -125,6 +130,6 @@ enum AnswerSchemas {
         of: OwnTables.runs.table,
         and: ["outcome": outcome, "requests": .array(.named("Request")), "drift": .array(.named("Drift"))])
     private static let runOptional: [String: JSONSchema] = [
-        "kind": .choice(RunKind.allCases.map(\.rawValue)), "note": .string,
+        "kind": .choice(RunKind.allCases.map(\.rawValue)), "note": .string, "rejected": .string,
     ]
 }

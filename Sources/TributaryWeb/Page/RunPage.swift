@@ -7,6 +7,8 @@ import TributaryEngine
 /// The page of one run: its figures, its requests, and the rows that it has changed, from what to what.
 struct RunPage {
     private static let rowsPerPage = ReviewView.rowsPerPage
+    /// The most records that are shown of those that the run has left out, and the most characters of one.
+    private static let (mostRejected, longestRecord) = (50, 1_000)
     /// The most rows that are passed over. All of them are printed by `changes`.
     static let mostPassed = 10_000
 
@@ -14,6 +16,8 @@ struct RunPage {
     let part: ChangePart
     /// Nil where rows are not shown.
     let changes: RunChanges?
+    /// The first records that it has left out.
+    let rejected: [RejectedRow]
     /// The tables of its source.
     let tables: [String]
     let neighbours: (previous: Int64?, next: Int64?)
@@ -57,6 +61,9 @@ struct RunPage {
             : RunChanges(
                 number, self.part, limit: Self.rowsPerPage,
                 of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
+        rejected =
+            try !showsRows
+            ? [] : store.read { try $0.rejections.records(run: number, limit: Self.mostRejected + 1) }
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
         neighbours = try store.read { try $0.runs.neighbours(of: number, of: source) }
     }
@@ -122,8 +129,17 @@ struct RunPage {
                 "bytes": Figures.bytes($0.bytes), "seconds": Figures.seconds($0.seconds),
             ]
         }
+        let left: [View] = rejected.prefix(Self.mostRejected).map { row in
+            [
+                "request": row.record.request, "reason": row.record.reason,
+                "record": row.record.record.shortened(to: Self.longestRecord),
+            ]
+        }
         return [
             "run": run.view(blocked: blockedCounts), "requests": requests, "undo": undo,
+            "note": run.rejection, "rejected": left, "hasRejected": !left.isEmpty,
+            "allRejected": rejected.isEmpty ? nil : "/api/rejected?run=\(run.number ?? 0)",
+            "hasMoreRejected": rejected.count > Self.mostRejected, "mostRejected": Self.mostRejected,
             "previous": neighbours.previous.map(path), "next": neighbours.next.map(path),
         ]
     }

@@ -118,7 +118,6 @@ extension Trial {
 
     fileprivate func view(of entry: TryPage.Entry) -> View {
         var notes = notes
-        if skipped > 0 { notes.append("\(Figures.count(skipped, "record")) would be skipped.") }
         if tables.contains(where: { $0.columns.count > Self.mostColumns }) {
             notes.append("Only the first \(Self.mostColumns) columns of a table are shown.")
         }

@@ -100,8 +100,18 @@ import Testing
     /// Each answer has the members that its schema requires, and no member that it does not describe.
     @Test(.onEachStore) func answersAreAsTheDocumentDescribesThem() async throws {
         let hook = "[hooks.h]\nrun = [\"true\"]\non = [\"changed\"]\n"
+        let numbers = """
+            [[sources.numbers.requests]]
+            url = "URL/numbers"
+            [[sources.numbers.requests.tables]]
+            table = "number"
+            element = "n"
+            key = ["id"]
+            columns.id = { path = "@id", type = "integer", on_error = "skip" }
+
+            """
         let defaults = "keep_bodies = 1\nallow_private = true"
-        try await PageFixture.with(defaults: defaults, more: hook) { (fixture) async throws in
+        try await PageFixture.with(defaults: defaults, more: hook + numbers) { (fixture) async throws in
             let page = fixture.page
             let schema = try AnswerSchema(try await page.get("/api/openapi.json").body)
             func check(_ method: String, _ path: String, _ query: String = "") async throws -> String {
@@ -125,6 +135,15 @@ import Testing
                 Plan.self, from: Data(try await check("post", "/api/undo", "?source=news").utf8))
             _ = try await check("get", "/api/changes", "?source=news")
             _ = try await check("get", "/api/changes", "?after=0")
+            fixture.server.document("/numbers", "<r><n id='1'/><n id='x'/><n id='y'/></r>")
+            _ = try await page.post("/api/refresh?source=numbers")
+            let left = "SELECT max(run) FROM tributary_rejected"
+            try await fixture.wait("records are left out") { try fixture.store.rows(left) != ["NULL"] }
+            let rejected = try await check("get", "/api/rejected", "?source=numbers&limit=1")
+            #expect(rejected.contains("\"key\":\"x\"") && !rejected.contains("\"next\":null"), "\(rejected)")
+            let number = try fixture.store.rows(left)[0]
+            let seen = try await page.get("/sources/numbers/runs/\(number)").body
+            #expect(seen.contains("Records left out") && seen.contains("{&quot;id&quot;:&quot;x&quot;}"), "\(seen)")
             _ = try await check("post", "/api/undo", "?source=news&apply=\(undo.digest ?? "")")
             _ = try await check("post", "/api/pause", "?source=news")
             _ = try await check("post", "/api/resume", "?source=news")

@@ -47,7 +47,7 @@ import Testing
             for path in [
                 "/sources/news/runs/\(run).csv", "/sources/news/runs/\(run).ndjson", "/sources/news/undo.csv",
                 "/sources/news/undo.json", "/sources/news/undo.ndjson", "/tables",
-                "/tables/news", "/tables/news.csv", "/api/changes?source=news", "/api/changes?after=0",
+                "/tables/news", "/tables/news.csv", "/api/changes?source=news", "/api/changes?after=0", "/api/rejected",
                 "/api/tables/news/rows", "/api/tables",
             ] { try await see(path, 404) }
             for path in ["/api/plan?source=news", "/api/undo?source=news", "/api/replay?source=news"] {

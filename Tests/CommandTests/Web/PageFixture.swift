@@ -44,7 +44,7 @@ struct PageFixture {
     /// - Parameters:
     ///   - daemon: what `[daemon]` declares besides an address.
     ///   - defaults: what `[defaults]` declares besides the history and a limit.
-    ///   - more: what follows the two sources.
+    ///   - more: what follows the two sources, with `URL` for the server's address.
     static func with(
         daemon: String = "", defaults: String = "", more: String = "", _ body: (PageFixture) async throws -> Void
     ) async throws {
@@ -65,7 +65,7 @@ struct PageFixture {
                         store.declaration + "[daemon]\nlisten = \"127.0.0.1:0\"\n\(daemon)\n"
                             + "[defaults]\ncache = \"1d\"\nkeep_history = true\nmax_deleted = \"50%\"\n\(defaults)\n"
                             + sources
-                            + more, to: "sources.toml")
+                            + more.replacing("URL", with: server.url), to: "sources.toml")
                     let process = try BuiltProgram("tributary", config: folder.file("sources.toml")).start(["run"])
                     defer { process.signal(SIGKILL) }
                     let log = Log()

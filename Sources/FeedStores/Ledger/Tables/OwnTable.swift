@@ -60,7 +60,7 @@ package struct OwnColumn: Sendable {
     }
 
     /// The name as SQL has it.
-    var sql: String { name == "table" ? "\"table\"" : name }
+    var sql: String { ["table", "column"].contains(name) ? "\"\(name)\"" : name }
 }
 
 /// The type of a column of Tributary's own tables.

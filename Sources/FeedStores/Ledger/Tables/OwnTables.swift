@@ -5,7 +5,8 @@ import Foundation
 package enum OwnTables {
     package static let all = [
         runs.table, changes.table, sources.table, requests.table, listings.table, hosts.table, acceptances.table,
-        hooks.table, hookSources.table, claims.table, logins.table, daemons.table, refreshes, migrations, schemas,
+        hooks.table, hookSources.table, claims.table, logins.table, daemons.table, rejected.table, refreshes, migrations,
+        schemas,
     ]
 
     /// Returns the statements that create the tables of a store.
@@ -66,6 +67,10 @@ package enum OwnTables {
         t.column(
             "drift", \.report.driftText,
             "how its documents differ in form from earlier ones, as [JSON](Commands.md#a-run-in-json), or NULL")
+        t.column(
+            "rejected", \.report.rejection,
+            "the number of records that [`on_error`](Reference/columns.md#on_error) has left out, with the first three reasons, or "
+                + "NULL", isCleaned: true)
         t.column("restored", \.report.restoredRun, "for an `undo`: the run whose rows it restored")
         t.column(
             "transaction", \.transaction, "the transaction that wrote it", in: .concurrent, isWritten: false)
@@ -296,6 +301,31 @@ package enum OwnTables {
         t.other("declared", .text, "a fingerprint of its configuration")
         t.other("sources", .json, "the sources that it declares, by host, as JSON")
         t.column("sharing", \.sharing, "a fingerprint of the daemons that it knows of")
+    }
+
+    package static let rejected = RowTable(
+        "tributary_rejected",
+        "The records that committed runs have left out by [`on_error`](Reference/columns.md#on_error): at most 1,000, and 64 MiB, for "
+            + "a run. They are deleted with their run, and by `purge`.",
+        key: ["id"], blank: RejectedRow(run: 0, source: "", record: RejectedRecord(reason: "", record: "")),
+        indexes: [
+            OwnIndex("tributary_rejected_run", ["run", "id"]), OwnIndex("tributary_rejected_source", ["source", "id"]),
+        ]
+    ) { t in
+        t.column("id", \.id, "grows with each record", isWritten: false)
+        t.column("run", \.run, "the run's number, its source, and the request's key")
+        t.column("source", \.source)
+        t.column("request", \.record.request)
+        t.column("table", \.record.table, "the table's name; NULL for a line that is not CSV", isCleaned: true)
+        t.column(
+            "key", \.record.key, "the record's key, as the feed has it; a JSON array for a key of several columns",
+            isCleaned: true)
+        t.column("column", \.record.column, "the column whose value does not convert or is missing", isCleaned: true)
+        t.column("reason", \.record.reason, "the reason, which names the place and the value", isCleaned: true)
+        t.column(
+            "record", \.record.record,
+            "the record, up to 64 KiB: a JSON object with the texts of the mapped columns, without those that are encrypted; "
+                + "or the text of a line that is not CSV", isCleaned: true)
     }
 
     static let refreshes = OwnTable(

@@ -58,6 +58,7 @@ package struct CommitTransaction {
         let marks = try store.marks(of: changed.map { commit.requests[$0].tables })
         for (index, mark) in zip(changed, marks) { commit.requests[index].schema = mark }
         try ledger.write(commit, run: run)
+        if let rejected = stack.rejected { try ledger.rejections.write(rejected, of: run) }
         try ledger.requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
         return commit
