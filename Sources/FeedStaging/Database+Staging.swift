@@ -268,7 +268,7 @@ extension StagingTable {
     }
 
     /// Returns true if a record's value for a column, if any, is the one that will be merged.
-    package func mustHave(_ column: TableInfo.Column) -> Bool {
+    package func mustHave(_ column: StoredTable.Column) -> Bool {
         !ignored.contains(column.name.lowercased()) && !references.contains { $0.column.name == column.name }
     }
 

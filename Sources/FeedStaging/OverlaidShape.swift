@@ -4,7 +4,7 @@ package import FeedModel
 /// that give each its values. A column that several parts have comes from the latest of them.
 package struct OverlaidShape {
     package struct Column {
-        package var column: TableInfo.Column
+        package var column: StoredTable.Column
         /// The positions of the parts; the latest one gives the value.
         package var writers: [Int]
     }

@@ -18,24 +18,24 @@ package struct StagedReference: Sendable {
     package var copiesTarget: Bool {
         !isByRecord
             && !target.uniqueIndexes.contains { index in
-                index.first.map { first in lookups.contains { $0.column == first.name } } ?? false
+                index.first.map { first in lookups.contains { $0.column == first } } ?? false
             }
     }
 
     /// True if a unique index of the other table lets the values that are looked up find one row at most.
     package var findsOneRow: Bool {
         let columns = Set(lookups.compactMap { $0.column?.lowercased() })
-        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.name.lowercased()) } }
+        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.lowercased()) } }
     }
 
-    package var column: TableInfo.Column
-    package var target: TableInfo
+    package var column: StoredTable.Column
+    package var target: StoredTable
     package var targetKey: String
     package var lookups: [Lookup]
     package var missing: RowShape.Missing
 
     /// - Throws: ``StoreError`` if a column does not exist, or the other table's primary key is not one column.
-    init(_ reference: RowShape.Reference, of table: TableInfo, to target: TableInfo) throws {
+    init(_ reference: RowShape.Reference, of table: StoredTable, to target: StoredTable) throws {
         guard let column = table.column(reference.column) else {
             throw StoreError(.schema, "table '\(table.name)' has no column '\(reference.column)' to write")
         }

@@ -9,7 +9,7 @@ package protocol StagingStore: AnyObject, Sendable {
     var workFolder: String { get }
 
     /// - Throws: ``StoreError`` if the store has no such table.
-    func tableInfo(_ name: String) throws -> TableInfo
+    func tableInfo(_ name: String) throws -> StoredTable
 
     /// Returns every table except Tributary's and the store's own.
     func tables() throws -> [StoreTable]

@@ -25,11 +25,11 @@ package struct StagingTable: Sendable {
     package var schema = "main"
     /// True if the columns that identify a row have an index from the start.
     package var isIndexed = false
-    package var table: TableInfo
+    package var table: StoredTable
     /// Columns that every row supplies, in the order in which they are bound.
-    package var columns: [TableInfo.Column]
+    package var columns: [StoredTable.Column]
     /// Columns whose value is the same for every row: those of the scope that the feed does not supply.
-    package var constants: [(column: TableInfo.Column, value: String)]
+    package var constants: [(column: StoredTable.Column, value: String)]
     /// Columns that the merge fills by looking a row up in another table.
     package var references: [StagedReference] = []
     /// Columns that are written only where the row is new, in lower case.
@@ -89,13 +89,13 @@ package struct StagingTable: Sendable {
     }
 
     /// Every column that the merge writes: the supplied, the constant and the looked-up ones.
-    package var allColumns: [TableInfo.Column] {
+    package var allColumns: [StoredTable.Column] {
         storedColumns.filter { !ignored.contains($0.name.lowercased()) }
     }
 
     /// The supplied, constant and looked-up columns. A referring column may be supplied, too: missing values are then
     /// looked up.
-    private var storedColumns: [TableInfo.Column] {
+    private var storedColumns: [StoredTable.Column] {
         let supplied = Set(columns.map(\.name))
         return columns + constants.map(\.column) + references.map(\.column).filter { !supplied.contains($0.name) }
     }
@@ -144,7 +144,7 @@ package struct StagingTable: Sendable {
         guard case .key(let key, let collations) = identity, collations.allSatisfy({ $0.uppercased() == "BINARY" }),
             let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() })
         else { return nil }
-        let type = columns[index].declaredType.uppercased()
+        let type = columns[index].type.uppercased()
         if type.contains("INT") { return RowBatch.SortKey(column: index, isInteger: true) }
         guard columns[index].isBytewise, ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) else { return nil }
         return RowBatch.SortKey(column: index, isInteger: false)
@@ -215,7 +215,7 @@ package struct StagingTable: Sendable {
 extension StagingTable {
     /// - Throws: ``StoreError`` if the table has no such column, or the key is not unique.
     package init(
-        name: String, table: TableInfo, columns names: [String], references: [StagedReference] = [], rule: MergeRule
+        name: String, table: StoredTable, columns names: [String], references: [StagedReference] = [], rule: MergeRule
     ) throws {
         self.name = name
         self.table = table
@@ -260,7 +260,8 @@ extension StagingTable {
     }
 
     /// - Parameter available: the columns that the rows have, in lower case.
-    private static func identity(of table: TableInfo, among available: Set<String>, key: [String]?) throws -> Identity {
+    private static func identity(of table: StoredTable, among available: Set<String>, key: [String]?) throws -> Identity
+    {
         if let key {
             guard let collations = table.collations(ofKey: key) else {
                 throw StoreError(
@@ -277,7 +278,7 @@ extension StagingTable {
             return .key(
                 table.primaryKey,
                 collations: table.collations(ofKey: table.primaryKey) ?? table.primaryKey.map { _ in "BINARY" })
-        } else if !table.hasRowID {
+        } else if !table.identifiesRows {
             throw StoreError(.schema, "a record for table '\(table.name)' does not supply its whole primary key")
         } else {
             return .row

@@ -6,11 +6,11 @@ package enum TableFingerprint {
     private static let missing = "none"
 
     /// Returns digests of a table's columns. The one at each position stands for all columns up to there.
-    package static func columns(of table: TableInfo) -> [String] {
+    package static func columns(of table: StoredTable) -> [String] {
         var last = ""
         return table.columns.map { column in
             last = Fingerprint.hexadecimal(
-                [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
+                [last, column.name.lowercased(), column.type.uppercased()].joined(separator: "\u{0}"))
             return last
         }
     }

@@ -80,10 +80,10 @@ extension Database {
     }
 }
 
-extension TableInfo.Column {
+extension StoredTable.Column {
     /// True for PostgreSQL's numbers and booleans that are staged as they are written.
     fileprivate var isNumberInText: Bool {
-        let type = declaredType.lowercased()
+        let type = type.lowercased()
         return stagedType == "TEXT" && ["numeric", "decimal", "bool"].contains { type.hasPrefix($0) }
     }
 }

@@ -34,7 +34,7 @@ public final class WorkerContext {
     // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and accessed for every row.
     private var rule = MergeRule()
     private var requestIndex = 0
-    private var tables: [String: TableInfo] = [:]
+    private var tables: [String: StoredTable] = [:]
     @exclusivity(unchecked) var stagings: [Staging] = []
     private var stagingsByShape: [Shape: Staging] = [:]
     @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
@@ -341,7 +341,7 @@ public final class WorkerContext {
         if bytes > capacity - (64 << 10) { try flush(isFull: true) }
     }
 
-    func tableInfo(_ table: String) throws -> TableInfo {
+    func tableInfo(_ table: String) throws -> StoredTable {
         if let info = tables[table] { return info }
         let info = try store.tableInfo(table)
         tables[table] = info
@@ -350,7 +350,7 @@ public final class WorkerContext {
 
     /// Returns a table's columns that can be written, with their declared types.
     package func columns(of table: String) throws -> [(name: String, type: String)] {
-        try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
+        try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) }
     }
 
     /// Starts a document: the numbers of its records differ from those of other documents.
@@ -373,7 +373,7 @@ public final class WorkerContext {
         RowWriter(try staging(shape, of: tableInfo(shape.table), rule: rule), context: self)
     }
 
-    private func staging(_ rows: RowShape, of table: TableInfo, rule: MergeRule) throws -> Staging {
+    private func staging(_ rows: RowShape, of table: StoredTable, rule: MergeRule) throws -> Staging {
         var key = rows
         key.columns = rows.columns.map { $0.lowercased() }.sorted()
         let shape = Shape(rows: key, rule: mergeShape(of: table, rule))
@@ -426,7 +426,7 @@ public final class WorkerContext {
         return staging
     }
 
-    private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
+    private func mergeShape(of table: StoredTable, _ rule: MergeRule) -> MergeRule {
         MergeRule(
             sync: rule.sync, scope: rule.scope, window: rule.window, windowMayLack: rule.windowMayLack,
             keys: rule.key(of: table.name).map { [table.name: $0] } ?? [:])

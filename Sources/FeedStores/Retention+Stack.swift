@@ -29,7 +29,7 @@ extension Retention {
     }
 
     /// - Throws: ``StoreError`` if a table has no such column to mark rows with.
-    package func check(_ table: TableInfo, has gone: String) throws {
+    package func check(_ table: StoredTable, has gone: String) throws {
         guard table.column(gone) == nil else { return }
         throw StoreError(
             .schema,
@@ -38,7 +38,7 @@ extension Retention {
     }
 
     /// The addition to a unique constraint's error if a marked row may hold the value.
-    package func hint(on table: TableInfo) -> String? {
+    package func hint(on table: StoredTable) -> String? {
         deletionMark(of: table.name).map { gone in
             "; a row that is gone keeps its values, so let the constraint hold for the others only: CREATE UNIQUE INDEX … "
                 + "ON \(table.name.sqlIdentifier) (…) WHERE \(gone.sqlIdentifier) IS NULL"

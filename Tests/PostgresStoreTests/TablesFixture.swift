@@ -1,3 +1,4 @@
+import FeedStaging
 import Foundation
 @testable import PostgresStore
 import PostgresServer
@@ -29,7 +30,7 @@ struct TablesFixture {
         }
     }
 
-    func details(_ name: String) throws -> TableDetails {
+    func details(_ name: String) throws -> StoredTable {
         try store.ask { try store.details(of: name, $0) }
     }
 }

@@ -22,7 +22,8 @@ import Testing
     func valuesAreEqualWhereTheColumnHoldsThemForEqual(type: String) throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, V \(type))")
-            let comparison = try #require(try db.comparisons(of: ["v"], in: "T")["v"])
+            let comparison = try #require(
+                try StoredTable(db, table: "T", schema: "main")?.comparison(of: ["v"]).columns["v"])
             // Beyond 2^53 a real number is not what its own text is compared as.
             let texts = Self.texts.filter { comparison.affinity != .real || !$0.contains("922337203685477580") }
             for (id, text) in texts.enumerated() {
@@ -34,7 +35,9 @@ import Testing
                 #expect(equal == Set(ours), "\(type): \(text.debugDescription)")
                 let stored = try #require(
                     try DatabaseValue.fetchOne(db, sql: "SELECT v FROM t WHERE id = ?", arguments: [id]))
-                #expect(comparison.value(stored: stored) == comparison.value(text), "\(type): \(text.debugDescription)")
+                #expect(
+                    comparison.value(stored: StoredValue(stored)) == comparison.value(text),
+                    "\(type): \(text.debugDescription)")
             }
         }
     }
@@ -42,8 +45,11 @@ import Testing
     @Test func aStrictTablesAnyKeepsTextsAsTheyAre() throws {
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE t (a ANY, b INTEGER) STRICT")
-            let comparisons = try db.comparisons(of: ["a", "b", "c"], in: "t")
-            #expect(comparisons == ["a": .init(affinity: .blob), "b": .init(affinity: .integer)])
+            let table = try #require(try StoredTable(db, table: "t", schema: "main"))
+            #expect(
+                table.comparison(of: ["a", "b", "c"]).columns == [
+                    "a": .init(affinity: .blob), "b": .init(affinity: .integer),
+                ])
         }
     }
 }

@@ -6,7 +6,7 @@ import GRDB
 
 /// What is asked before a run, or beside it.
 extension LossyStore {
-    func tableInfo(_ name: String) throws -> TableInfo { try reading("tableInfo") { try $0.tableInfo(name) } }
+    func tableInfo(_ name: String) throws -> StoredTable { try reading("tableInfo") { try $0.tableInfo(name) } }
     func tables() throws -> [StoreTable] { try store.tables() }
     func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord { try store.fetchStored(request) }

@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStaging
+package import FeedStaging
 
 /// The before-images of a commit, kept in `tributary_history_T` for each table `T`.
 ///
@@ -9,15 +9,15 @@ import FeedStaging
 package final class BeforeImages {
     /// A table some of whose rows have been changed.
     private final class Kept {
-        let table: any StoredTable
-        let columns: [any StoredColumn]
+        let table: StoredTable
+        let columns: [StoredTable.Column]
         /// The work table that holds the `number` of the statement, `is_new`, `k0` … for what locates a row, and `c0` …
         /// for its values.
         let name: String
         /// The number of statements whose rows have been kept.
         private(set) var statements = 0
 
-        init(_ table: any StoredTable, _ columns: [any StoredColumn], name: String) {
+        init(_ table: StoredTable, _ columns: [StoredTable.Column], name: String) {
             self.table = table
             self.columns = columns
             self.name = name
@@ -42,7 +42,7 @@ package final class BeforeImages {
     /// Copies rows in their present state, unless they have been copied.
     ///
     /// - Parameter rows: a FROM clause, with the table's rows as `m`.
-    func add(_ table: any StoredTable, from rows: String) throws {
+    func add(_ table: StoredTable, from rows: String) throws {
         // A table none of whose rows change needs no history.
         guard try driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(rows))") else { return }
         let kept = try kept(of: table)
@@ -62,7 +62,7 @@ package final class BeforeImages {
     /// - Parameters:
     ///   - located: expressions for what locates them.
     ///   - rows: a FROM clause.
-    package func noting(_ table: any StoredTable, _ located: String, from rows: SQLText) throws -> SQLText {
+    package func noting(_ table: StoredTable, _ located: String, from rows: SQLText) throws -> SQLText {
         let kept = try kept(of: table)
         return dialect.insertNew(
             into: kept.name, kept.newNames,
@@ -82,13 +82,13 @@ package final class BeforeImages {
         try driver.execute(noting(table, located, from: "\(rows) WHERE NOT d.is_new"))
     }
 
-    private func kept(of table: any StoredTable) throws -> Kept {
+    private func kept(of table: StoredTable) throws -> Kept {
         if let known = kept[table.id] { return known }
         guard !table.isLocatedByPlace else { throw Undo.noKey(table.name) }
-        let columns = table.storedColumns.filter { !$0.isComputed }
+        let columns = table.columns.filter { !$0.isComputed }
         let definitions =
             ["number \(dialect.integer) NOT NULL", "is_new \(dialect.boolean) NOT NULL"]
-            + columns.enumerated().map { "c\($0) \($1.definition)" }
+            + columns.enumerated().map { "c\($0) \(dialect.definition(of: $1))" }
         let name = try driver.makeTable(
             "kept_\(Fingerprint.hexadecimal(table.id))", dialect.imagesDefinition(of: table, columns: definitions))
         let new = Kept(table, columns, name: name)
@@ -120,16 +120,16 @@ package final class BeforeImages {
         // A row id stays where the key changes: in the history, one row is gone then and another is new.
         let isRenamed = identity.subtracting(table.locator.compactMap(\.column)).sorted().compactMap { name in
             places[name].flatMap { place in
-                table.storedColumn(name).map { $0.differs("b.\(place)", from: "m.\($0.sql)", exactly: false) }
+                table.column(name).map { dialect.differs($0, "b.\(place)", from: "m.\($0.sql)", exactly: false) }
             }
         }
         let isThere = table.isThere("m")
         let hasNewKey = "NOT b.is_new AND \(isThere) AND (\(isRenamed.joinedConditions("OR")))"
         let keepsKey = isRenamed.isEmpty ? "" : " AND NOT (\(hasNewKey))"
         let differs = zip(kept.values, kept.columns).map {
-            $1.differs("b.\($0)", from: "m.\($1.sql)", exactly: driver.isExact)
+            dialect.differs($1, "b.\($0)", from: "m.\($1.sql)", exactly: driver.isExact)
         }
-        func values(_ value: (any StoredColumn, String) -> String) -> String {
+        func values(_ value: (StoredTable.Column, String) -> String) -> String {
             shape.columns.map { name in
                 guard let column = shape.column(name), let place = places[column.name] else { return "NULL" }
                 return value(column, place)

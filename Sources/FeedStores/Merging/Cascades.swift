@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStaging
+package import FeedStaging
 
 /// The rows that the database changes along with a statement's rows: ON DELETE and ON UPDATE of foreign keys.
 ///
@@ -30,7 +30,7 @@ struct Cascades {
             guard !written.isEmpty, let child = try merge.driver.table(id: key.child) else { continue }
             let differs = try written.map {
                 let column = try table.needed($0)
-                return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: false)
+                return merge.dialect.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: false)
             }
             let children = try rows.list(of: child, .update, columns: key.columns)
             let added = try rows.add(
@@ -87,8 +87,7 @@ package struct CascadedRows {
     }
 
     /// Returns the list of rows that are changed in one way. It holds each row once.
-    package mutating func list(of table: any StoredTable, _ change: RowList.Change, columns: [String]) throws -> RowList
-    {
+    package mutating func list(of table: StoredTable, _ change: RowList.Change, columns: [String]) throws -> RowList {
         let known = all.first { $0.table.id == table.id && $0.change == change && $0.columns == columns }
         if let known { return known }
         let new = try merge.makeList("\(name)_\(all.count)", of: table, change, columns: columns)
@@ -100,13 +99,14 @@ package struct CascadedRows {
     ///
     /// - Returns: the number of rows that were not listed.
     func add(
-        to children: RowList, _ key: ReferringKey, of table: any StoredTable, parent: String, from rows: String,
+        to children: RowList, _ key: StoredTable.ForeignKey, of table: StoredTable, parent: String, from rows: String,
         where conditions: [SQLText]
     ) throws -> Int {
         let isChild = try zip(key.targets, key.columns).map { target, column in
             let target = try table.needed(target)
             // The parent's column stands on the left, so that its affinity and collation decide, as in a foreign key.
-            return "\(parent).\(target.sql) = \(try children.table.needed(column).value("c", comparedWith: target))"
+            let value = try merge.dialect.value(of: children.table.needed(column), "c", comparedWith: target)
+            return "\(parent).\(target.sql) = \(value)"
         }.joinedConditions("AND")
         return try merge.driver.execute(
             merge.dialect.append(

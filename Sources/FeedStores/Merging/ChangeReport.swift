@@ -11,14 +11,14 @@ package struct ChangeReport {
     ///
     /// - Parameter resolved: the columns whose values the merge finds in other rows.
     package func report(
-        _ table: String, _ operation: PlannedChange.Operation, _ columns: [any StoredColumn], key: [String],
+        _ table: String, _ operation: PlannedChange.Operation, _ columns: [StoredTable.Column], key: [String],
         _ query: SQLText, resolved: Set<String> = []
     ) throws {
         guard let onChange = merge.onChange else { return }
         try merge.driver.forEachRow(of: query.once) { row in
             try onChange(
                 PlannedChange(
-                    table: table, operation: operation, row: Self.values(of: columns, row, from: 0), key: key,
+                    table: table, operation: operation, row: values(of: columns, row, from: 0), key: key,
                     resolved: resolved))
             return true
         }
@@ -27,7 +27,7 @@ package struct ChangeReport {
     /// Reports staged rows, `s`, that are about to be inserted.
     ///
     /// - Parameter rows: the FROM clause, with an order.
-    package func insertion(of staged: StagingTable, into table: any StoredTable, from rows: String, alias: String = "s")
+    package func insertion(of staged: StagingTable, into table: StoredTable, from rows: String, alias: String = "s")
         throws
     {
         guard merge.onChange != nil else { return }
@@ -54,7 +54,7 @@ package struct ChangeReport {
     }
 
     /// Returns the columns of a staged table's rows that are reported.
-    func writtenColumns(of staged: StagingTable, _ table: any StoredTable) throws -> [any StoredColumn] {
+    func writtenColumns(of staged: StagingTable, _ table: StoredTable) throws -> [StoredTable.Column] {
         try (staged.identityColumns + staged.valueColumns).map { try table.needed($0) }
     }
 
@@ -71,15 +71,15 @@ package struct ChangeReport {
             if rows.change == .delete {
                 let isNew = reported.flatMap { $0.table.id == table.id ? " WHERE \(rows.isNotIn($0))" : nil }
                 try report(
-                    table.name, .delete, table.storedColumns, key: table.primaryKey,
-                    "SELECT \(table.storedColumns.list("m")) FROM \(found)\(isNew ?? "") ORDER BY g.id")
+                    table.name, .delete, table.columns, key: table.primaryKey,
+                    "SELECT \(table.columns.list("m")) FROM \(found)\(isNew ?? "") ORDER BY g.id")
                 continue
             }
             // Rows that are also deleted are reported once.
             let deleted = lists.first { $0.change == .delete && $0.table.id == table.id }
             let isThere = deleted.map { " WHERE \(rows.isNotIn($0))" } ?? ""
             func select(_ isBefore: Int) -> String {
-                let names = table.storedColumns.enumerated().map { "m.\($1.sql) AS c\($0)" }.joined(separator: ", ")
+                let names = table.columns.enumerated().map { "m.\($1.sql) AS c\($0)" }.joined(separator: ", ")
                 return "SELECT g.id AS id, \(isBefore) AS is_before, \(names) FROM \(found)\(isThere)"
             }
             let before = try merge.driver.makeTable("before_\(index)", of: select(1))
@@ -88,7 +88,7 @@ package struct ChangeReport {
         return { [updated] in
             for (rows, before, after) in updated {
                 try updates(
-                    of: rows.table.name, rows.table.storedColumns, key: rows.table.primaryKey, before: before,
+                    of: rows.table.name, rows.table.columns, key: rows.table.primaryKey, before: before,
                     after: after)
             }
         }
@@ -99,7 +99,7 @@ package struct ChangeReport {
     /// The old and the new row come one after the other: side by side, a wide table would exceed a database's limit
     /// on columns.
     func updates(
-        of table: String, _ columns: [any StoredColumn], key: [String], before: String, after: String
+        of table: String, _ columns: [StoredTable.Column], key: [String], before: String, after: String
     ) throws {
         guard let onChange = merge.onChange else { return }
         var old: PlannedChange.Values?
@@ -111,9 +111,10 @@ package struct ChangeReport {
             try onChange(PlannedChange(table: table, operation: .update(old: values), row: values, key: key))
         }
         try merge.driver.forEachRow(of: SQLText("\(before) UNION ALL \(after) ORDER BY 1, 2 DESC").once) { row in
-            var values = try Self.values(of: columns, row, from: 2)
+            var values = try values(of: columns, row, from: 2)
             // A merge that restores rows also restores how their values were spelt.
-            let spelt = merge.driver.isExact ? columns.enumerated().map { $1.spelling(row, 2 + $0) } : []
+            let spelt =
+                merge.driver.isExact ? columns.enumerated().map { merge.dialect.spelling(of: $1, row, 2 + $0) } : []
             if try row.int64(1) == 1 {
                 try reportOld()
                 old = values
@@ -132,9 +133,9 @@ package struct ChangeReport {
         try reportOld()
     }
 
-    private static func values(
-        of columns: [any StoredColumn], _ row: any SQLRow, from first: Int
+    private func values(
+        of columns: [StoredTable.Column], _ row: any SQLRow, from first: Int
     ) throws -> PlannedChange.Values {
-        try columns.enumerated().map { ($1.name, try $1.value(row, first + $0)) }
+        try columns.enumerated().map { ($1.name, try merge.dialect.value(of: $1, row, first + $0)) }
     }
 }

@@ -63,7 +63,7 @@ struct Cycles {
     private func formerValues(_ reference: StagedReference, of part: StagedStack.Part) throws -> String {
         let column = try merge.table(of: part.table).needed(reference.column.name)
         let former = try merge.driver.makeTable(
-            "former", "row \(merge.dialect.integer) PRIMARY KEY, value \(column.definition)")
+            "former", "row \(merge.dialect.integer) PRIMARY KEY, value \(merge.dialect.definition(of: column))")
         try merge.driver.execute(
             """
             INSERT INTO \(former) SELECT \(StagingTable.row), \(column.sql) FROM \(merge.dialect.staged(part.table))
@@ -92,7 +92,7 @@ struct Cycles {
         let isWritten = staged.keyColumns.enumerated().map { "w.k\($0) = s.\($1.sqlIdentifier)" }
             .joinedConditions("AND")
         let isUpdated = staged.updatesKnownRows && !staged.insertOnly.contains(column.name.lowercased())
-        let differs = column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: false)
+        let differs = merge.dialect.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: false)
         let found = try merge.driver.execute(
             dialect.append(
                 to: rows, rows.located + ["row", "is_new"],

@@ -41,7 +41,7 @@ struct Deletions {
         }
     }
 
-    private func deleteMissing(of table: any StoredTable, _ mirror: Mirror) throws -> MergeCounts {
+    private func deleteMissing(of table: StoredTable, _ mirror: Mirror) throws -> MergeCounts {
         guard !merge.stack.keepsAll(mirror.rows),
             let missing = try missingRows(of: table, mirror.rows, within: mirror.within)
         else { return MergeCounts() }
@@ -52,8 +52,8 @@ struct Deletions {
     }
 
     /// Returns the mirrors, referenced tables first.
-    private func mirrored() throws -> [(mirror: Mirror, table: any StoredTable)] {
-        var found: [(mirror: Mirror, table: any StoredTable)] = []
+    private func mirrored() throws -> [(mirror: Mirror, table: StoredTable)] {
+        var found: [(mirror: Mirror, table: StoredTable)] = []
         var seen: Set<Mirror> = []
         for part in merge.stack.parts where part.table.sync == .mirror {
             let rows = MirroredRows(
@@ -72,7 +72,7 @@ struct Deletions {
 
     /// Returns the rows that the feed lacks; nil without one.
     private func missingRows(
-        of table: any StoredTable, _ mirrored: MirroredRows, within: RowShape.Within?
+        of table: StoredTable, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> RowList? {
         if within == nil, let whole = try WholeDifference(merge, of: table) {
             merge.state.wholeDifferences[table.id] = whole
@@ -130,7 +130,8 @@ struct Deletions {
             }
             let conditions =
                 isLate ? scope : try scope + missing.isNotStaged() + missing.isNotSkipped(rows)
-            let isChild = "\(try table.needed(within.column).value("m", comparedWith: key)) = p.\(key.sql)"
+            let isChild =
+                "\(try merge.dialect.value(of: table.needed(within.column), "m", comparedWith: key)) = p.\(key.sql)"
             let children = try merge.makeList(merge.uniqueName("children"), of: table, .delete)
             let count = try merge.append(
                 to: children,

@@ -7,7 +7,7 @@ package import FeedStaging
 /// which is true if the row of the store is marked as deleted.
 package struct Difference {
     package var part: StagedStack.Part
-    package var stored: any StoredTable
+    package var stored: StoredTable
     /// Distinguishes the part from others of the same table.
     package var number: Int
     /// The work table.

@@ -139,7 +139,7 @@ struct ExpiredRows {
 
     /// Deletes rows of the store, `m`, and the rows mapped within them.
     private func delete(
-        _ descendants: [Retention.Expiry.Descendant], _ table: any StoredTable, from rows: String
+        _ descendants: [Retention.Expiry.Descendant], _ table: StoredTable, from rows: String
     ) throws -> MergeCounts {
         try list(table, from: rows).map { try delete($0, with: descendants) } ?? MergeCounts()
     }
@@ -152,14 +152,15 @@ struct ExpiredRows {
         for descendant in descendants {
             guard let parent = all.last(where: { $0.table.name.lowercased() == descendant.parent.lowercased() }),
                 let child = try merge.driver.table(descendant.table), parent.table.primaryKey.count == 1,
-                let column = child.storedColumn(descendant.column)
+                let column = child.column(descendant.column)
             else { continue }
             let key = try parent.table.needed(parent.table.primaryKey[0])
+            let value = merge.dialect.value(of: column, "m", comparedWith: key)
             let found = try list(
                 child,
                 from: """
                     \(parent.name) g \(merge.dialect.join) \(parent.table.sql) p ON \(parent.isRow("p", "g"))
-                    \(merge.dialect.join) \(child.sql) m ON \(column.value("m", comparedWith: key)) = p.\(key.sql)
+                    \(merge.dialect.join) \(child.sql) m ON \(value) = p.\(key.sql)
                     """)
             if let found { all.append(found) }
         }
@@ -171,7 +172,7 @@ struct ExpiredRows {
     }
 
     /// Lists rows of a FROM clause, in which the store's are `m`; returns nil without one.
-    private func list(_ table: any StoredTable, from rows: String) throws -> RowList? {
+    private func list(_ table: StoredTable, from rows: String) throws -> RowList? {
         let list = try merge.makeList(merge.uniqueName("old"), of: table, .delete)
         return try merge.append(to: list, from: SQLText(rows).once) > 0 ? list : nil
     }

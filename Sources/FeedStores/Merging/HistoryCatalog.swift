@@ -1,4 +1,4 @@
-import FeedStaging
+package import FeedStaging
 package import Foundation
 package import FeedModel
 
@@ -12,19 +12,19 @@ package protocol HistoryCatalog {
     func names() throws -> [HistoryName]
 
     /// Returns a table of the store in this transaction; nil if it does not exist.
-    func table(_ name: String) throws -> (any StoredTable)?
+    func table(_ name: String) throws -> StoredTable?
 
     /// Returns a history and its columns for those of a table; nil if it does not exist.
     ///
     /// - Returns: for each column, whether it accepts the table's present values.
-    func columns(of history: String, for table: any StoredTable) throws
+    func columns(of history: String, for table: StoredTable) throws
         -> (history: HistoryName, columns: [(name: String, fits: Bool)])?
 
     /// Creates the history of a table, with indexes on the run and on the columns that identify a row.
-    func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName
+    func create(for table: StoredTable, _ columns: [StoredTable.Column]) throws -> HistoryName
 
     /// Adds a column that the table has gained. Rows that were replaced before get the value that the table's own got.
-    func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws
+    func add(_ column: StoredTable.Column, of table: StoredTable, to history: HistoryName) throws
 
     func drop(_ history: HistoryName) throws
 
@@ -38,7 +38,7 @@ package protocol HistoryCatalog {
     /// Returns a value of a row.
     ///
     /// - Parameter column: nil for a column that the table has lost.
-    func value(_ row: any SQLRow, _ index: Int, of column: (any StoredColumn)?) throws -> StoredValue
+    func value(_ row: any SQLRow, _ index: Int, of column: StoredTable.Column?) throws -> StoredValue
 }
 
 extension HistoryCatalog {

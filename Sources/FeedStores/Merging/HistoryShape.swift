@@ -1,10 +1,10 @@
 import FeedModel
-import FeedStaging
+package import FeedStaging
 
 /// The history of a table: how it names the table's rows, and which of the columns it keeps. In conditions, an entry of
 /// the history and a row of the table have one alias each.
 package struct HistoryShape {
-    package let stored: any StoredTable
+    package let stored: StoredTable
     package let history: HistoryName
     /// The history's columns for those of the table, in the order in which it has got them. The table may have lost some.
     package private(set) var columns: [String]
@@ -44,8 +44,8 @@ package struct HistoryShape {
     }
 
     /// Returns the table's column of this name that holds values of its own; nil if it has none.
-    package func column(_ name: String) -> (any StoredColumn)? {
-        stored.storedColumn(name).flatMap { $0.isComputed ? nil : $0 }
+    package func column(_ name: String) -> StoredTable.Column? {
+        stored.column(name).flatMap { $0.isComputed ? nil : $0 }
     }
 
     /// Returns an expression for the value of a column in a row of the table.
@@ -77,7 +77,7 @@ package struct HistoryShape {
         guard identity.isEmpty else { return nil }
         return try mergeKey().map { name in
             let column = try stored.needed(name)
-            return column.differs("\(entry).\(column.sql)", from: "\(row).\(column.sql)", exactly: false)
+            return dialect.differs(column, "\(entry).\(column.sql)", from: "\(row).\(column.sql)", exactly: false)
         }.joinedConditions("OR")
     }
 
@@ -98,7 +98,7 @@ package struct HistoryShape {
 
 extension HistoryShape {
     /// Reads the shape of an existing history; nil if the table has none.
-    package init?(_ catalog: any HistoryCatalog, of table: any StoredTable) throws {
+    package init?(_ catalog: any HistoryCatalog, of table: StoredTable) throws {
         try self.init(catalog, HistoryTable.name(of: table.name), of: table)
     }
 
@@ -108,7 +108,7 @@ extension HistoryShape {
         try self.init(catalog, history.name, of: table)
     }
 
-    private init?(_ catalog: any HistoryCatalog, _ name: String, of table: any StoredTable) throws {
+    private init?(_ catalog: any HistoryCatalog, _ name: String, of table: StoredTable) throws {
         guard let found = try catalog.columns(of: name, for: table) else { return nil }
         stored = table
         dialect = catalog.dialect
@@ -119,8 +119,8 @@ extension HistoryShape {
 
     /// Returns the history of a table with all columns of the table, created if it does not exist, or if its values no
     /// longer fit into the table.
-    static func prepare(_ catalog: any HistoryCatalog, for table: any StoredTable) throws -> HistoryShape {
-        let columns = table.storedColumns.filter { !$0.isComputed }
+    static func prepare(_ catalog: any HistoryCatalog, for table: StoredTable) throws -> HistoryShape {
+        let columns = table.columns.filter { !$0.isComputed }
         if var shape = try HistoryShape(catalog, of: table) {
             if shape.retyped.isEmpty {
                 for column in columns where !shape.has([column.name]) {

@@ -1,5 +1,5 @@
 package import FeedModel
-import FeedStaging
+package import FeedStaging
 import Foundation
 
 /// The merge of a run's staged rows into the store's tables, with a few set-wise statements per table, inside the
@@ -144,7 +144,7 @@ package struct Merge {
 
 /// Rows to delete on request, and not because a feed lacks them.
 package struct Removal {
-    package var table: any StoredTable
+    package var table: StoredTable
     /// The work table of the rows' locators, `k0` ….
     package var name: String
 }

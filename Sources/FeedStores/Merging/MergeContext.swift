@@ -23,19 +23,19 @@ package struct MergeContext {
     package var images: BeforeImages? { driver.beforeImages }
 
     /// Returns the store's table of staged rows, or one that the stack is known to have.
-    package func table(_ name: String) throws -> any StoredTable {
+    package func table(_ name: String) throws -> StoredTable {
         guard let table = try driver.table(name) else {
             throw StoreError(.schema, "the store no longer has the table '\(name)'")
         }
         return table
     }
 
-    package func table(of staged: StagingTable) throws -> any StoredTable { try table(staged.table.name) }
+    package func table(of staged: StagingTable) throws -> StoredTable { try table(staged.table.name) }
 
     /// Returns the column that marks a table's rows as deleted, as SQL names it; nil if they are deleted.
-    package func deletionMark(of table: any StoredTable) throws -> String? {
+    package func deletionMark(of table: StoredTable) throws -> String? {
         guard let column = retention.deletionMark(of: table.name) else { return nil }
-        try retention.check(table.info, has: column)
+        try retention.check(table, has: column)
         return try table.needed(column).sql
     }
 
@@ -50,7 +50,7 @@ package struct MergeContext {
 
     /// Makes an empty list of rows.
     package func makeList(
-        _ name: String, of table: any StoredTable, _ change: RowList.Change, columns: [String] = [],
+        _ name: String, of table: StoredTable, _ change: RowList.Change, columns: [String] = [],
         isUnique: Bool = true, adding definitions: [String] = []
     ) throws -> RowList {
         let definition = dialect.listDefinition(of: table, isUnique: isUnique, columns: definitions)
@@ -89,22 +89,22 @@ package struct MergeContext {
 
     /// Returns the key of a merged row in the form of the changelog. A row without a key is named by its primary key, or
     /// else by its place.
-    package func changelogKey(of staged: StagingTable, _ table: any StoredTable, _ alias: String) -> String {
+    package func changelogKey(of staged: StagingTable, _ table: StoredTable, _ alias: String) -> String {
         dialect.changelogKey(
             staged.keyColumns.isEmpty ? table.primaryKey : staged.keyColumns, of: table, alias)
     }
 
     /// Returns the key of a row that is about to be deleted, or changed along with another, in the form in which its
     /// insertion was written.
-    package func changelogKey(of table: any StoredTable, _ alias: String) -> String {
+    package func changelogKey(of table: StoredTable, _ alias: String) -> String {
         let keyed = stack.parts.first { !$0.table.keyColumns.isEmpty && $0.table.table.name == table.name }
         return dialect.changelogKey(keyed?.table.keyColumns ?? declaredKey(of: table), of: table, alias)
     }
 
-    private func declaredKey(of table: any StoredTable) -> [String] {
+    private func declaredKey(of table: StoredTable) -> [String] {
         if let known = state.changelogKeys[table.id] { return known }
         let declared = changelogKey(table.name) ?? []
-        let columns = declared.compactMap { table.storedColumn($0)?.name }
+        let columns = declared.compactMap { table.column($0)?.name }
         let key = columns.isEmpty || columns.count < declared.count ? table.primaryKey : columns
         state.changelogKeys[table.id] = key
         return key

@@ -29,16 +29,16 @@ package protocol MergeDriver: AnyObject, SQLSession {
     func end() throws
 
     /// Locks tables, and those whose rows change along with theirs, against other writers. Readers do not wait.
-    func lock(_ tables: [any StoredTable]) throws
+    func lock(_ tables: [StoredTable]) throws
 
     // MARK: Tables
 
     /// Returns a table of the store in this transaction; nil if it does not exist.
-    func table(_ name: String) throws -> (any StoredTable)?
-    func table(id: TableID) throws -> (any StoredTable)?
+    func table(_ name: String) throws -> StoredTable?
+    func table(id: TableID) throws -> StoredTable?
 
     /// Returns true if triggers or rules may change rows when those of the table are changed.
-    func hasTriggers(_ table: any StoredTable) throws -> Bool
+    func hasTriggers(_ table: StoredTable) throws -> Bool
 
     /// Makes an empty work table, or empties the one of this name and definition. It does not outlive the merge's rows.
     ///
@@ -80,12 +80,12 @@ package protocol MergeDriver: AnyObject, SQLSession {
     func lookUp(_ reference: StagedReference, of part: StagedStack.Part, isStaying: SQLText, mark: String?) throws
 
     /// Notes the parts that have each key, and the numbers of their rows, in a work table.
-    func overlaidKeys(of parts: [StagedStack.Part], in table: any StoredTable) throws -> OverlaidKeys
+    func overlaidKeys(of parts: [StagedStack.Part], in table: StoredTable) throws -> OverlaidKeys
 
     /// Stages the rows of a combination of parts as one row a key.
     ///
     /// - Returns: the table of these rows.
-    func stage(_ rows: OverlaidRows, in table: any StoredTable) throws -> StagingTable
+    func stage(_ rows: OverlaidRows, in table: StoredTable) throws -> StagingTable
 
     /// Inserts rows, and writes them to the changelog, the history and the report.
     ///
@@ -107,10 +107,10 @@ package protocol MergeDriver: AnyObject, SQLSession {
     // MARK: Unique values
 
     /// True if a statement that writes these rows may violate a unique constraint other than the key.
-    func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool
+    func mayConflict(_ table: StagingTable, _ stored: StoredTable) throws -> Bool
 
     /// The columns of unique constraints, in lower case.
-    func uniqueColumns(of table: any StoredTable) throws -> Set<String>
+    func uniqueColumns(of table: StoredTable) throws -> Set<String>
 
     /// Runs a body that writes NULL into unique columns.
     ///
@@ -122,7 +122,7 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// Prepares the store's rows to be found by all their values.
     ///
     /// - Returns: a work table, which ``endTree(_:)`` removes.
-    func beginTree(_ table: StagingTable, _ stored: any StoredTable) throws -> String
+    func beginTree(_ table: StagingTable, _ stored: StoredTable) throws -> String
     func endTree(_ index: String) throws
 
     /// Notes in the tree's table which records of a level the store has.
@@ -161,7 +161,7 @@ extension MergeDriver {
 /// Rows to insert.
 package struct Insertion {
     package var part: StagedStack.Part
-    package var table: any StoredTable
+    package var table: StoredTable
     package var count: Int
     /// The FROM clause, with the staged rows as `s`.
     package var rows: String
@@ -170,7 +170,7 @@ package struct Insertion {
     package var remaining: ArraySlice<Difference> = []
 
     package init(
-        part: StagedStack.Part, table: any StoredTable, count: Int, rows: String, order: String,
+        part: StagedStack.Part, table: StoredTable, count: Int, rows: String, order: String,
         remaining: ArraySlice<Difference> = []
     ) {
         self.part = part

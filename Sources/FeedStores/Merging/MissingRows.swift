@@ -4,7 +4,7 @@ package import FeedStaging
 /// The conditions under which a feed lacks a row of the store, `m`.
 struct MissingRows {
     let merge: MergeContext
-    let table: any StoredTable
+    let table: StoredTable
 
     /// The most parts of a table that are searched one by one for its staged rows.
     private static let fewParts = 4
@@ -42,7 +42,7 @@ struct MissingRows {
             let rows = 30_000 / columns.count
             for start in stride(from: 0, to: records.keys.count, by: rows) {
                 let values = records.keys[start..<min(start + rows, records.keys.count)].map { key in
-                    "(\(SQLText(binding: zip(columns, key).map { $0.bound($1) })))" as SQLText
+                    "(\(SQLText(binding: zip(columns, key).map { merge.dialect.bound($1, for: $0) })))" as SQLText
                 }
                 try merge.driver.execute(
                     merge.dialect.insertNew(into: keys, names, "VALUES \(values.joined(separator: ", "))").once)
@@ -61,7 +61,7 @@ struct MissingRows {
     /// - Parameters:
     ///   - alias: the name of the parent's row.
     ///   - path: the tables from the mirrored one to the parent, which cycles of foreign keys end at.
-    private func keptRows(below parent: any StoredTable, _ alias: String, _ path: Set<TableID>) throws -> [String] {
+    private func keptRows(below parent: StoredTable, _ alias: String, _ path: Set<TableID>) throws -> [String] {
         try parent.children.flatMap { key -> [String] in
             guard key.onDelete != .setNull, key.onDelete != .setDefault, !path.contains(key.child),
                 let child = try merge.driver.table(id: key.child)
@@ -69,7 +69,8 @@ struct MissingRows {
             let name = "c\(path.count)"
             let isChild = try zip(key.columns, key.targets).map { column, target in
                 let target = try parent.needed(target)
-                return "\(try child.needed(column).value(name, comparedWith: target)) = \(alias).\(target.sql)"
+                return
+                    "\(try merge.dialect.value(of: child.needed(column), name, comparedWith: target)) = \(alias).\(target.sql)"
             }
             let start = "EXISTS (SELECT 1 FROM \(child.sql) \(name) WHERE "
             if merge.stack.keepsAll(of: child.name) { return [start + isChild.joinedConditions("AND") + ")"] }
@@ -127,8 +128,8 @@ struct MissingRows {
         }.sorted()
         guard !isInFeed.isEmpty else { return never }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"
-        var child: any StoredTable = table
-        var columns: [any StoredColumn] = []
+        var child: StoredTable = table
+        var columns: [StoredTable.Column] = []
         for parent in window.parents {
             columns.append(try child.needed(parent.column))
             guard let next = try merge.driver.table(parent.table) else { return never }
@@ -139,7 +140,7 @@ struct MissingRows {
             let alias = "p\(index + 1)"
             let key = try stored.needed(stored.primaryKey[0])
             condition = """
-                \(columns[index].value(index == 0 ? "m" : "p\(index)", comparedWith: key)) IN (
+                \(merge.dialect.value(of: columns[index], index == 0 ? "m" : "p\(index)", comparedWith: key)) IN (
                     SELECT \(alias).\(key.sql) FROM \(stored.sql) \(alias) WHERE \(condition))
                 """
         }

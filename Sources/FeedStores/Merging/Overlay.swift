@@ -7,7 +7,7 @@ struct Overlay {
     let parts: [StagedStack.Part]
 
     /// Returns parts with the same rows but no key in common: one for each combination of parts that have rows of one key.
-    func combined(of table: any StoredTable) throws -> [StagedStack.Part] {
+    func combined(of table: StoredTable) throws -> [StagedStack.Part] {
         guard case .key = parts[0].table.identity else { return parts }
         let keys = try merge.driver.overlaidKeys(of: parts, in: table)
         return try keys.combinations.enumerated().map { number, combination in

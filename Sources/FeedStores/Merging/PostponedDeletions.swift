@@ -6,7 +6,7 @@ struct PostponedDeletions {
     let merge: MergeContext
 
     /// Returns true if rows of this stack may leave a row of the table that the stack deletes.
-    func mayBeLeft(_ table: any StoredTable) throws -> Bool {
+    func mayBeLeft(_ table: StoredTable) throws -> Bool {
         var visited: Set<TableID> = []
         var open = [table]
         while let parent = open.popLast() {
@@ -23,7 +23,7 @@ struct PostponedDeletions {
         return false
     }
 
-    func hasChildren(of table: any StoredTable) -> Bool {
+    func hasChildren(of table: StoredTable) -> Bool {
         table.children.contains { $0.child != table.id && merge.state.postponed[$0.child] != nil }
     }
 

@@ -43,7 +43,7 @@ struct References {
     }
 
     /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
-    func isChildOfStagedParent(_ within: RowShape.Within, _ child: any StoredTable) throws -> String {
+    func isChildOfStagedParent(_ within: RowShape.Within, _ child: StoredTable) throws -> String {
         let dialect = merge.dialect
         guard let parent = try merge.driver.table(within.parent), let name = parent.primaryKey.first
         else { return dialect.literal(false) }
@@ -55,7 +55,8 @@ struct References {
         }
         guard !keys.isEmpty else { return dialect.literal(false) }
         let column = try child.needed(within.column)
-        return "\(column.value("m", comparedWith: key)) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
+        return
+            "\(merge.dialect.value(of: column, "m", comparedWith: key)) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
     }
 
     /// Sets a reference to the primary key of the row that has the values.
@@ -70,7 +71,7 @@ struct References {
 
     /// Returns conditions that a row of the store, `t`, stays there when the commit has ended: that its deletion is not
     /// postponed, and that it has not expired.
-    private func isStaying(in table: any StoredTable) throws -> SQLText {
+    private func isStaying(in table: StoredTable) throws -> SQLText {
         let postponed = merge.state.postponed[table.id].map { rows in
             "NOT EXISTS (SELECT 1 FROM \(rows.name) g WHERE \(merge.dialect.isListed(rows, "t", "g")))"
         }
@@ -88,7 +89,8 @@ struct References {
             $0.table.table.name == reference.target.name && $0.table.numbersRecords && $0.counts.rows > 0
         }
         guard !others.isEmpty else { return }
-        let link = try merge.driver.makeTable("link", "record \(dialect.integer) PRIMARY KEY, id \(key.definition)")
+        let link = try merge.driver.makeTable(
+            "link", "record \(dialect.integer) PRIMARY KEY, id \(dialect.definition(of: key))")
         for other in others {
             let tree = other.table.isTree ? Tree(merge: merge, part: other) : nil
             // Around a circle, a tree may have to wait for what refers to it.
@@ -109,7 +111,7 @@ struct References {
     }
 
     /// Returns a query for the records of a part that the store has, with their primary keys as `id`.
-    private func storedRecords(of part: StagedStack.Part, _ target: any StoredTable, _ key: String) -> String {
+    private func storedRecords(of part: StagedStack.Part, _ target: StoredTable, _ key: String) -> String {
         let table = part.table
         let record = part.counts.hasDuplicates ? "t.record" : "s.\(StagingTable.record)"
         let duplicates =

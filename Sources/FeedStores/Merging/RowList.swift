@@ -1,4 +1,4 @@
-import FeedStaging
+package import FeedStaging
 
 /// Rows of one table that a statement is about to change, listed in a work table: `id` in the order of the changes, `k0`,
 /// `k1` … for the columns that locate a row, and its `key` in the form of the changelog.
@@ -7,7 +7,7 @@ package struct RowList {
         case delete, update
     }
 
-    package var table: any StoredTable
+    package var table: StoredTable
     package var change: Change
     /// The columns that are updated.
     package var columns: [String] = []
@@ -17,7 +17,7 @@ package struct RowList {
     /// The columns that locate a row, as the work table names them.
     package var located: [String] { Self.located(table) }
 
-    package static func located(_ table: any StoredTable) -> [String] { table.locator.indices.map { "k\($0)" } }
+    package static func located(_ table: StoredTable) -> [String] { table.locator.indices.map { "k\($0)" } }
 
     /// Returns a condition that a row of the store under one alias is a listed one under the other, by which the row of
     /// the store is found. The list's column stands on the left, so that SQLite compares values byte by byte.

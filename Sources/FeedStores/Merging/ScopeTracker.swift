@@ -32,7 +32,7 @@ package struct ScopeTracker {
     /// Returns true if some of the rows have another value than the scope in one of its columns, as the column itself
     /// compares.
     private func hasRows(
-        _ rows: String, _ alias: String, outside scope: [(column: String, value: String)], of table: any StoredTable
+        _ rows: String, _ alias: String, outside scope: [(column: String, value: String)], of table: StoredTable
     ) throws -> Bool {
         guard !scope.isEmpty else { return false }
         let conditions = try scope.map { entry in
@@ -52,7 +52,7 @@ package struct ScopeTracker {
         guard !scopes.isEmpty else { return }
         let comparison = try claims.comparison(of: staged.table.name, Set(scopes.joined()))
         for names in scopes {
-            let columns = names.compactMap(difference.stored.storedColumn)
+            let columns = names.compactMap(difference.stored.column)
             // A scope that names a column which the table has no more is no row's.
             guard columns.count == names.count else { continue }
             let changes = columns.filter { written.contains($0.name.lowercased()) }.map {
@@ -65,7 +65,8 @@ package struct ScopeTracker {
                     """
             ) { row in
                 let values = try columns.enumerated().map { index, column in
-                    (comparison.columns[names[index]] ?? .exact).value(stored: try column.value(row, index))
+                    (comparison.columns[names[index]] ?? .exact).value(
+                        stored: try merge.dialect.value(of: column, row, index))
                 }
                 claims.note(names, values, of: staged.table.name)
                 return true
@@ -76,7 +77,7 @@ package struct ScopeTracker {
 
 extension ColumnComparison {
     /// Returns the compared form of a stored value; nil for NULL, which is equal to nothing.
-    fileprivate func value(stored value: StoredValue) -> ComparedValue? {
+    func value(stored value: StoredValue) -> ComparedValue? {
         switch value {
         case .null: nil
         case .integer(let number): affinity == .real ? .real(Double(number)) : .integer(number)

@@ -28,7 +28,7 @@ struct SoftDeletion {
     /// - Parameter staged: the rows' staging table, whose columns are reported.
     /// - Returns: their number.
     func restore(
-        _ table: any StoredTable, _ mark: String, where condition: String, as staged: StagingTable
+        _ table: StoredTable, _ mark: String, where condition: String, as staged: StagingTable
     ) throws -> Int {
         let rows = try merge.makeList("restored", of: table, .update)
         let count = try merge.append(

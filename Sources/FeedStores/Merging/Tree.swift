@@ -25,7 +25,7 @@ package struct Tree {
     func makeTable() throws {
         let stored = try merge.table(of: table)
         let key = try stored.needed(table.table.primaryKey[0])
-        try make("tree", "record \(merge.dialect.integer) PRIMARY KEY, id \(key.definition)")
+        try make("tree", "record \(merge.dialect.integer) PRIMARY KEY, id \(merge.dialect.definition(of: key))")
     }
 
     private func make(_ name: String, _ definition: String) throws {

@@ -18,12 +18,12 @@ package struct UniqueConflicts {
 
     private let merge: MergeContext
     private let staged: StagingTable
-    private let table: any StoredTable
+    private let table: StoredTable
     /// The rows of the table that are yet to be updated.
     private let remaining: ArraySlice<Difference>
 
     package init(
-        _ merge: MergeContext, in staged: StagingTable, of table: any StoredTable,
+        _ merge: MergeContext, in staged: StagingTable, of table: StoredTable,
         remaining: ArraySlice<Difference> = []
     ) {
         self.merge = merge
@@ -74,10 +74,10 @@ package struct UniqueConflicts {
     }
 
     /// Returns the unique columns of rows to delete, except those by which others refer to the rows.
-    private func postponedColumns() throws -> [any StoredColumn] {
+    private func postponedColumns() throws -> [StoredTable.Column] {
         let kept = Set((table.children.flatMap(\.targets) + table.primaryKey).map { $0.lowercased() })
         let unique = try merge.driver.uniqueColumns(of: table).subtracting(kept)
-        return table.storedColumns.filter { unique.contains($0.name.lowercased()) && !$0.isGenerated }
+        return table.columns.filter { unique.contains($0.name.lowercased()) && !$0.isGenerated }
     }
 
     /// Returns true if rows keep a value only because their column does not take NULL, and their deletion would also delete
@@ -96,14 +96,14 @@ package struct UniqueConflicts {
     // MARK: - Values
 
     /// Returns the unique columns that a difference writes. Parts of one table may write different columns.
-    private func changingColumns(of difference: Difference) throws -> [any StoredColumn] {
+    private func changingColumns(of difference: Difference) throws -> [StoredTable.Column] {
         guard difference.updated > 0 else { return [] }
         let unique = try merge.driver.uniqueColumns(of: table)
         return try difference.table.valueColumns.filter { unique.contains($0.lowercased()) }.map(table.needed)
     }
 
     /// Returns true if a row may have NULL in a column for a moment.
-    private func takesNull(_ column: any StoredColumn) -> Bool {
+    private func takesNull(_ column: StoredTable.Column) -> Bool {
         let name = column.name.lowercased()
         let isRowID = table.rowID != nil && table.locator.contains { $0.column?.lowercased() == name }
         // Children that follow the row must still find it.
@@ -116,7 +116,7 @@ package struct UniqueConflicts {
     /// Writes NULL into columns of rows, as far as the columns take it.
     ///
     /// - Returns: false if nothing has changed.
-    private func vacate(_ columns: [any StoredColumn], _ rows: Vacating) throws -> Bool {
+    private func vacate(_ columns: [StoredTable.Column], _ rows: Vacating) throws -> Bool {
         let columns = columns.filter(takesNull)
         guard !columns.isEmpty else { return false }
         let list = try merge.makeList("vacated", of: table, .update)
@@ -134,7 +134,7 @@ package struct UniqueConflicts {
 
     /// Returns the advice on a column whose values cannot pass from row to row; nil without such a column.
     private func hint() throws -> String? {
-        var held: (any StoredColumn)?
+        var held: StoredTable.Column?
         if merge.state.postponed[table.id] != nil { held = try postponedColumns().first { !takesNull($0) } }
         for difference in remaining where held == nil {
             held = try changingColumns(of: difference).first { column in
@@ -157,11 +157,11 @@ private enum Vacating {
     case updated(Difference)
 
     /// Returns a FROM clause for those of the rows, `m`, some of whose columns change, and their order.
-    func rows(changing columns: [any StoredColumn], _ dialect: any SQLDialect) -> (rows: String, order: String) {
+    func rows(changing columns: [StoredTable.Column], _ dialect: any SQLDialect) -> (rows: String, order: String) {
         switch self {
         case .postponed(let list): return (list.stored(dialect), "g.id")
         case .updated(let difference):
-            let differs = columns.map { $0.differs("s.\($0.sql)", from: "m.\($0.sql)", exactly: false) }
+            let differs = columns.map { dialect.differs($0, "s.\($0.sql)", from: "m.\($0.sql)", exactly: false) }
             return (
                 "\(difference.storedRows(dialect)) WHERE NOT d.is_new AND (\(differs.joinedConditions("OR")))", "d.id"
             )

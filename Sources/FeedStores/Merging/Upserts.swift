@@ -60,7 +60,7 @@ struct Upserts {
     }
 
     /// Inserts every row of a part that need not be compared; returns nil if the rows must be compared.
-    private func insertAll(_ part: StagedStack.Part, _ table: any StoredTable) throws -> Int? {
+    private func insertAll(_ part: StagedStack.Part, _ table: StoredTable) throws -> Int? {
         let staged = part.table
         let rows = Insertion(
             part: part, table: table, count: part.counts.rows, rows: "\(merge.dialect.staged(staged)) s",
@@ -77,7 +77,7 @@ struct Upserts {
     /// Finds the rows of a part that are new or differ.
     ///
     /// - Parameter number: distinguishes the part from others of the same table.
-    private func difference(of part: StagedStack.Part, _ table: any StoredTable, number: Int) throws -> Difference {
+    private func difference(of part: StagedStack.Part, _ table: StoredTable, number: Int) throws -> Difference {
         if let difference = merge.takeWholeDifference(of: table) { return difference }
         let dialect = merge.dialect
         let name = try merge.driver.makeTable(

@@ -12,7 +12,7 @@ struct WholeDifference {
     let missing: (rows: RowList, count: Int)?
 
     /// Finds the rows; nil if two passes are to find them.
-    init?(_ merge: MergeContext, of table: any StoredTable) throws {
+    init?(_ merge: MergeContext, of table: StoredTable) throws {
         let parts = merge.stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }
         guard merge.stack.path != nil, parts.count == 1, let part = parts.first, part.table.isMirroredWhole,
             merge.mirrors.allSatisfy({ $0.table != table.name || ($0.scope.isEmpty && $0.window == nil) }),
@@ -63,7 +63,7 @@ extension MergeContext {
     }
 
     /// Returns the rows of a table that differ, where they have been found and nothing has changed since.
-    func takeWholeDifference(of table: any StoredTable) -> Difference? {
+    func takeWholeDifference(of table: StoredTable) -> Difference? {
         guard let whole = state.wholeDifferences.removeValue(forKey: table.id), state.cascadedTables.isEmpty,
             state.cascadedTablesAfterMerge.isEmpty
         else { return nil }

@@ -4,7 +4,7 @@ import FeedStores
 
 /// The locks of a merge on the tables that it writes.
 extension PostgresMergeDriver {
-    func lock(_ tables: [any StoredTable]) throws {
+    func lock(_ tables: [StoredTable]) throws {
         try lock(tables.map { MirroredRows(table: $0.name, scope: [:], window: nil) })
     }
 
@@ -31,7 +31,7 @@ extension PostgresMergeDriver {
         try tables.check(stack.parts.map(\.table.table))
     }
 
-    private func writtenTables(_ mirrors: [MirroredRows], _ retention: Retention) throws -> [TableDetails] {
+    private func writtenTables(_ mirrors: [MirroredRows], _ retention: Retention) throws -> [StoredTable] {
         let staged = try stack.writtenTables.map { try details(of: $0) }
         let others = mirrors.map(\.table) + retention.writtenTables
         return try tables.withChildren(staged + others.compactMap { try tables.table($0) })

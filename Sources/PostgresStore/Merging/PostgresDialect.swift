@@ -15,6 +15,58 @@ struct PostgresDialect: SQLDialect {
     func literal(_ value: Bool) -> String { value ? "true" : "false" }
     func isDistinct(_ left: String, from right: String) -> String { "\(left) IS DISTINCT FROM \(right)" }
 
+    // MARK: - Columns
+
+    // Also for texts, which may be dates.
+    func holdsDates(_ column: StoredTable.Column) -> Bool {
+        column.category == "S" || ["date", "timestamp", "timestamptz"].contains(column.typeName)
+    }
+
+    func hasExpired(_ column: StoredTable.Column, _ expiry: Retention.Expiry, _ alias: String) -> String {
+        let value = "\(alias).\(column.sql)"
+        let (end, day) = (expiry.endTime.postgresLiteral, expiry.endDay.postgresLiteral)
+        guard column.category == "S" else {
+            return "\(value) < \(column.typeName == "date" ? day : end)::\(column.typeName)"
+        }
+        return """
+            \(value) ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}' AND CASE length(\(value))
+                WHEN 10 THEN \(value) COLLATE "C" < \(day)
+                ELSE replace(\(value), ' ', 'T') COLLATE "C" < \(expiry.endText.postgresLiteral) END
+            """
+    }
+    func definition(of column: StoredTable.Column) -> String { column.definition }
+
+    func differs(_ column: StoredTable.Column, _ left: String, from right: String, exactly: Bool) -> String {
+        guard exactly else { return "\(column.exact(of: left)) IS DISTINCT FROM \(column.exact(of: right))" }
+        return column.bytesDecide
+            ? "\(left) IS DISTINCT FROM \(right)"
+            : "\(left)::text COLLATE \"C\" IS DISTINCT FROM \(right)::text COLLATE \"C\""
+    }
+
+    // PostgreSQL compares columns of two collations only where one of these is named; the other column's decides, as it
+    // does for foreign keys.
+    func value(of column: StoredTable.Column, _ alias: String, comparedWith other: StoredTable.Column) -> String {
+        let value = "\(alias).\(column.sql)"
+        guard let collation = other.collation, column.collation != nil, collation != column.collation else {
+            return value
+        }
+        return "\(value) COLLATE \(collation)"
+    }
+
+    func value(of column: StoredTable.Column, _ row: any SQLRow, _ index: Int) throws -> StoredValue {
+        try StoredValue(row, index, of: column)
+    }
+
+    func spelling(of column: StoredTable.Column, _ row: any SQLRow, _ index: Int) -> String? {
+        column.typeName == "numeric" ? row.string(index) : nil
+    }
+
+    // PostgreSQL takes no number for a boolean, but it reads 0 and 1 from a text.
+    func bound(_ value: StoredValue, for column: StoredTable.Column?) -> SQLText.Value {
+        guard column?.category == "B", case .integer(let number) = value else { return SQLText.Value(value) }
+        return .text(String(number))
+    }
+
     // MARK: - Staged rows
 
     func staged(_ table: StagingTable) -> String { table.staged }
@@ -22,9 +74,9 @@ struct PostgresDialect: SQLDialect {
     func definition(of table: StagingTable) -> String { "LIKE \(table.staged)" }
     func matches(_ table: StagingTable, _ left: String, _ right: String) -> String { table.matches(left, right) }
 
-    func isSameRow(_ table: StagingTable, _ stored: any StoredTable, _ left: String, _ right: String) -> String {
+    func isSameRow(_ table: StagingTable, _ stored: StoredTable, _ left: String, _ right: String) -> String {
         if case .key = table.identity { return table.matches(left, right) }
-        let columns = stored.details.columns(of: table.identityColumns)
+        let columns = stored.columns(of: table.identityColumns)
         func record(_ alias: String) -> String { "ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", ")))" }
         // By their hashes, the rows that may be the same are found at once.
         return """
@@ -33,7 +85,7 @@ struct PostgresDialect: SQLDialect {
             """
     }
 
-    func isStaged(_ table: StagingTable, _ stored: any StoredTable) -> String {
+    func isStaged(_ table: StagingTable, _ stored: StoredTable) -> String {
         "EXISTS (SELECT 1 FROM \(table.staged) s WHERE \(isSameRow(table, stored, "s", "m")))"
     }
 
@@ -41,8 +93,8 @@ struct PostgresDialect: SQLDialect {
     /// whole. Rows with one hash need not be the same.
     ///
     /// Whole rows are too large for an index, and this is not.
-    func rowHash(_ table: StagingTable, _ stored: any StoredTable, _ alias: String) -> String {
-        let columns = stored.details.columns(of: table.allColumns.map(\.name)).filter {
+    func rowHash(_ table: StagingTable, _ stored: StoredTable, _ alias: String) -> String {
+        let columns = stored.columns(of: table.allColumns.map(\.name)).filter {
             Self.hashedTypes.contains($0.typeName)
         }
         guard !columns.isEmpty else { return "0::bigint" }
@@ -62,7 +114,7 @@ struct PostgresDialect: SQLDialect {
     }
 
     func insertDifferences(
-        into name: String, of part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+        into name: String, of part: StagedStack.Part, _ stored: StoredTable, _ options: DifferenceOptions
     ) throws -> SQLText {
         let table = part.table
         let row = "s.\(StagingTable.row)"
@@ -81,7 +133,7 @@ struct PostgresDialect: SQLDialect {
         if table.updatesKnownRows {
             differs += try table.comparedColumns.map {
                 let column = try stored.needed($0)
-                return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+                return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
             }
         }
         differs += isRestored.map { [$0] } ?? []
@@ -98,7 +150,7 @@ struct PostgresDialect: SQLDialect {
         let row = "s.\(StagingTable.row)"
         let differs = try table.comparedColumns.map {
             let column = try difference.stored.needed($0)
-            return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+            return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
         }
         let isFound = ["\(row) IS NULL", "m.tableoid IS NULL"] + differs
         let located = missing.located.joined(separator: ", ")
@@ -117,11 +169,11 @@ struct PostgresDialect: SQLDialect {
             """
     }
 
-    func isStoredRow(_ table: StagingTable, _ stored: any StoredTable) -> String { table.matches("m", "s") }
+    func isStoredRow(_ table: StagingTable, _ stored: StoredTable) -> String { table.matches("m", "s") }
 
     // MARK: - Work tables
 
-    func listDefinition(of table: any StoredTable, isUnique: Bool, columns: [String]) -> String {
+    func listDefinition(of table: StoredTable, isUnique: Bool, columns: [String]) -> String {
         let located = RowList.located(table)
         let definitions = zip(located, table.locator).map { "\($0) \($1.definition)" } + ["key text"] + columns
         let id = isUnique ? "id bigint PRIMARY KEY" : "id bigint NOT NULL"
@@ -140,7 +192,7 @@ struct PostgresDialect: SQLDialect {
         """
     }
 
-    func keysDefinition(_ key: [any StoredColumn], of table: StagingTable?, columns: [String]) -> String {
+    func keysDefinition(_ key: [StoredTable.Column], of table: StagingTable?, columns: [String]) -> String {
         let own = key.enumerated().map { "k\($0) \($1.definition)" }
         let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
         return (own + columns + ["UNIQUE (\(names))"]).joined(separator: ", ")
@@ -158,7 +210,7 @@ struct PostgresDialect: SQLDialect {
 
     // MARK: - Before-images
 
-    func imagesDefinition(of table: any StoredTable, columns: [String]) -> String {
+    func imagesDefinition(of table: StoredTable, columns: [String]) -> String {
         let located = zip(RowList.located(table), table.locator).map { "\($0) \($1.definition)" }
         return (located + columns).joined(separator: ", ")
     }
@@ -187,8 +239,8 @@ struct PostgresDialect: SQLDialect {
 
     // MARK: - Keys in the changelog
 
-    func changelogKey(_ columns: [String], of table: any StoredTable, _ alias: String) -> String {
-        table.details.changelogKey(columns, alias)
+    func changelogKey(_ columns: [String], of table: StoredTable, _ alias: String) -> String {
+        table.changelogKey(columns, alias)
     }
 
     func isKey(_ key: String, among keys: String) -> String {
@@ -197,14 +249,14 @@ struct PostgresDialect: SQLDialect {
 
     // MARK: - Conditions
 
-    func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
+    func isAtLeastTheSmallest(_ value: String, _ column: StoredTable.Column, of staged: String) -> String {
         func least(_ value: String) -> String { "SELECT min(\(value)) FROM \(staged) s" }
         let other = "s.\(column.sql)"
-        guard (column as? ColumnDetails)?.category == "S" else { return "\(value) >= (\(least(other)))" }
+        guard column.category == "S" else { return "\(value) >= (\(least(other)))" }
         return TimeText.postgres(value, isAtLeastTheSmallestOf: other, least)
     }
 
-    func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {
+    func isOutside(_ value: String, _ column: StoredTable.Column, scope: String) -> SQLText {
         "\(value) IS DISTINCT FROM \(bind: scope)"
     }
 
@@ -215,16 +267,8 @@ struct PostgresDialect: SQLDialect {
 }
 
 extension StoredTable {
-    /// The table as the catalog describes it.
-    var details: TableDetails {
-        guard let details = self as? TableDetails else { preconditionFailure("a merge has tables of its driver only") }
-        return details
-    }
-}
-
-extension TableDetails {
     /// Returns those of the columns that the table has.
-    fileprivate func columns(of names: [String]) -> [ColumnDetails] { names.compactMap { column($0) } }
+    fileprivate func columns(of names: [String]) -> [StoredTable.Column] { names.compactMap { column($0) } }
 }
 
 extension StagingTable {

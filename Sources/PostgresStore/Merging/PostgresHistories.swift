@@ -34,10 +34,10 @@ struct PostgresHistories: HistoryCatalog {
         return names
     }
 
-    func table(_ name: String) throws -> (any StoredTable)? { try tables?.table(name) }
+    func table(_ name: String) throws -> StoredTable? { try tables?.table(name) }
 
     func columns(
-        of history: String, for table: any StoredTable
+        of history: String, for table: StoredTable
     ) throws -> (history: HistoryName, columns: [(name: String, fits: Bool)])? {
         let rows = try connection.execute(
             """
@@ -48,12 +48,12 @@ struct PostgresHistories: HistoryCatalog {
         guard let schema = rows.first?.string(0) else { return nil }
         let columns = rows.map { row -> (name: String, fits: Bool) in
             let name = row.string(1) ?? ""
-            return (name, table.details.column(name).map { $0.isComputed || $0.baseType == row.string(2) } ?? true)
+            return (name, table.column(name).map { $0.isComputed || $0.baseType == row.string(2) } ?? true)
         }
         return (HistoryName(schema: schema, name: history), columns)
     }
 
-    func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName {
+    func create(for table: StoredTable, _ columns: [StoredTable.Column]) throws -> HistoryName {
         if let problem = Self.problem(ofKeeping: table.name) { throw StoreError(.history, problem) }
         let history = HistoryName(schema: try ownSchema(), name: HistoryTable.name(of: table.name))
         let definitions = columns.map { "\($0.sql) \($0.definition)" }
@@ -87,12 +87,12 @@ struct PostgresHistories: HistoryCatalog {
         ).first?.string(0) ?? "public"
     }
 
-    func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws {
+    func add(_ column: StoredTable.Column, of table: StoredTable, to history: HistoryName) throws {
         let value = try connection.execute(
             """
             SELECT (attmissingval::text::text[])[1] FROM pg_catalog.pg_attribute
             WHERE attrelid = $1::oid AND attname = $2
-            """, [.integer(Int64(table.details.oid)), .text(column.name)]
+            """, [.text(table.id), .text(column.name)]
         ).first?.string(0)
         let constant = value.map { " DEFAULT \($0.postgresLiteral)" } ?? ""
         try connection.execute("ALTER TABLE \(history.sql) ADD COLUMN \(column.sql) \(column.definition)\(constant)")
@@ -109,9 +109,9 @@ struct PostgresHistories: HistoryCatalog {
 
     func selected(_ value: String) -> String { value + "::text" }
 
-    func value(_ row: any SQLRow, _ index: Int, of column: (any StoredColumn)?) throws -> StoredValue {
+    func value(_ row: any SQLRow, _ index: Int, of column: StoredTable.Column?) throws -> StoredValue {
         guard let text = row.string(index) else { return .null }
-        if let column = column as? ColumnDetails, column.isInteger || column.isFloat {
+        if let column, column.isInteger || column.isFloat {
             if let integer = Int64(text) { return .integer(integer) }
             if let real = Double(text) { return .real(real) }
         }

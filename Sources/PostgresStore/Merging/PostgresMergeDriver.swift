@@ -67,18 +67,18 @@ final class PostgresMergeDriver: MergeDriver {
 
     // MARK: - Tables
 
-    func table(_ name: String) throws -> (any StoredTable)? { try tables.table(name) }
-    func table(id: TableID) throws -> (any StoredTable)? { try UInt32(id).flatMap { try tables.table(id: $0) } }
+    func table(_ name: String) throws -> StoredTable? { try tables.table(name) }
+    func table(id: TableID) throws -> StoredTable? { try tables.table(id: id) }
 
     /// Returns a table that the stack is known to have.
-    func details(of name: String) throws -> TableDetails {
+    func details(of name: String) throws -> StoredTable {
         guard let details = try tables.table(name) else {
             throw StoreError(.schema, "the store no longer has the table '\(name)'")
         }
         return details
     }
 
-    func hasTriggers(_ table: any StoredTable) throws -> Bool {
+    func hasTriggers(_ table: StoredTable) throws -> Bool {
         try isTrue(
             """
             SELECT c.relhasrules OR EXISTS (
@@ -176,14 +176,14 @@ extension StagedStack {
 
 /// Unique values that rows give up for a moment, while others take them.
 extension PostgresMergeDriver {
-    func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool {
+    func mayConflict(_ table: StagingTable, _ stored: StoredTable) throws -> Bool {
         let own = table.keyColumns.isEmpty ? 0 : 1
-        let isFollowed = stored.details.referringKeys.contains { $0.onUpdate.changesChildren }
+        let isFollowed = stored.children.contains { $0.onUpdate.changesChildren }
         // Equal keys have been found by the comparison already.
-        return stored.details.uniquenesses.count > own || isFollowed
+        return stored.uniquenesses.count > own || isFollowed
     }
 
-    func uniqueColumns(of table: any StoredTable) throws -> Set<String> { table.details.uniqueColumns }
+    func uniqueColumns(of table: StoredTable) throws -> Set<String> { table.uniqueColumns }
 
     func vacating(_ body: () throws -> Bool) throws -> Bool {
         do {

@@ -5,7 +5,7 @@ import FeedStores
 /// Rows of several shapes with one key. One pass over every part notes the parts of each key, and the numbers of their
 /// rows, as arrays. The rows are then joined by number.
 extension PostgresMergeDriver {
-    func overlaidKeys(of parts: [StagedStack.Part], in table: any StoredTable) throws -> OverlaidKeys {
+    func overlaidKeys(of parts: [StagedStack.Part], in table: StoredTable) throws -> OverlaidKeys {
         let key = parts[0].table.keyColumns
         let overlay = try makeTable("overlay", "id bigint, parts integer[], rows bigint[]")
         let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
@@ -29,7 +29,7 @@ extension PostgresMergeDriver {
             })
     }
 
-    func stage(_ rows: OverlaidRows, in table: any StoredTable) throws -> StagingTable {
+    func stage(_ rows: OverlaidRows, in table: StoredTable) throws -> StagingTable {
         try PostgresOverlay(rows: rows, driver: self).stage()
     }
 }

@@ -6,7 +6,7 @@ import FeedStores
 extension PostgresMergeDriver {
     func insert(_ rows: Insertion, in merge: MergeContext) throws -> Int {
         let table = rows.part.table
-        let details = rows.table.details
+        let details = rows.table
         let names = table.allColumns.map(\.name)
         let source = "\(rows.rows) ORDER BY \(rows.order)"
         try ChangeReport(merge: merge).insertion(of: table, into: details, from: source)
@@ -27,7 +27,7 @@ extension PostgresMergeDriver {
         let table = rows.table
         let cleared = try merge.deletionMark(of: rows.stored).map { ["\($0) = NULL"] } ?? []
         // PostgreSQL writes an identity that it generates always only with the row.
-        let columns = rows.updatedColumns.filter { rows.stored.details.column($0)?.identity != .always }
+        let columns = rows.updatedColumns.filter { rows.stored.column($0)?.identity != .always }
         let assignments = columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" } + cleared
         // The changelog gets the key as the store has it.
         let statement = """
@@ -63,13 +63,13 @@ extension PostgresMergeDriver {
     }
 
     /// The RETURNING clause of an insertion, for the history.
-    private func returning(_ table: TableDetails) -> String {
+    private func returning(_ table: StoredTable) -> String {
         guard beforeImages != nil else { return "" }
         return zip(RowList.located(table), table.locator).map { ", m.\($1.sql) AS \($0)" }.joined()
     }
 
     /// Returns a further part of a WITH clause, which notes rows of `changed` for the history.
-    private func noting(_ table: TableDetails) throws -> SQLText {
+    private func noting(_ table: StoredTable) throws -> SQLText {
         guard let images = beforeImages else { return "" }
         let located = RowList.located(table).joined(separator: ", ")
         return ", kept AS (\(try images.noting(table, located, from: "changed")))"
@@ -80,7 +80,7 @@ extension PostgresMergeDriver {
 extension PostgresMergeDriver {
     /// Lists the store's rows by their hashes, with an index of these, so that a level's rows are found without reading
     /// all of the store's once more.
-    func beginTree(_ table: StagingTable, _ stored: any StoredTable) throws -> String {
+    func beginTree(_ table: StagingTable, _ stored: StoredTable) throws -> String {
         let key = try stored.needed(table.table.primaryKey[0])
         let index = try makeTable("stored", "hash bigint, id \(key.definition), PRIMARY KEY (hash, id)")
         try connection.execute(
@@ -91,7 +91,7 @@ extension PostgresMergeDriver {
 
     func endTree(_ index: String) throws {}
 
-    private func hash(_ table: StagingTable, _ stored: any StoredTable, _ alias: String) -> String {
+    private func hash(_ table: StagingTable, _ stored: StoredTable, _ alias: String) -> String {
         PostgresDialect().rowHash(table, stored, alias)
     }
 

@@ -27,29 +27,13 @@ extension PostgresStore {
                 """
                 SELECT ARRAY(SELECT coalesce(a.attname::text, '') FROM unnest(i.indkey::int2[]) WITH ORDINALITY k (number, n)
                     LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.n)
-                FROM pg_catalog.pg_index i WHERE i.indrelid = \(details.oid) AND i.indpred IS NULL AND i.indisvalid
+                FROM pg_catalog.pg_index i WHERE i.indrelid = \(details.id) AND i.indpred IS NULL AND i.indisvalid
                 """)
             let isIndexed = try indexes.contains { index in
                 let columns = try index.stringArray(0) ?? []
                 return DateColumn.isServed(by: columns.map { $0 ?? "" }, found.name, within: scope)
             }
-            return DateColumn(type: found.type, holdsDates: found.holdsDates, isIndexed: isIndexed)
+            return DateColumn(type: found.type, holdsDates: PostgresDialect().holdsDates(found), isIndexed: isIndexed)
         }
-    }
-}
-
-extension ColumnDetails {
-    /// True for dates, and for texts, which may be dates.
-    var holdsDates: Bool { category == "S" || ["date", "timestamp", "timestamptz"].contains(typeName) }
-
-    func hasExpired(_ expiry: Retention.Expiry, _ alias: String) -> String {
-        let value = "\(alias).\(sql)"
-        let (end, day) = (expiry.endTime.postgresLiteral, expiry.endDay.postgresLiteral)
-        guard category == "S" else { return "\(value) < \(typeName == "date" ? day : end)::\(typeName)" }
-        return """
-            \(value) ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}' AND CASE length(\(value))
-                WHEN 10 THEN \(value) COLLATE "C" < \(day)
-                ELSE replace(\(value), ' ', 'T') COLLATE "C" < \(expiry.endText.postgresLiteral) END
-            """
     }
 }

@@ -52,7 +52,7 @@ extension PostgresMergeDriver {
     }
 
     /// The columns of a temporary table into which values are copied.
-    private func boundColumns(of table: StagingTable, _ details: TableDetails) throws -> [BoundColumn] {
+    private func boundColumns(of table: StagingTable, _ details: StoredTable) throws -> [BoundColumn] {
         var bound = try table.columns.map { BoundColumn(try details.needed($0.name)) }
         for reference in table.references {
             let target = try self.details(of: reference.target.name)
@@ -69,7 +69,7 @@ extension PostgresMergeDriver {
     }
 
     /// The columns have the types and collations of the store's, so that values compare as the stored ones do.
-    private func creationSQL(of table: StagingTable, _ details: TableDetails, _ bound: [BoundColumn]) throws -> String {
+    private func creationSQL(of table: StagingTable, _ details: StoredTable, _ bound: [BoundColumn]) throws -> String {
         let supplied = Set(table.columns.map(\.name))
         var definitions = ["\(StagingTable.row) bigint NOT NULL"]
         definitions += bound.map { "\($0.name.sqlIdentifier) \($0.definition)" }
@@ -145,7 +145,7 @@ struct BoundColumn {
     var emptyIsNull = false
 
     /// A column for values of a column of the store.
-    init(_ column: ColumnDetails) {
+    init(_ column: StoredTable.Column) {
         name = column.name
         typeName = column.typeName
         definition = column.declaration
@@ -153,7 +153,7 @@ struct BoundColumn {
     }
 
     /// A column for values that are looked up in another table's column.
-    init(lookingUp column: ColumnDetails, name: String) {
+    init(lookingUp column: StoredTable.Column, name: String) {
         self.name = name
         typeName = column.typeName
         definition = column.definition

@@ -32,7 +32,7 @@ extension PostgresMergeDriver {
     }
 
     private func removeReplacedRows(
-        of table: StagingTable, _ counts: StagedCounts, _ identity: [ColumnDetails], onReplaced: () throws -> Void
+        of table: StagingTable, _ counts: StagedCounts, _ identity: [StoredTable.Column], onReplaced: () throws -> Void
     ) throws {
         let key = identity.map { column in
             if case .key = table.identity { "s.\(column.name.sqlIdentifier)" } else { column.exact("s") }

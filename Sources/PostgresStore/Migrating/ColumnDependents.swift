@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 
 /// What PostgreSQL lets no column change its type for: views, rules, triggers, policies and computed columns that name it.
 struct ColumnDependents {
@@ -8,7 +9,7 @@ struct ColumnDependents {
     ///
     /// - Parameter columns: the names of the columns, by the ids of their tables.
     /// - Throws: ``StoreError`` naming what depends on them.
-    func check(_ columns: [(table: UInt32, name: String)]) throws {
+    func check(_ columns: [(table: TableID, name: String)]) throws {
         guard !columns.isEmpty else { return }
         let places = columns.indices.map { "($\(2 * $0 + 1)::oid, $\(2 * $0 + 2)::text)" }
         let found = try connection.execute(
@@ -36,7 +37,7 @@ struct ColumnDependents {
                 OR d.classid = 'pg_catalog.pg_policy'::regclass
             ORDER BY 1
             """,
-            columns.flatMap { [PostgresValue.integer(Int64($0.table)), .text($0.name)] })
+            columns.flatMap { [PostgresValue.text($0.table), .text($0.name)] })
         guard let first = found.first else { return }
         let column = "column '\(first.string(1) ?? "")' of table '\(first.string(2) ?? "")'"
         let names = found.compactMap { $0.string(0) }.reduce(into: [String]()) { names, name in

@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 import Foundation
 
 /// The user's own SQL.
@@ -103,7 +104,7 @@ extension PostgresStore {
 
     private func newColumns(
         schema: String, tables: [String]
-    ) throws -> [(table: TableDetails, column: ColumnDetails)] {
+    ) throws -> [(table: StoredTable, column: StoredTable.Column)] {
         guard !tables.isEmpty else { return [] }
         return try ask { connection in
             try connection.inDiscardedTransaction(settings: self.settings()) {
@@ -118,9 +119,9 @@ extension PostgresStore {
     /// - Parameter connection: in a transaction.
     private func newColumns(
         schema: String, tables: [String], _ connection: PostgresConnection
-    ) throws -> [(table: TableDetails, column: ColumnDetails)] {
+    ) throws -> [(table: StoredTable, column: StoredTable.Column)] {
         struct Undone: Error {}
-        var declared: [TableDetails] = []
+        var declared: [StoredTable] = []
         do {
             try connection.inSavepoint {
                 // What is created without a schema's name goes into the first one; types and functions may be in others.
@@ -148,7 +149,7 @@ extension PostgresStore {
         let places = NameIndex(declared.lazy.map(\.name))
         return tables.flatMap { name in
             guard let new = places[name].map({ declared[$0] }), let old = existing[name] else {
-                return [(table: TableDetails, column: ColumnDetails)]()
+                return [(table: StoredTable, column: StoredTable.Column)]()
             }
             return new.columns.filter { !$0.isComputed && old.column($0.name) == nil }.map { (old, $0) }
         }

@@ -10,7 +10,7 @@ extension PostgresStore {
     @discardableResult
     package func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition] {
         guard !definitions.isEmpty else { return [] }
-        try definitions.checkWidths(most: TableDetails.maximumColumns)
+        try definitions.checkWidths(most: StoredTable.maximumColumns)
         var made: [SchemaAddition] = []
         try tableDetails.ensure(.tables(definitions.map(\.undeclared))) {
             var tables = try present(definitions)
@@ -18,7 +18,7 @@ extension PostgresStore {
                 // What cannot be used is not made.
                 let mistakes =
                     Self.differences(tables, from: definitions)
-                    + definitions.referenceMistakes(isMade: true) { tables[$0]?.info.primaryKey }
+                    + definitions.referenceMistakes(isMade: true) { tables[$0]?.primaryKey }
                 guard mistakes.isEmpty else { throw StoreError(mistakes) }
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
                     made = try TableCreation(connection: connection, definitions: definitions, space: planning).run()
@@ -64,12 +64,12 @@ extension PostgresStore {
     }
 
     /// Returns the tables as they are now, with those to which they refer, by the names in the definitions.
-    private func present(_ definitions: [TableSchema]) throws -> [String: TableDetails] {
+    private func present(_ definitions: [TableSchema]) throws -> [String: StoredTable] {
         let names = definitions.map(\.name) + definitions.flatMap(\.columns).compactMap(\.references)
         return try ask { try tableDetails.reread(Set(names), in: $0) }
     }
 
-    private static func areThere(_ definitions: [TableSchema], _ tables: [String: TableDetails]) -> Bool {
+    private static func areThere(_ definitions: [TableSchema], _ tables: [String: StoredTable]) -> Bool {
         definitions.allSatisfy { definition in
             guard let table = tables[definition.name] else { return false }
             return definition.columns.allSatisfy { table.column($0.name) != nil }
@@ -99,12 +99,11 @@ extension PostgresStore {
     /// Returns every table except Tributary's, the parts of partitioned tables, and PostgreSQL's own.
     package func tables() throws -> [StoreTable] {
         try ask { try Catalog($0).usersTables() }.map { table in
-            let info = table.info
-            return StoreTable(
+            StoreTable(
                 name: table.name, columns: table.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
-                primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
-                foreignKeys: info.foreignKeys.filter { $0.columns.count == 1 }.map {
-                    StoreTable.ForeignKey(column: $0.columns[0], table: $0.parent, target: $0.targets[0])
+                primaryKey: table.primaryKey, uniqueKeys: table.uniqueIndexes,
+                foreignKeys: table.foreignKeys.filter { $0.columns.count == 1 }.map {
+                    StoreTable.ForeignKey(column: $0.columns[0], table: $0.parentName, target: $0.targets[0])
                 })
         }
     }
@@ -119,9 +118,9 @@ extension PostgresStore {
     /// not exist.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         guard let details = try reread(table) else { return true }
-        return details.info.foreignKeys.contains { key in
+        return details.foreignKeys.contains { key in
             key.columns.map { $0.lowercased() } == [column.lowercased()]
-                && key.parent.lowercased() == other.lowercased()
+                && key.parentName.lowercased() == other.lowercased()
         }
     }
 
@@ -148,10 +147,10 @@ extension PostgresStore {
         Self.differences(try present(definitions), from: definitions)
     }
 
-    private static func differences(_ tables: [String: TableDetails], from definitions: [TableSchema]) -> [Mistake] {
+    private static func differences(_ tables: [String: StoredTable], from definitions: [TableSchema]) -> [Mistake] {
         definitions.flatMap {
             TableCreation.nameMistakes(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
-        } + definitions.referenceMistakes(isMade: false) { tables[$0]?.info.primaryKey }
+        } + definitions.referenceMistakes(isMade: false) { tables[$0]?.primaryKey }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
@@ -167,20 +166,20 @@ extension PostgresStore {
     }
 
     /// Reads the present definition of a table; nil if it does not exist.
-    func reread(_ table: String) throws -> TableDetails? {
+    func reread(_ table: String) throws -> StoredTable? {
         try ask { try tableDetails.reread([table], in: $0)[table] }
     }
 }
 
 /// The properties of tables for staging and merging.
 extension PostgresStore {
-    package func tableInfo(_ name: String) throws -> TableInfo {
-        if let known = tableDetails.known(name) { return known.info }
-        return try ask { try details(of: name, $0).info }
+    package func tableInfo(_ name: String) throws -> StoredTable {
+        if let known = tableDetails.known(name) { return known }
+        return try ask { try details(of: name, $0) }
     }
 
     /// - Throws: ``StoreError`` if the store has no such table.
-    func details(of name: String, _ connection: PostgresConnection) throws -> TableDetails {
+    func details(of name: String, _ connection: PostgresConnection) throws -> StoredTable {
         guard let details = try tableDetails.details(of: name, in: connection) else {
             throw StoreError(
                 .schema,

@@ -5,7 +5,7 @@ import FeedStores
 /// The statements that make a table match its declaration, and keep its rows.
 struct TableAlteration {
     let migration: TableMigration
-    private let table: TableDetails
+    private let table: StoredTable
     private let detaching: [String]
     private let conversions: [(column: TableMigration.Column, source: String, statement: String)]
     private let added: [String]
@@ -30,7 +30,7 @@ struct TableAlteration {
             )
         }
         let isOtherKey =
-            !definition.key.isEmpty && table.info.collations(ofKey: definition.key) == nil
+            !definition.key.isEmpty && table.collations(ofKey: definition.key) == nil
             && definition.key.allSatisfy { table.column($0) != nil || definition.has($0) }
         added = isOtherKey ? definition.key.filter { table.column($0) == nil } : []
         let key = isOtherKey ? definition.key.map { table.column($0)?.name ?? $0 } : []
@@ -58,7 +58,7 @@ struct TableAlteration {
         let changed = conversions.map(\.column)
         let references = try Self.references(to: table, changed, connection)
         try ColumnDependents(connection: connection).check(
-            changed.map { (table.oid, $0.name) } + references.flatMap(\.columns))
+            changed.map { (table.id, $0.name) } + references.flatMap(\.columns))
         detaching = references.map { "ALTER TABLE \($0.child) DROP CONSTRAINT \($0.name.postgresIdentifier)" }
         attaching =
             references.flatMap(\.conversions)
@@ -157,7 +157,7 @@ struct TableAlteration {
     }
 
     /// Returns the text from which a value of another type is read.
-    private static func source(of column: ColumnDetails, for type: ColumnType) -> String {
+    private static func source(of column: StoredTable.Column, for type: ColumnType) -> String {
         if column.category == "B", type != .boolean, type != .text { return "\(column.sql)::integer::text" }
         if column.typeName == "bytea" { return "convert_from(\(column.sql), 'UTF8')" }
         return "\(column.sql)::text"
@@ -168,14 +168,14 @@ struct TableAlteration {
         var name: String
         var definition: String
         /// The child's columns that get new types, with its id.
-        var columns: [(table: UInt32, name: String)]
+        var columns: [(table: TableID, name: String)]
         /// The statements that give the child's columns the new types.
         var conversions: [String]
     }
 
     /// Returns the foreign keys that refer to columns whose types change.
     private static func references(
-        to table: TableDetails, _ changed: [TableMigration.Column], _ connection: PostgresConnection
+        to table: StoredTable, _ changed: [TableMigration.Column], _ connection: PostgresConnection
     ) throws -> [Reference] {
         guard !changed.isEmpty else { return [] }
         func names(_ relation: String, _ numbers: String) -> String {
@@ -188,7 +188,7 @@ struct TableAlteration {
             """
             SELECT k.conrelid::regclass::text, k.conname, pg_get_constraintdef(k.oid),
                 \(names("k.conrelid", "k.conkey")), \(names("k.confrelid", "k.confkey")), k.conrelid
-            FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND k.confrelid = \(table.oid) AND k.conparentid = 0
+            FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND k.confrelid = \(table.id) AND k.conparentid = 0
             ORDER BY k.oid
             """
         ).compactMap { row in
@@ -199,7 +199,7 @@ struct TableAlteration {
                 changed.first { $0.name == target }.map { (column: column, type: $0.to) }
             }
             guard !referring.isEmpty else { return nil }
-            let id = UInt32(try row.int64(5) ?? 0)
+            let id = row.string(5) ?? ""
             return Reference(
                 child: child, name: row.string(1) ?? "", definition: row.string(2) ?? "",
                 columns: referring.map { (id, $0.column) },
@@ -212,7 +212,7 @@ struct TableAlteration {
 
     /// Returns the statements that add a column of the key.
     private static func adding(
-        _ name: String, to table: TableDetails, _ definition: TableSchema, _ creation: TableCreation
+        _ name: String, to table: StoredTable, _ definition: TableSchema, _ creation: TableCreation
     ) throws -> [String] {
         let column = definition.columns.first { $0.name.lowercased() == name.lowercased() }
         let type = try column.map { try creation.type(of: $0) } ?? "text"
@@ -227,19 +227,19 @@ struct TableAlteration {
     /// Returns true if the primary key is replaced: there is none, the declaration has all its columns, or a column of
     /// it that the declaration lacks has no default value.
     private static func replacesKey(
-        of table: TableDetails, _ definition: TableSchema, _ connection: PostgresConnection
+        of table: StoredTable, _ definition: TableSchema, _ connection: PostgresConnection
     ) throws -> Bool {
         let lacking = table.primaryKey.compactMap { table.column($0) }.filter { !definition.has($0.name) }
         if lacking.isEmpty { return true }
         let filled = try connection.execute(
-            "SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = \(table.oid) AND (atthasdef OR attidentity <> '')"
+            "SELECT attname FROM pg_catalog.pg_attribute WHERE attrelid = \(table.id) AND (atthasdef OR attidentity <> '')"
         ).compactMap { $0.string(0) }
         return !lacking.allSatisfy { filled.contains($0.name) }
     }
 
     /// Returns a table whose foreign key refers to the primary key of a table; nil for none.
     private static func holder(
-        of table: TableDetails, _ connection: PostgresConnection
+        of table: StoredTable, _ connection: PostgresConnection
     ) throws -> (table: String, columns: [String])? {
         try connection.execute(
             """
@@ -248,7 +248,7 @@ struct TableAlteration {
                     JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number ORDER BY u.n)
             FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_constraint p ON p.conrelid = k.confrelid AND p.contype = 'p'
                 AND p.conindid = k.conindid
-            WHERE k.contype = 'f' AND k.confrelid = \(table.oid) ORDER BY k.oid LIMIT 1
+            WHERE k.contype = 'f' AND k.confrelid = \(table.id) ORDER BY k.oid LIMIT 1
             """
         ).first.map { row in
             (row.string(0) ?? "", (try row.stringArray(1) ?? []).compactMap(\.self))
@@ -263,13 +263,13 @@ struct TableAlteration {
     ///   - isNew: true if the table gets a column of the key, which is NULL in the existing rows.
     ///   - number: a column that numbers the rows, for a new primary key.
     private static func keys(
-        _ key: [String], of table: TableDetails, _ definition: TableSchema, replaces: Bool, isNew: Bool,
+        _ key: [String], of table: StoredTable, _ definition: TableSchema, replaces: Bool, isNew: Bool,
         number: String?, _ connection: PostgresConnection
     ) throws -> [String] {
         guard !key.isEmpty || number != nil else { return [] }
         func constraints(_ type: String) throws -> [String] {
             try connection.execute(
-                "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = \(table.oid) AND contype = '\(type)'"
+                "SELECT conname FROM pg_catalog.pg_constraint WHERE conrelid = \(table.id) AND contype = '\(type)'"
             ).compactMap { $0.string(0) }
         }
         let unique = try constraints("u")

@@ -81,7 +81,7 @@ struct TableCreation {
         }
     }
 
-    private func add(_ columns: [TableSchema.Column], to table: TableDetails) throws {
+    private func add(_ columns: [TableSchema.Column], to table: StoredTable) throws {
         guard !columns.isEmpty else { return }
         let table = try space?.double(of: table, connection) ?? table
         for column in columns {
@@ -116,7 +116,7 @@ struct TableCreation {
     private func keyType(of table: String?) throws -> String {
         guard let table else { return "text" }
         if let details = try catalog.table(table) {
-            let key = details.info.primaryKey
+            let key = details.primaryKey
             return key.count == 1 ? details.column(key[0])?.type ?? "text" : "text"
         }
         guard let definition = definitions.first(where: { $0.name.lowercased() == table.lowercased() }) else {

@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 package import FeedStores
 
 /// The way of another store's content into this one, and of this one's into another.

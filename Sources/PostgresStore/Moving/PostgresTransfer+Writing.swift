@@ -84,7 +84,7 @@ extension PostgresTransfer: TransferWriter {
         }
     }
 
-    private func continueNumbers(of column: ColumnDetails, _ table: TableDetails) throws {
+    private func continueNumbers(of column: StoredTable.Column, _ table: StoredTable) throws {
         try connection.execute(
             """
             SELECT setval(pg_get_serial_sequence(\(table.sql.postgresLiteral), \(column.name.postgresLiteral)),

@@ -10,28 +10,28 @@ struct PostgresTransfer: TransferReader {
     func tables(named names: Set<String>) throws -> [String: TransferTable] {
         try reading {
             let found = try Catalog(connection).tables(named: names.sorted()).filter(\.value.kind.isTable)
-            let parents = try parents(of: found.values.map(\.oid))
+            let parents = try parents(of: found.values.map(\.id))
             return found.mapValues { table in
                 TransferTable(
                     name: table.name,
                     columns: table.columns.filter { !$0.isComputed }.map {
                         .init(name: $0.name, kind: $0.typeName == "numeric" ? .numeric : .typed)
                     },
-                    primaryKey: table.info.primaryKey, parents: parents[table.oid] ?? [])
+                    primaryKey: table.primaryKey, parents: parents[table.id] ?? [])
             }
         }
     }
 
     /// Returns the tables to which foreign keys lead that are checked by each statement, in lower case.
-    private func parents(of tables: [UInt32]) throws -> [UInt32: Set<String>] {
+    private func parents(of tables: [TableID]) throws -> [TableID: Set<String>] {
         try connection.execute(
             """
             SELECT k.conrelid, lower(p.relname)
             FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
             WHERE k.contype = 'f' AND NOT k.condeferrable AND k.conrelid = ANY ($1::oid[])
-            """, [.text("{\(tables.map(String.init).joined(separator: ","))}")]
+            """, [.text("{\(tables.joined(separator: ","))}")]
         ).reduce(into: [:]) { parents, row in
-            parents[UInt32(try row.int64(0) ?? 0), default: []].insert(row.string(1) ?? "")
+            parents[row.string(0) ?? "", default: []].insert(row.string(1) ?? "")
         }
     }
 
@@ -45,7 +45,7 @@ struct PostgresTransfer: TransferReader {
         return details.sql + (table.name == TransferTable.sources ? " WHERE failures IS NOT NULL" : "")
     }
 
-    func details(of table: TransferTable) throws -> TableDetails { try store.details(of: table.name, connection) }
+    func details(of table: TransferTable) throws -> StoredTable { try store.details(of: table.name, connection) }
 
     func forEachRow(
         of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void

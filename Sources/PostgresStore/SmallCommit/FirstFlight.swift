@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 import FeedStores
 
 /// The statements that begin the transaction of a small commit and write its rows, and their results.
@@ -80,8 +81,8 @@ struct FirstFlight {
             ], isPrepared: true)
     }
 
-    private func oids(_ tables: [TableDetails]) -> PostgresValue {
-        .text("{\(tables.map { String($0.oid) }.joined(separator: ","))}")
+    private func oids(_ tables: [StoredTable]) -> PostgresValue {
+        .text("{\(tables.map(\.id).joined(separator: ","))}")
     }
 
     // MARK: - The answers
@@ -122,17 +123,17 @@ struct FirstFlight {
     private func check(tables result: PostgresResult) throws {
         guard let first = result.first else { throw Unsuitable("tables that are gone") }
         guard try first.bool(0) == true else { throw StoreError.leaseLost(commit.commit.report.source) }
-        let written = Set(commit.written.map(\.oid))
-        var found: [UInt32: (mark: String?, isVisible: Bool?)] = [:]
+        let written = Set(commit.written.map(\.id))
+        var found: [TableID: (mark: String?, isVisible: Bool?)] = [:]
         for row in result {
-            let oid = UInt32(try row.int64(1) ?? 0)
-            found[oid] = (row.string(2), try row.bool(3))
+            let id = row.string(1) ?? ""
+            found[id] = (row.string(2), try row.bool(3))
             try Unsuitable.unless(
-                try row.bool(4) == false || !written.contains(oid), "triggers, rules or policies of a table")
+                try row.bool(4) == false || !written.contains(id), "triggers, rules or policies of a table")
         }
         for table in commit.tables.values {
             try Unsuitable.unless(
-                found[table.oid]?.mark == table.mark && found[table.oid]?.isVisible == table.isVisible,
+                found[table.id]?.mark == table.mark && found[table.id]?.isVisible == table.isVisible,
                 "a table that has changed")
         }
     }

@@ -1,15 +1,17 @@
+import FeedStaging
+
 /// A column whose values a statement takes as a parameter: one array for all rows.
 ///
 /// The values become what COPY makes of them in a column of the table's type, and compare as the stored ones do.
 struct ParameterColumn {
-    let column: ColumnDetails
+    let column: StoredTable.Column
     /// The most characters of a text; nil for any number. A cast would cut a longer one, where COPY refuses it.
     let mostCharacters: Int?
 
     private let modifier: String?
 
     /// - Returns: nil for a type whose values COPY and a cast may read differently: a domain, an extension's or a user's type.
-    init?(_ column: ColumnDetails) {
+    init?(_ column: StoredTable.Column) {
         guard column.type == column.baseType, let stem = Self.types[column.typeName] else { return nil }
         var type = column.baseType
         var modifier: String?

@@ -52,7 +52,7 @@ extension SmallCommit {
         commit.report.seconds = seconds()
         let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
         let marks = TableDetailsCache.marks(
-            of: changed.map { commit.requests[$0].tables }, tables, filled: [part.details.oid])
+            of: changed.map { commit.requests[$0].tables }, tables, filled: [part.details.id])
         for (index, mark) in zip(changed, marks) { commit.requests[index].schema = mark }
         return Written(run: answers.run, report: commit.report, last: try last(commit, answers, connection))
     }

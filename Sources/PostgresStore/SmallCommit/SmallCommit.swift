@@ -18,13 +18,13 @@ struct SmallCommit {
     /// The rows that the stack mirrors, those of the part's scope; nil without any.
     let mirrored: MirroredRows?
     /// The one table, by each name that the commit has for it.
-    let tables: [String: TableDetails]
+    let tables: [String: StoredTable]
 
     /// True if rows of the scope that are not staged are deleted.
     var deletes: Bool { mirrored != nil }
 
     /// The written tables.
-    var written: [TableDetails] { [part.details] }
+    var written: [StoredTable] { [part.details] }
 
     /// - Throws: ``Unsuitable``; ``StoreError`` where the store cannot be used.
     init(
@@ -43,7 +43,7 @@ struct SmallCommit {
             tables[name] = known
         }
         guard let table = tables[staged.table.table.name] else { throw Unsuitable("a table that is not known yet") }
-        try Unsuitable.unless(tables.values.allSatisfy { $0.oid == table.oid }, "several tables")
+        try Unsuitable.unless(tables.values.allSatisfy { $0.id == table.id }, "several tables")
         part = try SmallPart(staged, table)
         mirrored = try Self.mirrored(stack, commit, part)
     }
@@ -66,7 +66,7 @@ struct SmallCommit {
         try Unsuitable.unless(
             part.table.scope.keys.allSatisfy { table.column($0) != nil }, "a scope without its column")
         try Unsuitable.unless(
-            table.referringKeys.allSatisfy { !$0.onDelete.changesChildren },
+            table.children.allSatisfy { !$0.onDelete.changesChildren },
             "deletions that other tables' rows depend on")
         return rows
     }

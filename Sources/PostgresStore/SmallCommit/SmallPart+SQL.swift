@@ -102,9 +102,10 @@ extension SmallPart {
     /// A condition that a stored row, `m`, differs from the staged one, `s`; nil if it cannot.
     private var differs: String? {
         let columns = updatedColumns.compactMap { details.column($0) }
-        return columns.isEmpty
-            ? nil
-            : "(\(columns.map { $0.differs("s.\($0.sql)", from: "m.\($0.sql)", exactly: false) }.joinedConditions("OR")))"
+        guard !columns.isEmpty else { return nil }
+        let dialect = PostgresDialect()
+        let differs = columns.map { dialect.differs($0, "s.\($0.sql)", from: "m.\($0.sql)", exactly: false) }
+        return "(\(differs.joinedConditions("OR")))"
     }
 
     /// Rows that another commit has changed meanwhile are looked at again: no row leaves a scope unnoticed.

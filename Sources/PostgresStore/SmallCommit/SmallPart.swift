@@ -5,7 +5,7 @@ import FeedStores
 /// The staged rows of one table, as parameters of a statement.
 struct SmallPart {
     let part: StagedStack.Part
-    let details: TableDetails
+    let details: StoredTable
     /// The columns that the rows supply.
     let columns: [ParameterColumn]
     let constants: [(column: ParameterColumn, value: String)]
@@ -14,11 +14,11 @@ struct SmallPart {
 
     /// - Parameter details: the table as it was when it was last looked at.
     /// - Throws: ``Unsuitable``
-    init(_ part: StagedStack.Part, _ details: TableDetails) throws {
+    init(_ part: StagedStack.Part, _ details: StoredTable) throws {
         let table = part.table
         try Self.check(table)
         try details.check(for: table)
-        func parameter(_ column: TableInfo.Column) throws -> ParameterColumn {
+        func parameter(_ column: StoredTable.Column) throws -> ParameterColumn {
             guard let known = details.column(column.name), let parameter = ParameterColumn(known) else {
                 throw Unsuitable("the type of column '\(column.name)'")
             }
@@ -69,11 +69,11 @@ struct SmallPart {
     }
 }
 
-extension TableDetails {
+extension StoredTable {
     /// - Throws: ``Unsuitable`` if more than the rows themselves decides what becomes of the table.
     fileprivate func check(for table: StagingTable) throws {
         try Unsuitable.unless(kind == .table && !isPartition, "a partitioned table")
-        try Unsuitable.unless(info.isSame(as: table.table), "a table that has changed")
+        try Unsuitable.unless(isSame(as: table.table), "a table that has changed")
         let written = table.allColumns.compactMap { column($0.name) }
         try Unsuitable.unless(
             written.count == table.allColumns.count && !written.contains(where: \.isGenerated), "a generated column")
@@ -86,22 +86,22 @@ extension TableDetails {
             let isComputed = mentioned.contains { column($0)?.isComputed ?? true }
             try Unsuitable.unless(!isComputed && mentioned.isDisjoint(with: names), "another unique index")
         }
-        try Unsuitable.unless(!foreignKeys.contains { $0.parent == oid }, "rows that refer to their own table")
+        try Unsuitable.unless(!foreignKeys.contains { $0.parent == id }, "rows that refer to their own table")
         let updated = Set(table.valueColumns.map { $0.lowercased() })
         try Unsuitable.unless(
-            referringKeys.allSatisfy { updated.isDisjoint(with: $0.targets.map { $0.lowercased() }) },
+            children.allSatisfy { updated.isDisjoint(with: $0.targets.map { $0.lowercased() }) },
             "columns that other tables refer to")
     }
 }
 
-extension TableInfo {
+extension StoredTable {
     /// Returns true if the table's properties for staging are unchanged.
-    fileprivate func isSame(as staged: TableInfo) -> Bool {
+    fileprivate func isSame(as staged: StoredTable) -> Bool {
         primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
-            && uniqueIndexes.map { $0.map(\.name) } == staged.uniqueIndexes.map { $0.map(\.name) }
+            && uniqueIndexes == staged.uniqueIndexes
             && columns.count == staged.columns.count
             && zip(columns, staged.columns).allSatisfy {
-                $0.name == $1.name && $0.declaredType == $1.declaredType && $0.isGenerated == $1.isGenerated
+                $0.name == $1.name && $0.type == $1.type && $0.isGenerated == $1.isGenerated
                     && $0.isNotNull == $1.isNotNull
             }
     }

@@ -71,7 +71,7 @@ extension PostgresStore: StagingStore {
             guard try !copy.isWhole(table) else { return }
             let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
             // Without a primary key, rows that were copied twice could not be distinguished.
-            guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
+            guard wanted.count == values.count, !wanted.isEmpty, !table.primaryKey.isEmpty else {
                 return try copy.copy(table, from: connection)
             }
             try copy.copy(table, matching: wanted, from: connection)

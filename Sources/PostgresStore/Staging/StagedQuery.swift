@@ -12,7 +12,7 @@ import GRDB
 struct StagedQuery {
     private let sql: String
     /// The tables of the schema `staged` that the query names.
-    private let staged: [TableDetails]
+    private let staged: [StoredTable]
     /// True if the query, or a part of it, is by its words no SELECT.
     let isWriting: Bool
 
@@ -31,7 +31,7 @@ struct StagedQuery {
         }
         let tables = try catalog.tables(named: Array(Set(places.map(\.table.name))))
         var names: Set<String> = []
-        var staged: [TableDetails] = []
+        var staged: [StoredTable] = []
         for place in places {
             // An alias may have these names as well, and columns.
             guard let table = tables[place.table.name] else { continue }
@@ -77,7 +77,7 @@ struct StagedQuery {
         }
     }
 
-    private func copy(_ table: TableDetails, from db: Database, to connection: PostgresConnection) throws {
+    private func copy(_ table: StoredTable, from db: Database, to connection: PostgresConnection) throws {
         let columns = table.columns.filter { !$0.isGenerated }
         let names = columns.map(\.sql).joined(separator: ", ")
         let temporary = "pg_temp.\(table.relation.sqlIdentifier)"
@@ -105,7 +105,7 @@ struct StagedQuery {
 
 extension CopyText {
     /// - Returns: false, and the row is spoiled, where a text holds U+0000.
-    fileprivate func append(_ value: DatabaseValue, to column: ColumnDetails) -> Bool {
+    fileprivate func append(_ value: DatabaseValue, to column: StoredTable.Column) -> Bool {
         switch value.storage {
         case .null: appendNull()
         case .int64(let number): append(number)

@@ -16,7 +16,7 @@ struct StoredCopy {
     /// Attaches the database, with empty tables.
     ///
     /// - Parameter file: the path of a new file that is kept; without, SQLite removes the file.
-    func attach(_ tables: [TableDetails], file: String = "") throws {
+    func attach(_ tables: [StoredTable], file: String = "") throws {
         try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [file])
         try db.execute(
             sql: """
@@ -34,13 +34,13 @@ struct StoredCopy {
     }
 
     /// Creates empty tables with the columns and unique keys of the store's. Where two names differ by case only, the first counts.
-    static func create(_ tables: [TableDetails], in schema: String, _ db: Database) throws {
+    static func create(_ tables: [StoredTable], in schema: String, _ db: Database) throws {
         var names: Set<String> = []
         for table in tables where names.insert(table.name.lowercased()).inserted && table.problem(ofWriting: 0) == nil {
             guard !table.columns.isEmpty else { continue }
             var parts = table.columns.map { "\($0.name.sqlIdentifier) \($0.stagedType) COLLATE \($0.stagedCollation)" }
-            if !table.info.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(table.info.primaryKey.sqlList))") }
-            for index in table.info.uniqueIndexes.map({ $0.map(\.name) }) where index != table.info.primaryKey {
+            if !table.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(table.primaryKey.sqlList))") }
+            for index in table.uniqueIndexes where index != table.primaryKey {
                 parts.append("UNIQUE (\(index.sqlList))")
             }
             try db.execute(
@@ -49,7 +49,7 @@ struct StoredCopy {
     }
 
     /// Creates a table again if it is missing, or if the store's table has other columns by now.
-    func renew(_ table: TableDetails) throws {
+    func renew(_ table: StoredTable) throws {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_info(?, '\(Self.schema)')", arguments: [table.name])
         guard columns != table.columns.map(\.name) else { return }
@@ -67,13 +67,13 @@ struct StoredCopy {
         )
     }
 
-    func isWhole(_ table: TableDetails) throws -> Bool {
+    func isWhole(_ table: StoredTable) throws -> Bool {
         try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM \(Self.copied) WHERE name = ?)", arguments: [table.name]) == true
     }
 
     /// Copies all rows of a table, row by row.
-    func copy(_ table: TableDetails, from connection: PostgresConnection) throws {
+    func copy(_ table: StoredTable, from connection: PostgresConnection) throws {
         try inTransaction {
             try db.execute(sql: "DELETE FROM \(name(of: table))")
             try insert(table, from: connection, where: "", [])
@@ -83,7 +83,7 @@ struct StoredCopy {
 
     /// Copies the rows whose columns have these values, replacing an earlier copy of them.
     func copy(
-        _ table: TableDetails, matching values: [(column: ColumnDetails, value: DatabaseValue)],
+        _ table: StoredTable, matching values: [(column: StoredTable.Column, value: DatabaseValue)],
         from connection: PostgresConnection
     ) throws {
         var parameters: [PostgresValue?] = []
@@ -101,10 +101,10 @@ struct StoredCopy {
         }
     }
 
-    private func name(of table: TableDetails) -> String { "\(Self.schema).\(table.name.sqlIdentifier)" }
+    private func name(of table: StoredTable) -> String { "\(Self.schema).\(table.name.sqlIdentifier)" }
 
     private func insert(
-        _ table: TableDetails, from connection: PostgresConnection, where condition: String,
+        _ table: StoredTable, from connection: PostgresConnection, where condition: String,
         _ parameters: [PostgresValue?]
     ) throws {
         let columns = table.columns.map(\.sql).joined(separator: ", ")

@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 package import FeedStores
 import Foundation
 
@@ -102,7 +103,7 @@ package final class PlanSpace: @unchecked Sendable {
     /// Returns the double of a table that gets columns.
     ///
     /// - Throws: ``StoreError`` if the space has no schema.
-    func double(of table: TableDetails, _ connection: PostgresConnection) throws -> TableDetails {
+    func double(of table: StoredTable, _ connection: PostgresConnection) throws -> StoredTable {
         guard let name else {
             let address = connection.address.url
             throw StoreError(
@@ -121,7 +122,7 @@ package final class PlanSpace: @unchecked Sendable {
     }
 
     /// Notes that a double is needed which was made for a script.
-    private func keep(_ table: TableDetails) {
+    private func keep(_ table: StoredTable) {
         for index in doubles.indices where doubles[index].double == table.relation { doubles[index].isKept = true }
     }
 
@@ -170,10 +171,10 @@ package final class PlanSpace: @unchecked Sendable {
             let parent = doubles[index]
             index += 1
             guard parent.isKept else { continue }
-            let children = parent.original.referringKeys.map(\.child).filter { $0 != parent.original.oid }
+            let children = parent.original.children.map(\.child).filter { $0 != parent.original.id }
             for child in try Catalog(connection).tables(children)
             where child.schema != name && tables.contains(child.name.lowercased()) {
-                if let known = doubles.firstIndex(where: { $0.original.oid == child.oid }) {
+                if let known = doubles.firstIndex(where: { $0.original.id == child.id }) {
                     guard !doubles[known].isKept else { continue }
                     doubles[known].isKept = true
                     // Its own children have not been looked for.

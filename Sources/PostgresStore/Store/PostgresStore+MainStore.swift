@@ -93,9 +93,8 @@ extension PostgresStore {
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
     package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
         let stored = try ask { try details(of: table, $0) }
-        let info = stored.info
         let conditions = scope.sorted { $0.key < $1.key }.map { entry in
-            "\((info.column(entry.key)?.name ?? entry.key).postgresIdentifier) = \(entry.value.postgresLiteral)"
+            "\((stored.column(entry.key)?.name ?? entry.key).postgresIdentifier) = \(entry.value.postgresLiteral)"
         }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         let subject = "${last:\(expression)} of table '\(table)'"

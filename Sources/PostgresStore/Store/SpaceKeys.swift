@@ -1,25 +1,26 @@
 import FeedModel
+import FeedStaging
 
 /// The foreign keys of the tables in a plan's own schema.
 struct SpaceKeys {
-    private let tables: [TableDetails]
-    private let names: [UInt32: [(name: String, parent: Int64)]]
+    private let tables: [StoredTable]
+    private let names: [TableID: [(name: String, parent: TableID)]]
 
     init(of schema: String, _ connection: PostgresConnection) throws {
         let ids = try connection.execute(
             """
-            SELECT c.oid::bigint FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            SELECT c.oid FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
             """, [.text(schema)]
-        ).compactMap { try $0.int64(0).map(UInt32.init) }
+        ).compactMap { $0.string(0) }
         tables = try Catalog(connection).tables(ids)
         names = try connection.execute(
             """
-            SELECT k.conrelid::bigint, k.conname, k.confrelid::bigint FROM pg_catalog.pg_constraint k
+            SELECT k.conrelid, k.conname, k.confrelid FROM pg_catalog.pg_constraint k
             JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE n.nspname = $1 AND k.contype = 'f'
             """, [.text(schema)]
         ).reduce(into: [:]) { names, row in
-            names[UInt32(try row.int64(0) ?? 0), default: []].append((row.string(1) ?? "", try row.int64(2) ?? 0))
+            names[row.string(0) ?? "", default: []].append((row.string(1) ?? "", row.string(2) ?? ""))
         }
     }
 
@@ -30,12 +31,12 @@ struct SpaceKeys {
         let gone = Set(dropped.map(\.double))
         for table in tables where !gone.contains(table.relation) {
             for key in table.foreignKeys {
-                if let parent = tables.first(where: { $0.oid == key.parent }) {
+                if let parent = tables.first(where: { $0.id == key.parent }) {
                     // The key went with the double.
                     guard let double = dropped.first(where: { $0.double == parent.relation }) else { continue }
                     try add(key, to: table.sql, leadingTo: double.original.sql, connection)
-                } else if let double = doubles.first(where: { $0.original.oid == key.parent }) {
-                    for name in names[table.oid] ?? [] where UInt32(name.parent) == key.parent {
+                } else if let double = doubles.first(where: { $0.original.id == key.parent }) {
+                    for name in names[table.id] ?? [] where name.parent == key.parent {
                         try connection.execute(
                             "ALTER TABLE \(table.sql) DROP CONSTRAINT IF EXISTS \(name.name.postgresIdentifier)")
                     }
@@ -50,13 +51,13 @@ struct SpaceKeys {
         let parents = try Catalog(connection).tables(double.original.foreignKeys.map(\.parent))
         for key in double.original.foreignKeys {
             let parent =
-                doubles.first { $0.original.oid == key.parent }?.sql ?? parents.first { $0.oid == key.parent }?.sql
+                doubles.first { $0.original.id == key.parent }?.sql ?? parents.first { $0.id == key.parent }?.sql
             if let parent { try add(key, to: double.sql, leadingTo: parent, connection) }
         }
     }
 
     private func add(
-        _ key: ForeignKey, to table: String, leadingTo parent: String, _ connection: PostgresConnection
+        _ key: StoredTable.ForeignKey, to table: String, leadingTo parent: String, _ connection: PostgresConnection
     ) throws {
         func list(_ names: [String]) -> String { names.map(\.postgresIdentifier).joined(separator: ", ") }
         try connection.execute(
@@ -67,10 +68,10 @@ struct SpaceKeys {
     }
 }
 
-extension ForeignKey.Action {
+extension StoredTable.ForeignKey.Action {
     fileprivate var sql: String {
         switch self {
-        case .noAction: "NO ACTION"
+        case .none: "NO ACTION"
         case .restrict: "RESTRICT"
         case .cascade: "CASCADE"
         case .setNull: "SET NULL"

@@ -4,7 +4,7 @@ import FeedStaging
 /// A table of a plan's own schema that takes the place of one of the store's: with its columns and unique keys, and once
 /// it is filled with its rows. Triggers, and foreign keys of tables that the source does not use, lead to the original.
 struct TableDouble {
-    let original: TableDetails
+    let original: StoredTable
     let schema: String
     /// False if it was made for a script that has not changed it.
     var isKept: Bool
@@ -13,7 +13,7 @@ struct TableDouble {
     var sql: String { "\(schema).\(double.postgresIdentifier)" }
 
     /// Makes the table. The original is locked as by a reader.
-    init(of original: TableDetails, in schema: String, isKept: Bool, _ connection: PostgresConnection) throws {
+    init(of original: StoredTable, in schema: String, isKept: Bool, _ connection: PostgresConnection) throws {
         self.original = original
         self.schema = schema
         self.isKept = isKept
@@ -21,7 +21,7 @@ struct TableDouble {
     }
 
     /// - Throws: ``StoreError`` if a script has dropped it.
-    func details(_ connection: PostgresConnection) throws -> TableDetails {
+    func details(_ connection: PostgresConnection) throws -> StoredTable {
         guard let details = try Catalog(connection).table(double) else {
             throw StoreError(.schema, "the schema drops the table '\(original.name)', which a mapping writes")
         }

@@ -1,11 +1,12 @@
 import FeedModel
+import FeedStaging
 package import FeedStores
 
 /// The rights of the connection's role on tables.
 struct TableRights {
     /// What the role may not do with a table, with the statement that lets it.
     struct Lack: Sendable {
-        var oid: UInt32
+        var id: TableID
         var role: String
         /// The table as SQL names it, with its schema.
         var table: String
@@ -30,12 +31,12 @@ struct TableRights {
     /// counts as one on the table.
     ///
     /// - Parameter needed: the rights, by the tables' object ids.
-    func lacks(_ needed: [UInt32: Set<TableRight>]) throws -> [Lack] {
+    func lacks(_ needed: [TableID: Set<TableRight>]) throws -> [Lack] {
         guard !needed.isEmpty else { return [] }
-        let ids = needed.keys.sorted().map(String.init).joined(separator: ",")
+        let ids = needed.keys.sorted().joined(separator: ",")
         let rows = try connection.execute(
             """
-            SELECT c.oid::bigint, quote_ident(current_user), quote_ident(n.nspname) || '.' || quote_ident(c.relname),
+            SELECT c.oid, quote_ident(current_user), quote_ident(n.nspname) || '.' || quote_ident(c.relname),
                 NOT has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE'),
                 ARRAY(SELECT r FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) r
                     WHERE NOT has_table_privilege(c.oid, r)
@@ -44,12 +45,12 @@ struct TableRights {
             WHERE c.oid = ANY ($1::oid[]) ORDER BY 3
             """, [.text("{\(ids)}")])
         return try rows.compactMap { row in
-            let id = UInt32(try row.int64(0) ?? 0)
+            let id = row.string(0) ?? ""
             let lacking = try row.texts(4).compactMap(TableRight.init).filter { needed[id]?.contains($0) == true }
             let mayNotLock = try row.bool(3) == true
             guard mayNotLock || !lacking.isEmpty else { return nil }
             return Lack(
-                oid: id, role: row.string(1) ?? "", table: row.string(2) ?? "", rights: lacking, mayNotLock: mayNotLock)
+                id: id, role: row.string(1) ?? "", table: row.string(2) ?? "", rights: lacking, mayNotLock: mayNotLock)
         }
     }
 }
@@ -57,10 +58,10 @@ struct TableRights {
 extension PostgresStore {
     package func missingRights(_ needed: [String: Set<TableRight>]) throws -> [String: String] {
         try ask { connection in
-            let tables = try tableDetails.reread(Set(needed.keys), in: connection).mapValues(\.oid)
+            let tables = try tableDetails.reread(Set(needed.keys), in: connection).mapValues(\.id)
             let lacks = try TableRights(connection).lacks(
                 tables.reduce(into: [:]) { $0[$1.value, default: []].formUnion(needed[$1.key] ?? []) })
-            return tables.compactMapValues { oid in lacks.first { $0.oid == oid }?.message }
+            return tables.compactMapValues { id in lacks.first { $0.id == id }?.message }
         }
     }
 
@@ -71,7 +72,7 @@ extension PostgresStore {
         guard error.state == .insufficientPrivilege, planning == nil else { return plain }
         // In every language, the message ends with the table's name.
         let tables = tableDetails.known { error.message.hasSuffix(" " + $0.relation) }
-        let needed = tables.reduce(into: [:]) { $0[$1.oid] = Set(TableRight.allCases) }
+        let needed = tables.reduce(into: [:]) { $0[$1.id] = Set(TableRight.allCases) }
         // The transaction has failed, and its connection may still be in use.
         let lacks = try? ask(by: leaseConnections, within: Self.leaseAnswerLimit) {
             try TableRights($0).lacks(needed)

@@ -34,10 +34,10 @@ extension Catalog {
             SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
         """
 
-    /// A ``TableDetails`` as JSON. Keys that PostgreSQL makes for the parts of a partitioned table, on the same other side
+    /// A ``StoredTable`` as JSON. Keys that PostgreSQL makes for the parts of a partitioned table, on the same other side
     /// as the table's own, are left out.
     static let description = """
-        json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname,
+        json_build_object('id', c.oid::text, 'schema', n.nspname, 'name', c.relname,
             'isVisible', pg_table_is_visible(c.oid), 'kind', c.relkind::text, 'isPartition', c.relispartition, 'mark', \(mark),
             'columns', (SELECT coalesce(json_agg(\(column) ORDER BY a.attnum), '[]') FROM \(columns)),
             'uniquenesses', (SELECT coalesce(json_agg(\(uniqueness) ORDER BY i.indexrelid), '[]')
@@ -46,7 +46,7 @@ extension Catalog {
             'foreignKeys', (SELECT coalesce(json_agg(\(foreignKey) ORDER BY k.oid), '[]')
                 FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND k.conrelid = c.oid AND NOT EXISTS (
                     SELECT FROM pg_catalog.pg_constraint o WHERE o.oid = k.conparentid AND o.conrelid = k.conrelid)),
-            'referringKeys', (SELECT coalesce(json_agg(\(foreignKey) ORDER BY k.conrelid, k.oid), '[]')
+            'children', (SELECT coalesce(json_agg(\(foreignKey) ORDER BY k.conrelid, k.oid), '[]')
                 FROM \(referringKeys) AND NOT EXISTS (
                     SELECT FROM pg_catalog.pg_constraint o WHERE o.oid = k.conparentid AND o.confrelid = k.confrelid)))
         """
@@ -79,6 +79,11 @@ extension Catalog {
             'isSerial', coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
             'collation', o.collnamespace::regnamespace::text || '.' || quote_ident(o.collname),
             'isDeterministic', coalesce(o.collisdeterministic, true),
+            'stagedType', CASE WHEN t.typname IN ('int2', 'int4', 'int8') THEN 'INTEGER'
+                WHEN t.typname IN ('float4', 'float8') THEN 'REAL' WHEN t.typname = 'bytea' THEN 'BLOB' ELSE 'TEXT' END,
+            'isBytewise', t.typname IN ('text', 'varchar'),
+            'bytesDecide', t.typname IN ('int2', 'int4', 'int8') OR coalesce(o.collisdeterministic, true) AND (
+                t.typname = 'text' OR t.typname = 'varchar' AND format_type(b.id, b.modifier) NOT LIKE '%(%'),
             'comparesAsText', NOT (e.typname NOT IN ('citext', 'interval') AND (
                 e.typtype IN ('e', 'r', 'm') OR e.typcategory = 'S' OR EXISTS (
                     SELECT FROM pg_catalog.pg_opclass p JOIN pg_catalog.pg_am m ON m.oid = p.opcmethod
@@ -98,7 +103,7 @@ extension Catalog {
         """
 
     private static let foreignKey = """
-        json_build_object('child', k.conrelid::bigint, 'parent', k.confrelid::bigint,
+        json_build_object('child', k.conrelid::text, 'parent', k.confrelid::text,
             'parentName', (SELECT CASE WHEN pg_table_is_visible(p.oid) THEN p.relname::text
                 ELSE q.nspname || '.' || p.relname END
                 FROM pg_catalog.pg_class p JOIN pg_catalog.pg_namespace q ON q.oid = p.relnamespace

@@ -1,3 +1,4 @@
+import FeedStaging
 import Foundation
 
 /// Reads the present definitions of tables from PostgreSQL's catalog.
@@ -11,12 +12,12 @@ struct Catalog {
     /// have. Temporary tables are not seen.
     ///
     /// - Throws: ``StoreError`` for a schema that the search path has.
-    func table(_ name: String) throws -> TableDetails? { try tables(named: [name])[name] }
+    func table(_ name: String) throws -> StoredTable? { try tables(named: [name])[name] }
 
     /// Returns the existing tables among these names, by the requested name.
     ///
     /// - Throws: ``StoreError`` for a name with a schema that the search path has.
-    func tables(named names: [String]) throws -> [String: TableDetails] {
+    func tables(named names: [String]) throws -> [String: StoredTable] {
         guard !names.isEmpty else { return [:] }
         // The names themselves are of the collation "C", in which only ASCII letters have two cases, as in SQLite.
         let wanted = #"(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)"#
@@ -41,13 +42,13 @@ struct Catalog {
     }
 
     /// Returns the existing tables, in any schema.
-    func tables(_ ids: [UInt32]) throws -> [TableDetails] {
+    func tables(_ ids: [TableID]) throws -> [StoredTable] {
         try ids.isEmpty ? [] : tables(where: "c.oid = ANY ($1::oid[])", [Self.array(ids)])
     }
 
     /// Returns every table whose name can be used without a schema, by name, except Tributary's and the parts of
     /// partitioned tables.
-    func usersTables() throws -> [TableDetails] {
+    func usersTables() throws -> [StoredTable] {
         try tables(
             where: """
                 c.relkind IN ('r', 'p') AND NOT c.relispartition AND pg_table_is_visible(c.oid)
@@ -56,18 +57,18 @@ struct Catalog {
     }
 
     /// Returns every view that this role may read and whose name can be used without a schema.
-    func views() throws -> [TableDetails] {
+    func views() throws -> [StoredTable] {
         try tables(
             where: "c.relkind = 'v' AND pg_table_is_visible(c.oid) AND has_table_privilege(c.oid, 'SELECT')", [])
     }
 
     /// Returns the temporary tables of this session.
-    func temporaryTables() throws -> [TableDetails] {
+    func temporaryTables() throws -> [StoredTable] {
         try tables(where: "c.relnamespace = pg_my_temp_schema()", [], persistence: "=")
     }
 
     /// Returns the marks of those tables that still exist, and whether their names can be used without a schema.
-    func marks(of ids: [UInt32]) throws -> [UInt32: (mark: String, isVisible: Bool)] {
+    func marks(of ids: [TableID]) throws -> [TableID: (mark: String, isVisible: Bool)] {
         guard !ids.isEmpty else { return [:] }
         let statement = PostgresStatement(
             """
@@ -80,13 +81,13 @@ struct Catalog {
         let statements = connection.transactionStatus == .idle ? [setting, statement] : [statement]
         guard let rows = try connection.execute(statements).last else { return [:] }
         return try rows.reduce(into: [:]) { marks, row in
-            marks[UInt32(try row.int64(0) ?? 0)] = (row.string(1) ?? "", try row.bool(2) ?? false)
+            marks[row.string(0) ?? ""] = (row.string(1) ?? "", try row.bool(2) ?? false)
         }
     }
 
     private func tables(
         where condition: String, _ parameters: [PostgresValue?], persistence: String = "<>"
-    ) throws -> [TableDetails] {
+    ) throws -> [StoredTable] {
         let decoder = JSONDecoder()
         return try connection.execute(
             """
@@ -96,10 +97,10 @@ struct Catalog {
             AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
             AND \(condition) ORDER BY c.relname, n.nspname
             """, parameters
-        ).map { try decoder.decode(TableDetails.self, from: Data(($0.string(0) ?? "").utf8)) }
+        ).map { try decoder.decode(StoredTable.self, from: Data(($0.string(0) ?? "").utf8)) }
     }
 
-    private static func array(_ ids: [UInt32]) -> PostgresValue {
-        .text("{\(ids.map(String.init).joined(separator: ","))}")
+    private static func array(_ ids: [TableID]) -> PostgresValue {
+        .text("{\(ids.joined(separator: ","))}")
     }
 }

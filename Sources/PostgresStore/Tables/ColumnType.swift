@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 
 /// The type that a mapping gives to a column, with its properties in PostgreSQL.
 enum ColumnType: String {
@@ -31,7 +32,7 @@ enum ColumnType: String {
     /// Returns true if an existing column keeps the values. Of those that other types lose or refuse, columns of the
     /// types that a mapping creates show that its own type has changed; other types, such as `uuid` for texts, are the
     /// choice of the table's owner.
-    func fits(_ column: ColumnDetails) -> Bool {
+    func fits(_ column: StoredTable.Column) -> Bool {
         let isText = column.category == "S"
         let isNumber = column.category == "N"
         let isTime = ["timestamp", "timestamptz"].contains(column.typeName)

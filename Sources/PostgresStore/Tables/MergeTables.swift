@@ -9,9 +9,9 @@ final class MergeTables {
     private let connection: PostgresConnection
     private let cache: TableDetailsCache
     /// By object id.
-    private var known: [UInt32: TableDetails] = [:]
+    private var known: [TableID: StoredTable] = [:]
     /// By the requested names; nil if the table does not exist.
-    private var names: [String: UInt32?] = [:]
+    private var names: [String: TableID?] = [:]
 
     /// True if each table is compared with the catalog when it is first asked for.
     private let rereads: Bool
@@ -27,32 +27,32 @@ final class MergeTables {
         let new = Set(wanted).filter { names[$0] == nil }
         guard !new.isEmpty else { return }
         let found = try rereads ? cache.reread(new, in: connection) : cache.details(of: new, in: connection)
-        for name in new { names[name] = .some(found[name]?.oid) }
-        for table in found.values { known[table.oid] = table }
+        for name in new { names[name] = .some(found[name]?.id) }
+        for table in found.values { known[table.id] = table }
     }
 
     /// Returns the existing tables among these names, by the requested name.
-    func tables(named wanted: Set<String>) throws -> [String: TableDetails] {
+    func tables(named wanted: Set<String>) throws -> [String: StoredTable] {
         try load(wanted)
         return wanted.reduce(into: [:]) { tables, name in tables[name] = (names[name] ?? nil).flatMap { known[$0] } }
     }
 
     /// Returns nil if the table does not exist.
-    func table(_ name: String) throws -> TableDetails? {
+    func table(_ name: String) throws -> StoredTable? {
         try load([name])
         return (names[name] ?? nil).flatMap { known[$0] }
     }
 
-    func table(id: UInt32) throws -> TableDetails? {
+    func table(id: TableID) throws -> StoredTable? {
         try load(ids: [id])
         return known[id]
     }
 
-    private func load(ids: some Sequence<UInt32>) throws {
+    private func load(ids: some Sequence<TableID>) throws {
         let new = Set(ids).filter { known[$0] == nil }
         guard !new.isEmpty else { return }
         if rereads { try cache.renew(new.sorted(), connection) }
-        for table in try cache.details(of: new.sorted(), in: connection) { known[table.oid] = table }
+        for table in try cache.details(of: new.sorted(), in: connection) { known[table.id] = table }
     }
 
     /// Reads changed tables again, with a single query if none has changed.
@@ -66,9 +66,9 @@ final class MergeTables {
 
     /// - Parameter tables: the tables as they were when rows were staged for them.
     /// - Throws: ``StoreError`` naming the tables that have changed.
-    func check(_ tables: [TableInfo]) throws {
+    func check(_ tables: [StoredTable]) throws {
         let changed = Set(
-            try tables.filter { staged in try table(staged.name).map { !$0.info.serves(staged) } ?? true }.map(\.name))
+            try tables.filter { staged in try table(staged.name).map { !$0.serves(staged) } ?? true }.map(\.name))
         guard changed.isEmpty else {
             let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw StoreError(
@@ -78,25 +78,25 @@ final class MergeTables {
     }
 
     /// Returns the given tables, and those whose rows change along with theirs.
-    func withChildren(_ tables: [TableDetails]) throws -> [TableDetails] {
-        var all: [UInt32: TableDetails] = [:]
+    func withChildren(_ tables: [StoredTable]) throws -> [StoredTable] {
+        var all: [TableID: StoredTable] = [:]
         var open = tables
         while !open.isEmpty {
-            let new = open.filter { all.updateValue($0, forKey: $0.oid) == nil }
+            let new = open.filter { all.updateValue($0, forKey: $0.id) == nil }
             let children = Set(new.flatMap(\.childrenThatChange)).filter { all[$0] == nil }
             // A whole generation at once.
             try load(ids: children)
             open = children.compactMap { known[$0] }
         }
-        return all.values.sorted { $0.oid < $1.oid }
+        return all.values.sorted { $0.id < $1.id }
     }
 
     /// Returns true if a table refers to itself, directly or by other tables of the merge, by keys that are checked with
     /// each statement. Asks nothing of the server, whose transaction has failed.
     func isInCircle(_ schema: String?, _ table: String?) -> Bool {
-        guard let own = known.values.first(where: { $0.schema == schema && $0.relation == table })?.oid
+        guard let own = known.values.first(where: { $0.schema == schema && $0.relation == table })?.id
         else { return false }
-        var visited: Set<UInt32> = []
+        var visited: Set<TableID> = []
         var open = [own]
         while let child = open.popLast() {
             for parent in (known[child]?.foreignKeys ?? []).filter({ !$0.isDeferrable }).map(\.parent) {
@@ -108,22 +108,22 @@ final class MergeTables {
     }
 }
 
-extension TableDetails {
+extension StoredTable {
     /// The tables whose rows change along with rows of this one.
-    var childrenThatChange: [UInt32] {
-        referringKeys.filter { $0.onDelete.changesChildren || $0.onUpdate.changesChildren }.map(\.child)
+    var childrenThatChange: [TableID] {
+        children.filter { $0.onDelete.changesChildren || $0.onUpdate.changesChildren }.map(\.child)
     }
 }
 
-extension TableInfo {
+extension StoredTable {
     /// Returns true if rows can be merged into this table that were staged for the other: its columns and keys are here.
-    fileprivate func serves(_ staged: TableInfo) -> Bool {
-        let keys = Set(uniqueIndexes.map { $0.map(\.name) })
+    fileprivate func serves(_ staged: StoredTable) -> Bool {
+        let keys = Set(uniqueIndexes)
         return primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
-            && staged.uniqueIndexes.allSatisfy { keys.contains($0.map(\.name)) }
+            && keys.isSuperset(of: staged.uniqueIndexes)
             && staged.columns.allSatisfy { column in
                 columns.contains {
-                    $0.name == column.name && $0.declaredType == column.declaredType
+                    $0.name == column.name && $0.type == column.type
                         && $0.isGenerated == column.isGenerated
                 }
             }

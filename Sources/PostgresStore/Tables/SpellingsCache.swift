@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 
 /// What PostgreSQL has said about texts of each type: the text by which it shows the value of each.
 final class SpellingsCache: Sendable {
@@ -6,7 +7,7 @@ final class SpellingsCache: Sendable {
 
     /// Returns what is known about texts of a column's type, with these texts. PostgreSQL is asked once about each.
     func spellings(
-        of texts: Set<String>, in column: ColumnDetails, _ connection: PostgresConnection
+        of texts: Set<String>, in column: StoredTable.Column, _ connection: PostgresConnection
     ) throws -> ValueSpellings {
         let empty = ValueSpellings(type: column.baseType)
         let (all, unknown) = types.withLock { types in
@@ -28,7 +29,7 @@ final class SpellingsCache: Sendable {
     /// Returns the text by which PostgreSQL shows the value of each text. A text that the type does not accept, and that no
     /// row can have, stands for itself.
     private static func shown(
-        _ texts: [String], as column: ColumnDetails, _ connection: PostgresConnection
+        _ texts: [String], as column: StoredTable.Column, _ connection: PostgresConnection
     ) throws -> [String: String] {
         // The base type, as a domain's conditions do not decide which values are equal. A boolean is a number, as in the
         // changelog.

@@ -13,16 +13,16 @@ final class TableDetailsCache: Sendable {
     fileprivate struct State {
         /// Grows with each change that has been noticed.
         var version = 0
-        var tables: [UInt32: TableDetails] = [:]
+        var tables: [TableID: StoredTable] = [:]
         /// The tables by the requested names.
-        var names: [String: UInt32] = [:]
+        var names: [String: TableID] = [:]
         /// The requirements that the known tables have been found to meet.
         var suitable: Set<Requirement> = []
         /// Where a row of each table was seen last. It is looked for there first, as a table whose first rows were deleted
         /// takes long to search.
-        var rows: [UInt32: String] = [:]
+        var rows: [TableID: String] = [:]
         /// When each table was last found to be as it is here.
-        var looks: [UInt32: ContinuousClock.Instant] = [:]
+        var looks: [TableID: ContinuousClock.Instant] = [:]
         /// The names that a thread looks up in the catalog.
         var lookups: [String: DispatchGroup] = [:]
         /// Empty tables in SQLite, to compile requests with.
@@ -40,19 +40,19 @@ final class TableDetailsCache: Sendable {
     let spellings = SpellingsCache()
 
     /// Returns the table as it was when it was last looked at.
-    func known(_ name: String) -> TableDetails? {
+    func known(_ name: String) -> StoredTable? {
         state.withLock { state in state.names[name].flatMap { state.tables[$0] } }
     }
 
-    func known(where isWanted: (TableDetails) -> Bool) -> [TableDetails] {
+    func known(where isWanted: (StoredTable) -> Bool) -> [StoredTable] {
         state.withLock { $0.tables.values.filter(isWanted) }
     }
 
     /// Returns those of the tables that are known here, with those whose rows change along with theirs.
-    func knownWithChildren(_ names: some Sequence<String>) -> [TableDetails] {
+    func knownWithChildren(_ names: some Sequence<String>) -> [StoredTable] {
         state.withLock { state in
             var open = names.compactMap { state.names[$0] }
-            var found: [UInt32: TableDetails] = [:]
+            var found: [TableID: StoredTable] = [:]
             while let id = open.popLast() {
                 guard found[id] == nil, let table = state.tables[id] else { continue }
                 found[id] = table
@@ -63,32 +63,32 @@ final class TableDetailsCache: Sendable {
     }
 
     /// Returns those of the tables that are known here, with those to which they refer and that refer to them.
-    func knownWithRelatives(_ names: Set<String>) -> [UInt32] {
+    func knownWithRelatives(_ names: Set<String>) -> [TableID] {
         state.withLock { state in
             let own = names.compactMap { state.names[$0] }
             let relatives = own.compactMap { state.tables[$0] }.flatMap { table in
-                table.foreignKeys.map(\.parent) + table.referringKeys.map(\.child)
+                table.foreignKeys.map(\.parent) + table.children.map(\.child)
             }
             return Array(Set(own + relatives)).filter { state.tables[$0] != nil }
         }
     }
 
     /// Returns those of some tables, of all for nil, that have not been looked at since a time.
-    func unseen(_ ids: [UInt32]?, since start: ContinuousClock.Instant) -> [UInt32] {
+    func unseen(_ ids: [TableID]?, since start: ContinuousClock.Instant) -> [TableID] {
         state.withLock { state in
             (ids ?? Array(state.tables.keys)).filter { id in state.looks[id].map { $0 < start } ?? true }
         }
     }
 
     /// Forgets those of some tables that have changed, perhaps by another process; of all for nil.
-    func renew(_ ids: [UInt32]?, _ connection: PostgresConnection) throws {
+    func renew(_ ids: [TableID]?, _ connection: PostgresConnection) throws {
         let ids = ids ?? Array(state.withLock(\.tables.keys))
         guard !ids.isEmpty else { return }
         let asked = ContinuousClock.now
         let marks = try Catalog(connection).marks(of: ids)
         state.withLock { state in
             for id in ids where state.tables[id] != nil { state.looks[id] = asked }
-            let changed = ids.filter { state.tables[$0].map { $0.mark != marks[$0.oid]?.mark } ?? false }
+            let changed = ids.filter { state.tables[$0].map { $0.mark != marks[$0.id]?.mark } ?? false }
             // Another schema's table may have taken the name, or given it back.
             let renamed = ids.filter { id in
                 guard let known = state.tables[id], let mark = marks[id] else { return false }
@@ -111,15 +111,15 @@ final class TableDetailsCache: Sendable {
     }
 
     /// - Returns: nil if the table does not exist.
-    func details(of name: String, in connection: PostgresConnection) throws -> TableDetails? {
+    func details(of name: String, in connection: PostgresConnection) throws -> StoredTable? {
         try details(of: [name], in: connection)[name]
     }
 
     /// Returns the existing tables among these names, by the requested name.
-    func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+    func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: StoredTable] {
         let lookup = connection.transactionStatus == .idle ? beginLookup(of: names) : nil
         defer { if let lookup { end(lookup) } }
-        var found = names.reduce(into: [String: TableDetails]()) { $0[$1] = known($1) }
+        var found = names.reduce(into: [String: StoredTable]()) { $0[$1] = known($1) }
         let missing = names.filter { found[$0] == nil }
         guard !missing.isEmpty else { return found }
         let version = state.withLock(\.version)
@@ -129,7 +129,7 @@ final class TableDetailsCache: Sendable {
             guard state.version == version else { return }
             for (name, table) in read {
                 state.keep(table, asked)
-                state.names[name] = table.oid
+                state.names[name] = table.id
             }
         }
         found.merge(read) { $1 }
@@ -164,9 +164,9 @@ final class TableDetailsCache: Sendable {
     }
 
     /// Returns the existing tables, in any schema.
-    func details(of ids: [UInt32], in connection: PostgresConnection) throws -> [TableDetails] {
+    func details(of ids: [TableID], in connection: PostgresConnection) throws -> [StoredTable] {
         let (found, version) = state.withLock { state in (ids.compactMap { state.tables[$0] }, state.version) }
-        let missing = Set(ids).subtracting(found.map(\.oid))
+        let missing = Set(ids).subtracting(found.map(\.id))
         guard !missing.isEmpty else { return found }
         let asked = ContinuousClock.now
         let read = try Catalog(connection).tables(missing.sorted())
@@ -182,7 +182,7 @@ final class TableDetailsCache: Sendable {
     /// - Parameter start: tables that have been looked at since then are not looked at again.
     func reread(
         _ names: Set<String>, since start: ContinuousClock.Instant = .now, in connection: PostgresConnection
-    ) throws -> [String: TableDetails] {
+    ) throws -> [String: StoredTable] {
         try renew(unseen(knownWithRelatives(names), since: start), connection)
         return try details(of: names, in: connection)
     }
@@ -214,7 +214,7 @@ final class TableDetailsCache: Sendable {
     ///
     /// - Parameter details: the present tables, by the names in the requests.
     func marks(
-        of requests: [Set<String>], _ details: [String: TableDetails], in connection: PostgresConnection
+        of requests: [Set<String>], _ details: [String: StoredTable], in connection: PostgresConnection
     ) throws -> [String] {
         Self.marks(of: requests, details, filled: try filled(Array(details.values), in: connection))
     }
@@ -223,12 +223,12 @@ final class TableDetailsCache: Sendable {
     ///
     /// - Parameter filled: the object ids of the tables with rows.
     static func marks(
-        of requests: [Set<String>], _ details: [String: TableDetails], filled: Set<UInt32>
+        of requests: [Set<String>], _ details: [String: StoredTable], filled: Set<TableID>
     ) -> [String] {
-        let columns = details.mapValues { TableFingerprint.columns(of: $0.info) }
+        let columns = details.mapValues { TableFingerprint.columns(of: $0) }
         return requests.map { tables in
             TableFingerprint.text(of: tables, columns: { columns[$0] ?? [] }) { table in
-                details[table].map { filled.contains($0.oid) } ?? false
+                details[table].map { filled.contains($0.id) } ?? false
             }
         }
     }
@@ -245,24 +245,24 @@ final class TableDetailsCache: Sendable {
     ) throws -> Bool {
         let details = try reread(tables, since: start, in: connection)
         let needed = TableFingerprint.tablesWithRows(mark, of: tables) { name in
-            details[name].map { TableFingerprint.columns(of: $0.info) } ?? []
+            details[name].map { TableFingerprint.columns(of: $0) } ?? []
         }
         guard let needed else { return false }
         let mustHaveRows = needed.compactMap { details[$0] }
         let filled = try filled(mustHaveRows, in: connection)
-        return mustHaveRows.allSatisfy { filled.contains($0.oid) }
+        return mustHaveRows.allSatisfy { filled.contains($0.id) }
     }
 
     /// Returns which tables have rows. Outside of a commit, a table that another session keeps locked counts as having
     /// some: no run waits for the lock before it has rows to write.
-    private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
+    private func filled(_ tables: [StoredTable], in connection: PostgresConnection) throws -> Set<TableID> {
         guard !tables.isEmpty else { return [] }
         let rows = state.withLock(\.rows)
         let questions = tables.map { table in
             // Where a row is, is known of tables alone (Documentation/ddl-system-columns.html).
             guard table.kind.isTable else { return "(SELECT '' FROM \(table.sql) LIMIT 1)" }
             let any = "(SELECT ctid::text FROM \(table.sql) LIMIT 1)"
-            guard let last = rows[table.oid] else { return any }
+            guard let last = rows[table.id] else { return any }
             let known = "(SELECT ctid::text FROM \(table.sql) WHERE ctid = \(last.postgresLiteral) LIMIT 1)"
             return "coalesce(\(known), \(any))"
         }
@@ -275,27 +275,27 @@ final class TableDetailsCache: Sendable {
         } catch let error as PostgresError
             where error.state == .lockNotAvailable && connection.transactionStatus == .idle
         {
-            return Set(tables.map(\.oid))
+            return Set(tables.map(\.id))
         }
         let found = zip(tables, answers).filter { $1 != nil }
         state.withLock { state in
-            for (table, place) in found where state.tables[table.oid] != nil { state.rows[table.oid] = place }
+            for (table, place) in found where state.tables[table.id] != nil { state.rows[table.id] = place }
         }
-        return Set(found.map(\.0.oid))
+        return Set(found.map(\.0.id))
     }
 }
 
 extension TableDetailsCache.State {
-    fileprivate mutating func keep(_ table: TableDetails, _ asked: ContinuousClock.Instant) {
-        if let old = tables[table.oid], old.mark != table.mark {
-            forget(table.oid)
+    fileprivate mutating func keep(_ table: StoredTable, _ asked: ContinuousClock.Instant) {
+        if let old = tables[table.id], old.mark != table.mark {
+            forget(table.id)
             didChange()
         }
-        tables[table.oid] = table
-        looks[table.oid] = asked
+        tables[table.id] = table
+        looks[table.id] = asked
     }
 
-    fileprivate mutating func forget(_ id: UInt32) {
+    fileprivate mutating func forget(_ id: TableID) {
         tables[id] = nil
         rows[id] = nil
         looks[id] = nil

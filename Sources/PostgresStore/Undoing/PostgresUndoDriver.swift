@@ -26,7 +26,7 @@ struct PostgresUndoDriver: UndoDriver {
         var origins: [(rows: UndoneRows, width: Int)] = []
         for rows in tables {
             let shape = rows.table
-            let info = shape.stored.details.writingIdentities
+            let info = shape.stored.writingIdentities
             let key = try shape.mergeKey()
             for width in rows.widths {
                 let columns = shape.columns.prefix(width).filter { info.column($0)?.isGenerated == false }
@@ -37,7 +37,7 @@ struct PostgresUndoDriver: UndoDriver {
                 var staging = try StagingTable(
                     name: "restored_\(origins.count)", table: info, columns: Array(columns),
                     rule: MergeRule(keys: [shape.stored.name: key]))
-                staging.respeltColumns = key.filter { shape.stored.details.column($0)?.bytesDecide == false }
+                staging.respeltColumns = key.filter { shape.stored.column($0)?.bytesDecide == false }
                 stack.parts.append(StagedStack.Part(table: staging, counts: counts, isSorted: false, batches: []))
                 origins.append((rows, width))
             }
@@ -63,19 +63,13 @@ struct PostgresUndoDriver: UndoDriver {
     }
 }
 
-extension TableDetails {
+extension StoredTable {
     /// The table for staging, for rows that keep their former numbers, whether the feed or the store gave them.
-    fileprivate var writingIdentities: TableInfo {
-        TableInfo(
-            name: info.name, kind: info.kind,
-            columns: info.columns.map { column in
-                var column = column
-                if self.column(column.name)?.isComputed == false {
-                    column.isGenerated = false
-                }
-                return column
-            },
-            primaryKey: info.primaryKey, generatedKey: info.generatedKey, uniqueIndexes: info.uniqueIndexes,
-            foreignKeys: info.foreignKeys)
+    fileprivate var writingIdentities: StoredTable {
+        var table = self
+        for index in columns.indices where columns[index].identity == .always {
+            table.columns[index].identity = .byDefault
+        }
+        return table
     }
 }

@@ -78,9 +78,9 @@ private struct BrokenReference {
     ///
     /// - Parameter before: a connection that does not see the transaction.
     func isOlder(_ before: Database) throws -> Bool {
-        guard let rowID, let row, let old = try TableInfo(before, table: table, schema: "main"),
+        guard let rowID, let row, let old = try StoredTable(before, table: table, schema: "main"),
             columns.allSatisfy({ old.column($0) != nil }),
-            let known = try TableInfo(before, table: parent, schema: "main")
+            let known = try StoredTable(before, table: parent, schema: "main")
         else { return false }
         let targets = targets.isEmpty ? known.primaryKey : targets
         guard targets.count == columns.count, targets.allSatisfy({ known.column($0) != nil }) else { return false }

@@ -15,6 +15,43 @@ struct SQLiteDialect: SQLDialect {
     func literal(_ value: Bool) -> String { value ? "1" : "0" }
     func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
 
+    // MARK: - Columns
+
+    // Dates are stored as text.
+    func holdsDates(_ column: StoredTable.Column) -> Bool {
+        Affinity(declaredType: column.type).holds("TEXT", declaredType: column.type)
+    }
+
+    func hasExpired(_ column: StoredTable.Column, _ expiry: Retention.Expiry, _ alias: String) -> String {
+        let value = "\(alias).\(column.sql)"
+        let (end, day) = (expiry.endText.sqlLiteral, expiry.endDay.sqlLiteral)
+        // The first condition finds the rows by an index; a text without a time, or with a space before it, needs the last.
+        return """
+            \(value) < \(end) AND \(value) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
+            AND CASE length(\(value)) WHEN 10 THEN \(value) < \(day) ELSE replace(\(value), ' ', 'T') < \(end) END
+            """
+    }
+
+    // Without a type, a column takes every value as it is.
+    func definition(of column: StoredTable.Column) -> String { "" }
+
+    func differs(_ column: StoredTable.Column, _ left: String, from right: String, exactly: Bool) -> String {
+        let differs = "\(left) IS NOT \(right) COLLATE BINARY"
+        return exactly ? "(\(differs) OR typeof(\(left)) <> typeof(\(right)))" : differs
+    }
+
+    func value(of column: StoredTable.Column, _ alias: String, comparedWith other: StoredTable.Column) -> String {
+        "\(alias).\(column.sql)"
+    }
+
+    func value(of column: StoredTable.Column, _ row: any SQLRow, _ index: Int) throws -> StoredValue {
+        row.storedValue(index)
+    }
+
+    func spelling(of column: StoredTable.Column, _ row: any SQLRow, _ index: Int) -> String? { nil }
+
+    func bound(_ value: StoredValue, for column: StoredTable.Column?) -> SQLText.Value { SQLText.Value(value) }
+
     // MARK: - Staged rows
 
     func staged(_ table: StagingTable) -> String { table.qualifiedName }
@@ -22,11 +59,11 @@ struct SQLiteDialect: SQLDialect {
     func definition(of table: StagingTable) -> String { table.definition }
     func matches(_ table: StagingTable, _ left: String, _ right: String) -> String { table.matches(left, right) }
 
-    func isSameRow(_ table: StagingTable, _ stored: any StoredTable, _ left: String, _ right: String) -> String {
+    func isSameRow(_ table: StagingTable, _ stored: StoredTable, _ left: String, _ right: String) -> String {
         table.isSameRow(left, right)
     }
 
-    func isStaged(_ table: StagingTable, _ stored: any StoredTable) -> String {
+    func isStaged(_ table: StagingTable, _ stored: StoredTable) -> String {
         if table.isIdentifiedByManyColumns {
             return "m.\(stored.locator[0].sql) IN (\(table.rowsThatAreInBoth("stored")))"
         }
@@ -41,7 +78,7 @@ struct SQLiteDialect: SQLDialect {
     }
 
     func insertDifferences(
-        into name: String, of part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+        into name: String, of part: StagedStack.Part, _ stored: StoredTable, _ options: DifferenceOptions
     ) throws -> SQLText {
         SQLText(
             "INSERT INTO \(name) (row, is_new, is_restored, target) "
@@ -64,7 +101,7 @@ struct SQLiteDialect: SQLDialect {
     }
 
     private func differing(
-        _ part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+        _ part: StagedStack.Part, _ stored: StoredTable, _ options: DifferenceOptions
     ) throws -> String {
         let table = part.table
         let isNew = "m.\(table.keyColumns[0].sqlIdentifier) IS NULL"
@@ -73,7 +110,7 @@ struct SQLiteDialect: SQLDialect {
         if table.updatesKnownRows {
             differs += try table.comparedColumns.map {
                 let column = try stored.needed($0)
-                return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+                return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
             }
         }
         differs += isRestored.map { [$0] } ?? []
@@ -89,13 +126,13 @@ struct SQLiteDialect: SQLDialect {
         _ difference: Difference, _ missing: RowList, key: String, _ options: DifferenceOptions
     ) throws -> SQLText? { nil }
 
-    func isStoredRow(_ table: StagingTable, _ stored: any StoredTable) -> String {
+    func isStoredRow(_ table: StagingTable, _ stored: StoredTable) -> String {
         table.table.rowID.map { "m.\($0) = d.target" } ?? table.matches("m", "s")
     }
 
     // MARK: - Work tables
 
-    func listDefinition(of table: any StoredTable, isUnique: Bool, columns: [String]) -> String {
+    func listDefinition(of table: StoredTable, isUnique: Bool, columns: [String]) -> String {
         let located = RowList.located(table).joined(separator: ", ")
         let others = columns.map { ", " + $0 }.joined()
         return "id INTEGER PRIMARY KEY, \(located), key\(others)\(isUnique ? ", UNIQUE (\(located))" : "")"
@@ -109,11 +146,10 @@ struct SQLiteDialect: SQLDialect {
         """
     }
 
-    func keysDefinition(_ key: [any StoredColumn], of table: StagingTable?, columns: [String]) -> String {
+    func keysDefinition(_ key: [StoredTable.Column], of table: StagingTable?, columns: [String]) -> String {
         let own = key.enumerated().map { index, column in
-            let column = column as? SQLiteColumn
-            let collation = table?.keyCollations[index] ?? column?.collation ?? "BINARY"
-            return "k\(index) \(column?.column.stagedType ?? "BLOB") COLLATE \(collation)"
+            let collation = table?.keyCollations[index] ?? column.collation ?? "BINARY"
+            return "k\(index) \(column.stagedType) COLLATE \(collation)"
         }
         let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
         return (own + columns + ["PRIMARY KEY (\(names))"]).joined(separator: ", ")
@@ -132,7 +168,7 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: - Before-images
 
-    func imagesDefinition(of table: any StoredTable, columns: [String]) -> String {
+    func imagesDefinition(of table: StoredTable, columns: [String]) -> String {
         let located = RowList.located(table).joined(separator: ", ")
         let others = columns.joined(separator: ", ")
         return table.rowID == nil
@@ -169,23 +205,23 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: - Keys in the changelog
 
-    func changelogKey(_ columns: [String], of table: any StoredTable, _ alias: String) -> String {
-        columns.isEmpty ? "\(alias).\(table.info.rowID ?? "rowid")" : changelogKeySQL(columns, alias)
+    func changelogKey(_ columns: [String], of table: StoredTable, _ alias: String) -> String {
+        columns.isEmpty ? "\(alias).\(table.rowID ?? "rowid")" : changelogKeySQL(columns, alias)
     }
 
     func isKey(_ key: String, among keys: String) -> String { "coalesce(\(key) IN (\(keys)), 0)" }
 
     // MARK: - Conditions
 
-    func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
-        let collation = (column as? SQLiteColumn)?.collation ?? "BINARY"
+    func isAtLeastTheSmallest(_ value: String, _ column: StoredTable.Column, of staged: String) -> String {
+        let collation = column.collation ?? "BINARY"
         return TimeText.sqlite(value, isAtLeastTheSmallestOf: "s.\(column.sql)") {
             "SELECT min(\($0) COLLATE \(collation)) FROM \(staged) s"
         }
     }
 
-    func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {
-        let collation = (column as? SQLiteColumn)?.collation ?? "BINARY"
+    func isOutside(_ value: String, _ column: StoredTable.Column, scope: String) -> SQLText {
+        let collation = column.collation ?? "BINARY"
         return "\(value) IS NOT \(bind: scope) COLLATE \(collation.sqlIdentifier)"
     }
 

@@ -28,12 +28,12 @@ extension SQLiteMergeDriver {
     /// Returns true if no row of a part can violate a foreign key, or resolve a violation of another row.
     private func hasAllParents(_ part: StagedStack.Part, _ count: Int) throws -> Bool {
         // Read anew: another process may have changed the table since rows were staged.
-        guard let table = try TableInfo(db, table: part.table.table.name, schema: "main"),
+        guard let table = try StoredTable(db, table: part.table.table.name, schema: "main"),
             !table.foreignKeys.isEmpty, !db.hasBrokenForeignKeys, try !changesOtherRows(table)
         else { return false }
         return try table.foreignKeys.allSatisfy { key in
             guard let values = part.values(of: key), values.count < count,
-                let parent = try TableInfo(db, table: key.parent, schema: "main"),
+                let parent = try StoredTable(db, table: key.parentName, schema: "main"),
                 let child = table.column(key.columns[0]),
                 let target = (key.targets.isEmpty ? parent.primaryKey : key.targets).first.flatMap(parent.column),
                 // With equal affinities, SQLite compares a value of the feed with the parent's as it would compare the
@@ -49,7 +49,7 @@ extension SQLiteMergeDriver {
     }
 
     /// Returns true if an insertion may write to other tables, or replace rows. Neither would be checked.
-    private func changesOtherRows(_ table: TableInfo) throws -> Bool {
+    private func changesOtherRows(_ table: StoredTable) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
@@ -62,7 +62,7 @@ extension SQLiteMergeDriver {
 
 extension StagedStack.Part {
     /// The distinct values by which the rows refer through a foreign key of one column; nil if they are not known.
-    fileprivate func values(of key: TableInfo.ForeignKey) -> [DatabaseValue]? {
+    fileprivate func values(of key: StoredTable.ForeignKey) -> [DatabaseValue]? {
         guard key.columns.count == 1, case let column = key.columns[0].lowercased(),
             // An omitted column is not NULL where it has a default, and never NULL where it is the row id.
             !table.ignored.contains(column), column != table.table.generatedKey?.lowercased()
@@ -74,10 +74,10 @@ extension StagedStack.Part {
     }
 }
 
-extension TableInfo.Column {
+extension StoredTable.Column {
     /// The affinity where it determines how every value is stored. Not for `ANY`, which differs in a STRICT table.
     fileprivate var exactAffinity: Affinity? {
-        let affinity = Affinity(declaredType: declaredType)
+        let affinity = Affinity(declaredType: type)
         return affinity == .text || affinity == .integer ? affinity : nil
     }
 }

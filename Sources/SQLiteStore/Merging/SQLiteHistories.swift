@@ -21,32 +21,32 @@ struct SQLiteHistories: HistoryCatalog {
         ).filter(HistoryTable.isHistory).map { HistoryName(schema: "main", name: $0) }
     }
 
-    func table(_ name: String) throws -> (any StoredTable)? {
+    func table(_ name: String) throws -> StoredTable? {
         if let memory { return try memory.table(name, db) }
-        return try SQLiteTable(db, named: name)
+        return try StoredTable(db, table: name, schema: "main")
     }
 
     func columns(
-        of history: String, for table: any StoredTable
+        of history: String, for table: StoredTable
     ) throws -> (history: HistoryName, columns: [(name: String, fits: Bool)])? {
         let rows = try Row.fetchAll(db, sql: "PRAGMA main.table_xinfo(\(history.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
         let columns = rows.dropFirst(HistoryTable.ownColumns.count).map { row -> (name: String, fits: Bool) in
             let name: String = row["name"]
-            let kept = Affinity(declaredType: row["type"], isStrict: table.info.isStrict).sqlType
-            return (name, table.info.column(name).map { $0.isGenerated || $0.stagedType == kept } ?? true)
+            let kept = Affinity(declaredType: row["type"], isStrict: table.isStrict).sqlType
+            return (name, table.column(name).map { $0.isGenerated || $0.stagedType == kept } ?? true)
         }
         return (HistoryName(schema: "main", name: history), columns)
     }
 
-    func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName {
+    func create(for table: StoredTable, _ columns: [StoredTable.Column]) throws -> HistoryName {
         let history = HistoryName(schema: "main", name: HistoryTable.name(of: table.name))
         let key = table.lastingKey
-        let collations = table.info.collations(ofKey: key) ?? key.map { _ in "BINARY" }
+        let collations = table.collations(ofKey: key) ?? key.map { _ in "BINARY" }
         let definitions = columns.map { column -> String in
             let place = key.firstIndex { $0.lowercased() == column.name.lowercased() }
             let collation = place.map { " COLLATE \(collations[$0])" } ?? ""
-            return "\(column.sql) \(table.info.column(column.name)?.declaredType ?? "")\(collation)"
+            return "\(column.sql) \(table.column(column.name)?.type ?? "")\(collation)"
         }
         let group = key.isEmpty ? [HistoryTable.row] : key.map(\.sqlIdentifier)
         try db.execute(
@@ -56,19 +56,19 @@ struct SQLiteHistories: HistoryCatalog {
                     \(HistoryTable.operation) TEXT NOT NULL, \(HistoryTable.row) INTEGER,
                     \(HistoryTable.after) INTEGER, \(HistoryTable.width) INTEGER NOT NULL,
                     \(definitions.joined(separator: ", "))
-                )\(table.info.isStrict ? " STRICT" : "");
+                )\(table.isStrict ? " STRICT" : "");
                 CREATE INDEX main.\(history.runIndex) ON \(history.name.sqlIdentifier) (\(HistoryTable.run));
                 CREATE INDEX main.\(history.keyIndex) ON \(history.name.sqlIdentifier) (\(group.joined(separator: ", ")))
                 """)
         return history
     }
 
-    func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws {
+    func add(_ column: StoredTable.Column, of table: StoredTable, to history: HistoryName) throws {
         let value = try String.fetchOne(
             db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
             arguments: [table.name, column.name])
         let constant = value.flatMap { $0.wholeMatch(of: Self.literal) == nil ? nil : " DEFAULT \($0)" } ?? ""
-        let type = table.info.column(column.name)?.declaredType ?? ""
+        let type = table.column(column.name)?.type ?? ""
         try db.execute(sql: "ALTER TABLE \(history.sql) ADD COLUMN \(column.sql) \(type)\(constant)")
     }
 
@@ -83,7 +83,7 @@ struct SQLiteHistories: HistoryCatalog {
     func fixTexts() throws {}
     func selected(_ value: String) -> String { value }
 
-    func value(_ row: any SQLRow, _ index: Int, of column: (any StoredColumn)?) throws -> StoredValue {
+    func value(_ row: any SQLRow, _ index: Int, of column: StoredTable.Column?) throws -> StoredValue {
         row.storedValue(index)
     }
 }

@@ -62,7 +62,7 @@ extension SQLiteMergeDriver {
     private func insert(
         _ rows: Insertion, _ conflicts: UniqueConflicts, in merge: MergeContext, _ write: () throws -> Int
     ) throws -> Int {
-        let rowID = rows.table.info.rowID ?? "rowid"
+        let rowID = rows.table.rowID ?? "rowid"
         let (new, inserted) = try conflicts.resolving {
             (try newRows(of: rows.part.table, rowID: rowID), try write())
         }
@@ -100,7 +100,7 @@ extension SQLiteMergeDriver {
             guard let key = table.table.generatedKey, !table.supplies(key), let rowID = table.table.rowID else {
                 continue
             }
-            lastRowIDs[SQLiteTable.id(table.table.name)] = try db.int64(
+            lastRowIDs[StoredTable.id(table.table.name)] = try db.int64(
                 "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")
         }
     }
@@ -111,7 +111,7 @@ extension SQLiteMergeDriver {
     ///
     /// - Parameter count: the number of rows to insert.
     private func freedRowID(of table: StagingTable, count: Int) throws -> Int64? {
-        guard !partsWithPlaces.contains(table.name), let former = lastRowIDs[SQLiteTable.id(table.table.name)],
+        guard !partsWithPlaces.contains(table.name), let former = lastRowIDs[StoredTable.id(table.table.name)],
             let rowID = table.table.rowID, let key = table.table.generatedKey, !table.supplies(key),
             former <= .max - Int64(count)
         else { return nil }
@@ -121,7 +121,7 @@ extension SQLiteMergeDriver {
     }
 
     /// Returns true for a table under AUTOINCREMENT, which never gives a row id twice (autoinc.html).
-    private func hasSequence(_ table: TableInfo) throws -> Bool {
+    private func hasSequence(_ table: StoredTable) throws -> Bool {
         guard try db.isTrue("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_sequence')")
         else { return false }
         return try db.isTrue(

@@ -22,7 +22,7 @@ final class SQLiteMergeDriver: MergeDriver {
     let dialect: any SQLDialect = SQLiteDialect()
     /// The largest row ids before the merge, by table.
     var lastRowIDs: [TableID: Int64] = [:]
-    private var tables: [TableID: SQLiteTable?] = [:]
+    private var tables: [TableID: StoredTable?] = [:]
     private var workTables: Set<String> = []
 
     /// - Parameters:
@@ -56,7 +56,7 @@ final class SQLiteMergeDriver: MergeDriver {
     }
 
     // The transaction has locked the store.
-    func lock(_ tables: [any StoredTable]) throws {}
+    func lock(_ tables: [StoredTable]) throws {}
 
     // Foreign keys are checked by the commit, which names the row.
     func checkConstraints() throws {}
@@ -69,11 +69,10 @@ final class SQLiteMergeDriver: MergeDriver {
 
     // MARK: - Tables
 
-    func table(_ name: String) throws -> (any StoredTable)? { try stored(name) }
-    func table(id: TableID) throws -> (any StoredTable)? { try stored(id) }
+    func table(id: TableID) throws -> StoredTable? { try table(id) }
 
-    private func stored(_ name: String) throws -> SQLiteTable? {
-        let id = SQLiteTable.id(name)
+    func table(_ name: String) throws -> StoredTable? {
+        let id = StoredTable.id(name)
         if let known = tables[id] { return known }
         let table = try memory.table(name, db)
         tables[id] = .some(table)
@@ -86,7 +85,7 @@ final class SQLiteMergeDriver: MergeDriver {
         return staged + tables.values.compactMap { $0?.name }.filter { !staged.contains($0) }.sorted()
     }
 
-    func hasTriggers(_ table: any StoredTable) throws -> Bool {
+    func hasTriggers(_ table: StoredTable) throws -> Bool {
         try db.isTrue(
             """
             SELECT EXISTS (

@@ -6,7 +6,7 @@ import FeedStores
 /// Rows of several shapes with one key. One pass over every part notes the parts of each key, a column each. The rows are
 /// then joined by number.
 extension SQLiteMergeDriver {
-    func overlaidKeys(of parts: [StagedStack.Part], in table: any StoredTable) throws -> OverlaidKeys {
+    func overlaidKeys(of parts: [StagedStack.Part], in table: StoredTable) throws -> OverlaidKeys {
         let key = parts[0].table.keyColumns
         let collations = parts[0].table.keyCollations
         let types = key.map { parts[0].table.table.column($0)?.stagedType ?? "BLOB" }
@@ -34,7 +34,7 @@ extension SQLiteMergeDriver {
             combinations: found.map { row in (parts.indices.filter { (row[$0] as Int) != 0 }, row[parts.count]) })
     }
 
-    func stage(_ rows: OverlaidRows, in stored: any StoredTable) throws -> StagingTable {
+    func stage(_ rows: OverlaidRows, in stored: StoredTable) throws -> StagingTable {
         let (parts, members, shape) = (rows.parts, rows.members, rows.shape)
         var table = shape.table
         var values: [String] = []

@@ -6,10 +6,10 @@ import FeedStores
 /// Trees of elements.
 extension SQLiteMergeDriver {
     /// Copies the store's rows into a table with an index of every column, so that one look-up finds each staged row.
-    func beginTree(_ table: StagingTable, _ stored: any StoredTable) throws -> String {
+    func beginTree(_ table: StagingTable, _ stored: StoredTable) throws -> String {
         let columns = table.allColumns
         let names = columns.map(\.name.sqlIdentifier).joined(separator: ", ")
-        let definitions = columns.map { "\($0.name.sqlIdentifier) \($0.declaredType)" }.joined(separator: ", ")
+        let definitions = columns.map { "\($0.name.sqlIdentifier) \($0.type)" }.joined(separator: ", ")
         let copy = "\(stack.schema).tributary_stored"
         try db.execute(
             sql: """

@@ -26,7 +26,7 @@ final class StagingMemory: @unchecked Sendable {
     private var newWorkTables: Set<String> = []
 
     /// The main store's tables, and the schema version from which they were read (pragma.html, "schema_version").
-    private var schema: (version: Int, foreignKeys: ForeignKeyGraph, tables: [TableID: SQLiteTable?])?
+    private var schema: (version: Int, foreignKeys: ForeignKeyGraph, tables: [TableID: StoredTable?])?
 
     /// True from the beginning of a transaction until its commit.
     private var isOpen = false
@@ -86,14 +86,12 @@ final class StagingMemory: @unchecked Sendable {
     }
 
     /// Returns a table of the main store, read again after a change of the schema; nil if it does not exist.
-    func table(_ name: String, _ db: Database) throws -> SQLiteTable? {
+    func table(_ name: String, _ db: Database) throws -> StoredTable? {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
         if schema?.version != version { schema = (version, try ForeignKeyGraph(db), [:]) }
-        let id = SQLiteTable.id(name)
+        let id = StoredTable.id(name)
         if let known = schema?.tables[id] { return known }
-        let table = try TableInfo(db, table: name, schema: "main").map {
-            try SQLiteTable(db, $0, children: schema?.foreignKeys.references(to: $0.name) ?? [])
-        }
+        let table = try StoredTable(db, table: name, schema: "main", schema?.foreignKeys)
         schema?.tables[id] = .some(table)
         return table
     }

@@ -6,7 +6,7 @@ import GRDB
 /// A table that is created again as declared, with the rows, indexes and triggers of the old one.
 struct TableRebuild {
     let migration: TableMigration
-    private let info: TableInfo
+    private let info: StoredTable
     /// The mapping's words for the types of the columns that change.
     private let words: [String: String]
     /// The new statement, the copy and what follows it.
@@ -19,11 +19,11 @@ struct TableRebuild {
     /// - Returns: nil if the table is as declared, or does not exist.
     /// - Throws: ``StoreError`` if rows of another table hold the key that is to change.
     init?(_ definition: TableSchema, among all: [TableSchema], _ db: Database) throws {
-        guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return nil }
+        guard let info = try StoredTable(db, table: definition.name, schema: "main") else { return nil }
         let changed = definition.columns.filter { info.hasOtherType(than: $0) }
         let columns = changed.compactMap { column in
             info.column(column.name).map {
-                TableMigration.Column(name: $0.name, from: $0.declaredType, to: column.type ?? "")
+                TableMigration.Column(name: $0.name, from: $0.type, to: column.type ?? "")
             }
         }
         let isOtherKey =
@@ -58,7 +58,7 @@ struct TableRebuild {
                 try column.map { try db.sql($0, isNotNull: false, among: declared) } ?? "\(name.sqlIdentifier) TEXT")
         }
         if isOtherKey {
-            let former = Set((info.primaryKey + info.uniqueIndexes.flatMap { $0.map(\.name) }).map { $0.lowercased() })
+            let former = Set((info.primaryKey + info.uniqueIndexes.joined()).map { $0.lowercased() })
             for name in former where !definition.has(name) { table.removeNotNull(of: name) }
         }
         let list = key.map(\.sqlIdentifier).joined(separator: ", ")
@@ -86,7 +86,7 @@ struct TableRebuild {
         creation = table.sql(named: "main.\(new)")
         let newKey = key.isEmpty ? info.primaryKey : key
         let keyType = newKey.first.flatMap { name in
-            columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType
+            columns.first { $0.name == name }?.to ?? info.column(name)?.type
         }
         let isRowID =
             number != nil || newKey.count == 1 && added.isEmpty && keyType?.uppercased() == "INTEGER"
@@ -154,7 +154,7 @@ struct TableRebuild {
         let changed = Set(migration.columns.map(\.name))
         let names = migration.columns.map(\.name) + key.filter { !changed.contains($0) }
         let definitions = names.enumerated().map { index, name in
-            let type = migration.columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType ?? ""
+            let type = migration.columns.first { $0.name == name }?.to ?? info.column(name)?.type ?? ""
             return "c\(index) \(type)"
         }
         let located = info.locator.indices.map { "l\($0)" }
@@ -168,10 +168,10 @@ struct TableRebuild {
             sql: """
                 CREATE TEMP TABLE tributary_converted (\((located + definitions).joined(separator: ", ")));
                 INSERT INTO temp.tributary_converted
-                SELECT \((info.locator + values).joined(separator: ", ")) FROM main.\(info.name.sqlIdentifier)
+                SELECT \((info.locator.map(\.sql) + values).joined(separator: ", ")) FROM main.\(info.name.sqlIdentifier)
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp.tributary_converted") }
-        let isRow = zip(info.locator, located).map { "m.\($0) IS c.\($1)" }.joined(separator: " AND ")
+        let isRow = zip(info.locator, located).map { "m.\($0.sql) IS c.\($1)" }.joined(separator: " AND ")
         for (index, column) in migration.columns.enumerated() {
             let isTaken = Self.isTaken("c.c\(index)", column.to, words[column.name.lowercased()])
             let refused = try Row.fetchOne(
@@ -242,7 +242,7 @@ struct TableRebuild {
     }
 
     /// Returns true if a row needs a value in a column of the primary key to which the declaration gives none.
-    private static func needsKey(_ table: TableInfo, _ definition: TableSchema, _ db: Database) throws -> Bool {
+    private static func needsKey(_ table: StoredTable, _ definition: TableSchema, _ db: Database) throws -> Bool {
         let needed = try String.fetchAll(
             db,
             sql: "SELECT name FROM pragma_table_info(?, 'main') WHERE pk > 0 AND \"notnull\" AND dflt_value IS NULL",
@@ -255,7 +255,7 @@ struct TableRebuild {
     /// - Parameter keepsUnique: true if the key's columns stay unique, so that a foreign key that names them may refer
     ///   to them.
     private static func holder(
-        of table: TableInfo, keepsUnique: Bool, _ db: Database
+        of table: StoredTable, keepsUnique: Bool, _ db: Database
     ) throws -> (table: String, columns: [String])? {
         let rows = try Row.fetchAll(
             db,
@@ -276,7 +276,7 @@ struct TableRebuild {
         return nil
     }
 
-    private static func sql(of table: TableInfo, _ type: String, _ db: Database) throws -> [String] {
+    private static func sql(of table: StoredTable, _ type: String, _ db: Database) throws -> [String] {
         try String.fetchAll(
             db,
             sql: """
@@ -286,12 +286,12 @@ struct TableRebuild {
     }
 }
 
-extension TableInfo {
+extension StoredTable {
     /// Returns true if a column of the table does not keep the values that a declaration gives it.
     func hasOtherType(than column: TableSchema.Column) -> Bool {
         guard let type = column.type, column.isDeclared, let found = self.column(column.name), !found.isGenerated
         else { return false }
-        return !(isStrict && found.declaredType.uppercased() == "ANY")
-            && !Affinity(declaredType: found.declaredType).holds(type, declaredType: found.declaredType)
+        return !(isStrict && found.type.uppercased() == "ANY")
+            && !Affinity(declaredType: found.type).holds(type, declaredType: found.type)
     }
 }

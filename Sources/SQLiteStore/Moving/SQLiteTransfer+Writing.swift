@@ -34,12 +34,13 @@ extension SQLiteTransfer: TransferWriter {
     /// Returns the positions of the columns that keep a decimal as a number, where a number keeps it.
     private func decimals(among columns: [TransferTable.Column], of table: TransferTable) throws -> [Int] {
         let numeric = columns.indices.filter { columns[$0].kind == .numeric }
-        guard !numeric.isEmpty, let info = try writing({ try TableInfo(db, table: table.name, schema: "main") }) else {
+        guard !numeric.isEmpty, let info = try writing({ try StoredTable(db, table: table.name, schema: "main") })
+        else {
             return []
         }
         return numeric.filter { index in
             guard let column = info.column(columns[index].name) else { return false }
-            if case .blob = Affinity(declaredType: column.declaredType) { return true }
+            if case .blob = Affinity(declaredType: column.type) { return true }
             return false
         }
     }

@@ -11,7 +11,7 @@ struct SQLiteTransfer: TransferReader {
 
     func tables(named names: Set<String>) throws -> [String: TransferTable] {
         try names.reduce(into: [:]) { tables, name in
-            guard let info = try TableInfo(db, table: name, schema: "main"), info.kind == "table" else { return }
+            guard let info = try StoredTable(db, table: name, schema: "main"), info.kind.isTable else { return }
             tables[name] = TransferTable(
                 name: info.name,
                 columns: info.columns.filter { !$0.isGenerated }.map { .init(name: $0.name, kind: .dynamic) },

@@ -83,7 +83,7 @@ extension SQLiteStore {
     /// Returns true if rows have expired.
     package func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool {
         try pool.read { db in
-            try SQLiteDialect().hasExpiredRows(expiries, db) { try SQLiteTable(db, named: $0) }
+            try SQLiteDialect().hasExpiredRows(expiries, db) { try StoredTable(db, table: $0, schema: "main") }
         }
     }
 
@@ -92,7 +92,7 @@ extension SQLiteStore {
     /// - Parameter scope: the columns whose values are given.
     package func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn? {
         try pool.read { db in
-            guard let info = try TableInfo(db, table: table, schema: "main"), let found = info.column(column) else {
+            guard let info = try StoredTable(db, table: table, schema: "main"), let found = info.column(column) else {
                 return nil
             }
             let indexes = try String.fetchAll(
@@ -102,29 +102,9 @@ extension SQLiteStore {
                     db, sql: "SELECT name FROM pragma_index_info(?, 'main') ORDER BY seqno", arguments: [index])
                 return DateColumn.isServed(by: columns.map { $0 ?? "" }, found.name, within: scope)
             }
-            return DateColumn(type: found.declaredType, holdsDates: found.holdsDates, isIndexed: isIndexed)
+            return DateColumn(type: found.type, holdsDates: SQLiteDialect().holdsDates(found), isIndexed: isIndexed)
         }
     }
-}
-
-extension SQLiteColumn {
-    var type: String { column.declaredType }
-    var holdsDates: Bool { column.holdsDates }
-
-    func hasExpired(_ expiry: Retention.Expiry, _ alias: String) -> String {
-        let value = "\(alias).\(sql)"
-        let (end, day) = (expiry.endText.sqlLiteral, expiry.endDay.sqlLiteral)
-        // The first condition finds the rows by an index; a text without a time, or with a space before it, needs the last.
-        return """
-            \(value) < \(end) AND \(value) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
-            AND CASE length(\(value)) WHEN 10 THEN \(value) < \(day) ELSE replace(\(value), ' ', 'T') < \(end) END
-            """
-    }
-}
-
-extension TableInfo.Column {
-    /// True if dates are stored as text.
-    fileprivate var holdsDates: Bool { Affinity(declaredType: declaredType).holds("TEXT", declaredType: declaredType) }
 }
 
 /// What is asked of a store to tell how it is.

@@ -10,7 +10,7 @@ extension SQLiteStore {
     @discardableResult
     package func prepareTables(_ definitions: [TableSchema]) throws -> [SchemaAddition] {
         guard !definitions.isEmpty else { return [] }
-        try definitions.checkWidths(most: TableInfo.maximumColumns)
+        try definitions.checkWidths(most: StoredTable.maximumColumns)
         var made: [SchemaAddition] = []
         do {
             try tableInfos.ensure(.tables(definitions.map(\.undeclared)), in: pool) {
@@ -44,7 +44,7 @@ extension SQLiteStore {
         try writing {
             try pool.write { db in
                 for addition in additions.reversed() {
-                    guard let info = try TableInfo(db, table: addition.table, schema: "main") else { continue }
+                    guard let info = try StoredTable(db, table: addition.table, schema: "main") else { continue }
                     let table = "main.\(info.name.sqlIdentifier)"
                     if let column = addition.column.flatMap(info.column) {
                         let name = column.name.sqlIdentifier
@@ -94,7 +94,7 @@ extension SQLiteStore {
                     for (table, column) in columns {
                         try db.execute(
                             sql: "ALTER TABLE \(table.sqlIdentifier) ADD COLUMN \(column.name.sqlIdentifier) "
-                                + column.declaredType)
+                                + column.type)
                     }
                     try db.execute(sql: schema)
                 }
@@ -113,14 +113,14 @@ extension SQLiteStore {
     /// Returns the columns that a parser's schema gives to its tables, and that the existing tables lack.
     private func newColumns(
         schema: String, tables: [String]
-    ) throws -> [(table: String, column: TableInfo.Column)] {
+    ) throws -> [(table: String, column: StoredTable.Column)] {
         let declared = try DatabaseQueue()
         // The author keeps a schema that depends on other tables than its own up to date.
         guard (try? declared.write { try $0.execute(sql: schema) }) != nil else { return [] }
         return try tables.flatMap { table in
-            guard let new = try declared.read({ try TableInfo($0, table: table, schema: "main") }),
-                let old = try pool.read({ try TableInfo($0, table: table, schema: "main") })
-            else { return [(table: String, column: TableInfo.Column)]() }
+            guard let new = try declared.read({ try StoredTable($0, table: table, schema: "main") }),
+                let old = try pool.read({ try StoredTable($0, table: table, schema: "main") })
+            else { return [(table: String, column: StoredTable.Column)]() }
             return new.columns.filter { !$0.isGenerated && old.column($0.name) == nil }.map { (old.name, $0) }
         }
     }
@@ -138,11 +138,11 @@ extension SQLiteStore {
                         """)
                 let list = try TableList(db, schema: "main")
                 return try names.compactMap { name in
-                    guard let info = try TableInfo(db, table: name, schema: "main", in: list) else { return nil }
+                    guard let info = try StoredTable(db, table: name, schema: "main", in: list) else { return nil }
                     return StoreTable(
                         name: info.name,
-                        columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },
-                        primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
+                        columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
+                        primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes,
                         foreignKeys: try db.foreignKeys(of: info))
                 }
             }
@@ -156,7 +156,7 @@ extension SQLiteStore {
             guard let info = try tableInfos.info(of: table, in: db) else { return true }
             return info.foreignKeys.contains { key in
                 key.columns.map { $0.lowercased() } == [column.lowercased()]
-                    && key.parent.lowercased() == other.lowercased()
+                    && key.parentName.lowercased() == other.lowercased()
             }
         }
     }
@@ -201,16 +201,16 @@ extension SQLiteStore {
 }
 
 extension Database {
-    fileprivate func foreignKeys(of table: TableInfo) throws -> [StoreTable.ForeignKey] {
+    fileprivate func foreignKeys(of table: StoredTable) throws -> [StoreTable.ForeignKey] {
         try table.foreignKeys.filter { $0.columns.count == 1 }.compactMap { key in
             let target =
-                try key.targets.first ?? TableInfo(self, table: key.parent, schema: "main")?.primaryKey.first
-            return target.map { StoreTable.ForeignKey(column: key.columns[0], table: key.parent, target: $0) }
+                try key.targets.first ?? StoredTable(self, table: key.parentName, schema: "main")?.primaryKey.first
+            return target.map { StoreTable.ForeignKey(column: key.columns[0], table: key.parentName, target: $0) }
         }
     }
 
     fileprivate func mistake(in reference: ReferenceDefinition) throws -> Mistake? {
-        guard let info = try TableInfo(self, table: reference.table, schema: "main") else {
+        guard let info = try StoredTable(self, table: reference.table, schema: "main") else {
             return reference.mistakeOfTable
         }
         return reference.mistake(
@@ -227,7 +227,7 @@ extension Database {
     /// - Returns: what was made.
     fileprivate func prepare(_ definition: TableSchema, among all: [String: TableSchema]) throws -> [SchemaAddition] {
         let name = definition.name.sqlIdentifier
-        guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
+        guard let info = try StoredTable(self, table: definition.name, schema: "main") else {
             var parts = try definition.columns.map { column in
                 let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
                 return try sql(column, isNotNull: column.isNotNull || isKey, among: all)
@@ -295,10 +295,11 @@ extension Database {
             }
             return key?.type ?? "TEXT"
         }
-        guard let table, let info = try TableInfo(self, table: table, schema: "main"), info.primaryKey.count == 1 else {
+        guard let table, let info = try StoredTable(self, table: table, schema: "main"), info.primaryKey.count == 1
+        else {
             return "TEXT"
         }
-        let type = info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
+        let type = info.column(info.primaryKey[0])?.type ?? "TEXT"
         // Spellings of a key that the other table equates are one key here, too.
         let collation = info.collations(ofKey: info.primaryKey)?.first ?? "BINARY"
         return collation.uppercased() == "BINARY" ? type : "\(type) COLLATE \(collation.sqlIdentifier)"

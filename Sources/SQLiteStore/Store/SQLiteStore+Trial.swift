@@ -173,7 +173,7 @@ private struct TrialCopy {
 
     private func copy(_ name: String, _ kinds: [String: String]) throws {
         guard kinds[name] != "virtual", !name.hasPrefix("sqlite_"),
-            let info = try TableInfo(db, table: name, schema: "store")
+            let info = try StoredTable(db, table: name, schema: "store")
         else { return }
         var columns = info.columns.filter { !$0.isGenerated }.map(\.name.sqlIdentifier)
         if let rowID = info.rowID, info.generatedKey == nil { columns.append(rowID) }

@@ -232,7 +232,7 @@ package final class SQLiteStore: MainStore {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    package func tableInfo(_ name: String) throws -> TableInfo {
+    package func tableInfo(_ name: String) throws -> StoredTable {
         if let known = tableInfos.known[name] { return known }
         guard let info = try reading({ try pool.read { try tableInfos.info(of: name, in: $0) } }) else {
             throw StoreError(
@@ -249,7 +249,7 @@ package final class SQLiteStore: MainStore {
     package func missingTables(among names: Set<String>) throws -> [String] {
         try reading {
             try pool.unsafeRead { db in
-                try names.sorted().filter { try tableInfos.info(of: $0, in: db).map { $0.kind == "view" } ?? true }
+                try names.sorted().filter { try tableInfos.info(of: $0, in: db).map { $0.kind == .view } ?? true }
             }
         }
     }

@@ -9,11 +9,9 @@ final class TableInfoCache: Sendable {
         var version = -1
         /// Read when the second table is asked for.
         var list: TableList?
-        var tables: [String: TableInfo] = [:]
+        var tables: [String: StoredTable] = [:]
         /// The requirements that this schema has been found to meet.
         var suitable: Set<Requirement> = []
-        /// The comparison of columns, by table and column; nil for a column that does not exist.
-        var comparisons: [String: [String: ColumnComparison?]] = [:]
         /// Names for the columns of each table: the name at each position stands for all columns up to there.
         var columnMarks: [String: [String]] = [:]
     }
@@ -28,7 +26,7 @@ final class TableInfoCache: Sendable {
     private let state = Mutex(State())
 
     /// The cached tables, by the requested names.
-    var known: [String: TableInfo] { state.withLock { $0.tables } }
+    var known: [String: StoredTable] { state.withLock { $0.tables } }
 
     /// Forgets the cache if the schema has changed, perhaps by another process, and returns the schema's version.
     @discardableResult
@@ -65,7 +63,7 @@ final class TableInfoCache: Sendable {
     }
 
     /// - Returns: nil if the table does not exist.
-    func info(of table: String, in db: Database) throws -> TableInfo? {
+    func info(of table: String, in db: Database) throws -> StoredTable? {
         let version = try version(in: db)
         if let info = cached(version, { $0.tables[table] }) { return info }
         var list = cached(version) { $0.list }
@@ -73,7 +71,7 @@ final class TableInfoCache: Sendable {
             list = try TableList(db, schema: "main")
             keep(version) { $0.list = list }
         }
-        let info = try TableInfo(db, table: table, schema: "main", in: list)
+        let info = try StoredTable(db, table: table, schema: "main", in: list)
         keep(version) { $0.tables[table] = info }
         return info
     }
@@ -83,16 +81,7 @@ final class TableInfoCache: Sendable {
     /// - Parameter columns: the names in lower case.
     func comparison(of table: String, columns: Set<String>, in db: Database) throws -> TableComparison {
         guard !columns.isEmpty else { return TableComparison() }
-        let name = table.lowercased()
-        let version = try version(in: db)
-        var known = cached(version) { $0.comparisons[name] } ?? [:]
-        let missing = columns.filter { known[$0] == nil }
-        if !missing.isEmpty {
-            let found = try db.comparisons(of: missing, in: table)
-            for column in missing { known[column] = .some(found[column]) }
-            keep(version) { $0.comparisons[name, default: [:]].merge(known) { $1 } }
-        }
-        return TableComparison(columns: known.compactMapValues { $0 }.filter { columns.contains($0.key) })
+        return try info(of: table, in: db)?.comparison(of: columns) ?? TableComparison()
     }
 
     // MARK: - What rows stand in

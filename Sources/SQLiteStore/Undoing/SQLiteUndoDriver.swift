@@ -30,10 +30,10 @@ struct SQLiteUndoDriver: UndoDriver {
         var stack = StagedStack(path: schema, parts: [])
         var partsWithPlaces: Set<String> = []
         for (number, rows) in tables.enumerated() {
-            let info = rows.table.stored.info
+            let info = rows.table.stored
             for part in try parts(of: rows, number: number) {
                 stack.parts.append(part)
-                if info.hasRowID, info.generatedKey == nil { partsWithPlaces.insert(part.table.name) }
+                if info.identifiesRows, info.generatedKey == nil { partsWithPlaces.insert(part.table.name) }
             }
         }
         return SQLiteMergeDriver(
@@ -44,7 +44,7 @@ struct SQLiteUndoDriver: UndoDriver {
     /// Stages the rows as they were: one part for each number of columns that the table had.
     private func parts(of rows: UndoneRows, number: Int) throws -> [StagedStack.Part] {
         let shape = rows.table
-        let info = shape.stored.info
+        let info = shape.stored
         let key = try shape.mergeKey()
         return try rows.widths.compactMap { width in
             let columns = shape.columns.prefix(width).filter { shape.column($0) != nil }

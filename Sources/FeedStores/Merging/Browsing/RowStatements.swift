@@ -6,20 +6,20 @@ import FeedStaging
 /// A page starts after the last row of the page before, not at a number. So the last page of a million rows costs as
 /// much as the first, if an index has the order. Names are quoted, values are bound.
 struct RowStatements {
-    let table: any StoredTable
+    let table: StoredTable
     /// The identity of a row: SQL names within the row.
     let key: [String]
     /// The columns of the identity; nil for a part that is none.
-    private let keyColumns: [(any StoredColumn)?]
-    let columns: [any StoredColumn]
+    private let keyColumns: [StoredTable.Column?]
+    let columns: [StoredTable.Column]
     private let dialect: any SQLDialect
 
-    init(_ table: any StoredTable, _ dialect: any SQLDialect) {
+    init(_ table: StoredTable, _ dialect: any SQLDialect) {
         self.table = table
         self.dialect = dialect
         key = table.browsedKey.map(\.sql)
-        keyColumns = table.browsedKey.map { $0.column.flatMap(table.storedColumn) }
-        columns = table.storedColumns
+        keyColumns = table.browsedKey.map { $0.column.flatMap(table.column) }
+        columns = table.columns
     }
 
     /// Returns the statements whose rows, one after another, are those of a query: first those with a value in the
@@ -47,7 +47,7 @@ struct RowStatements {
             ]
         }
         if value == .null { return [without([isAfter(after.key)])] }
-        let last = try column(order.column, shape).bound(value)
+        let last = dialect.bound(value, for: try column(order.column, shape))
         let isBehind: SQLText =
             order.isDescending
             ? "\(sorted) <= \(bind: last) AND (\(sorted) < \(bind: last) OR \(isAfter(after.key)))"
@@ -86,8 +86,7 @@ struct RowStatements {
 
     private func bound(_ values: [StoredValue]) -> [SQLText.Value] {
         values.enumerated().map { index, value in
-            let column = index < keyColumns.count ? keyColumns[index] : nil
-            return column?.bound(value) ?? SQLText.Value(value)
+            dialect.bound(value, for: index < keyColumns.count ? keyColumns[index] : nil)
         }
     }
 
@@ -105,7 +104,7 @@ struct RowStatements {
         return "(\(names)) > (\(SQLText(binding: bound(values))))"
     }
 
-    private func column(_ name: String, _ shape: BrowsedTable) throws -> any StoredColumn {
+    private func column(_ name: String, _ shape: BrowsedTable) throws -> StoredTable.Column {
         guard let place = shape.position(of: name) else { throw RowQuery.Problem.noColumn(name, of: shape) }
         return columns[place]
     }
@@ -141,7 +140,7 @@ struct RowStatements {
     }
 }
 
-extension StoredColumn {
+extension StoredTable.Column {
     /// True for the usual types of numbers, of either store.
     fileprivate var holdsNumbers: Bool {
         let name = type.lowercased().prefix { $0.isLetter || $0.isNumber }
@@ -169,10 +168,10 @@ extension StoredColumn {
 
 extension StoredTable {
     /// The identity of a row for viewers: the lasting key, in the order of its index, or else the row's locator.
-    var browsedKey: [RowLocator] {
+    var browsedKey: [StoredTable.Locator] {
         let columns = lastingKey
         let located = locator.compactMap(\.column)
         if columns.isEmpty || located.count == locator.count && Set(located) == Set(columns) { return locator }
-        return columns.map { RowLocator(sql: $0.sqlIdentifier, definition: "", column: $0) }
+        return columns.map { StoredTable.Locator(sql: $0.sqlIdentifier, definition: "", column: $0) }
     }
 }

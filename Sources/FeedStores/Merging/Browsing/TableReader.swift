@@ -35,7 +35,7 @@ package struct TableReader {
 
     package func table(_ name: String) throws -> BrowsedTable? { try find(name)?.shape }
 
-    private func find(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable)? {
+    private func find(_ name: String) throws -> (stored: StoredTable, shape: BrowsedTable)? {
         guard Self.isOfFeeds(name) else { return nil }
         let all = try ledger.requests.writers()
         let writers = all.filter { $0.key.lowercased() == name.lowercased() }
@@ -43,7 +43,7 @@ package struct TableReader {
         return (table, try shape(table, sources: Set(writers.values.joined()).sorted(), among: all.keys))
     }
 
-    private func needed(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable) {
+    private func needed(_ name: String) throws -> (stored: StoredTable, shape: BrowsedTable) {
         guard let found = try find(name) else {
             throw RowQuery.Problem("there is no table '\(name)' that a source has written")
         }
@@ -57,14 +57,14 @@ package struct TableReader {
 
     /// - Parameter written: the names of all tables that sources have written.
     private func shape(
-        _ table: any StoredTable, sources: [String], among written: some Collection<String>
+        _ table: StoredTable, sources: [String], among written: some Collection<String>
     ) throws -> BrowsedTable {
         var shape = BrowsedTable(
-            name: table.name, columns: table.storedColumns.map { BrowsedTable.Column(name: $0.name, type: $0.type) },
+            name: table.name, columns: table.columns.map { BrowsedTable.Column(name: $0.name, type: $0.type) },
             key: table.lastingKey, sources: sources)
-        for key in table.info.foreignKeys where Self.isOfFeeds(key.parent) {
-            guard written.contains(where: { $0.lowercased() == key.parent.lowercased() }),
-                let parent = try catalog.table(key.parent)
+        for key in table.foreignKeys where Self.isOfFeeds(key.parentName) {
+            guard written.contains(where: { $0.lowercased() == key.parentName.lowercased() }),
+                let parent = try catalog.table(key.parentName)
             else { continue }
             let targets = key.targets.isEmpty ? parent.primaryKey : key.targets
             guard targets.count == key.columns.count else { continue }
@@ -96,7 +96,8 @@ package struct TableReader {
         var rows = 0
         let values = try session.all(statements.statement(valuesOf: column, query, shape, most: most).once) { row in
             rows = try row.int(2) ?? 0
-            return ValueCount(value: try statements.columns[place].value(row, 0), count: try row.int(1) ?? 0)
+            return ValueCount(
+                value: try dialect.value(of: statements.columns[place], row, 0), count: try row.int(1) ?? 0)
         }
         return ValueCounts(values: values, rows: rows)
     }
@@ -111,7 +112,7 @@ package struct TableReader {
         // What is bound again is read as it is, not as it is shown.
         let key = statements.key.indices.map { row.storedValue(columns.count + $0) }
         return BrowsedRow(
-            values: try columns.enumerated().map { try $1.value(row, $0) },
+            values: try columns.enumerated().map { try dialect.value(of: $1, row, $0) },
             place: RowPlace(key: key, sorted: sorted.map { row.storedValue($0) }))
     }
 
@@ -123,12 +124,12 @@ package struct TableReader {
         let (stored, _) = try needed(name)
         let statements = RowStatements(stored, dialect)
         // The changelog names a row by the key that its request declares.
-        let declared = keys.filter { $0.allSatisfy { stored.storedColumn($0) != nil } }
+        let declared = keys.filter { $0.allSatisfy { stored.column($0) != nil } }
         let forms = declared.isEmpty ? [stored.primaryKey] : declared
         let names = Set([stored.name, name]).sorted().map { dialect.literal($0) }.joined(separator: ", ")
         let isRow = try statements.isRow(key)
         let isWritten = forms.map { columns -> SQLText in
-            let form = dialect.changelogKey(columns.map { stored.storedColumn($0)?.name ?? $0 }, of: stored, "m")
+            let form = dialect.changelogKey(columns.map { stored.column($0)?.name ?? $0 }, of: stored, "m")
             return "c.key = (SELECT \(form) FROM \(stored.sql) m WHERE \(isRow))"
         }
         return try ledger.changelog.writings(
@@ -149,7 +150,7 @@ package struct TableReader {
                 throw RowQuery.Problem("a key of table '\(name)' has \(columns.count) values, not \(key.count)")
             }
             isEntry = try zip(columns, key).map { column, value in
-                "h.\(column.sqlIdentifier) = \(bind: try stored.needed(column).bound(value))" as SQLText
+                "h.\(column.sqlIdentifier) = \(bind: try dialect.bound(value, for: stored.needed(column)))" as SQLText
             }.joined(separator: " AND ")
         }
         return try RowChanges(catalog, ledger).last(of: shape, where: isEntry, most: most)

@@ -9,7 +9,7 @@ import FeedStaging
 package struct PurgeTransaction {
     /// A table with the rows of it that are deleted.
     private struct Target {
-        var table: any StoredTable
+        var table: StoredTable
         var rows: RowList
         var report: PurgedTable
     }
@@ -25,7 +25,7 @@ package struct PurgeTransaction {
         /// - Parameters:
         ///   - keys: the columns of each key by which it may name the row.
         ///   - condition: a further condition on the key.
-        func contains(_ table: any StoredTable, _ keys: [[String]], _ condition: String = "1 = 1") -> String {
+        func contains(_ table: StoredTable, _ keys: [[String]], _ condition: String = "1 = 1") -> String {
             let named = keys.map { key in
                 dialect.isKey(
                     dialect.changelogKey(key, of: table, "m"),
@@ -35,7 +35,7 @@ package struct PurgeTransaction {
         }
 
         /// Returns a query for rows that are there according to other sources, and which none of their keys names.
-        func unnamed(_ table: any StoredTable, _ keys: [[String]]) -> String {
+        func unnamed(_ table: StoredTable, _ keys: [[String]]) -> String {
             let isUnnamed = keys.map { key in
                 let name = dialect.changelogKey(key, of: table, "m")
                 return "NOT \(dialect.isKey("n.key", among: "SELECT \(name) AS key FROM \(table.sql) m"))"
@@ -44,7 +44,7 @@ package struct PurgeTransaction {
             return "SELECT 1 FROM \(name) n WHERE \(conditions.joinedConditions("AND"))"
         }
 
-        private func isOf(_ table: any StoredTable) -> String { "name = \(dialect.literal(table.name))" }
+        private func isOf(_ table: StoredTable) -> String { "name = \(dialect.literal(table.name))" }
     }
 
     private let purge: Purge
@@ -98,16 +98,16 @@ package struct PurgeTransaction {
     }
 
     /// Returns the existing tables, children before their parents.
-    private func tables(named names: Set<String>) throws -> [any StoredTable] {
+    private func tables(named names: Set<String>) throws -> [StoredTable] {
         let found = try names.compactMap { try driver.table($0) }.filter {
-            $0.info.kind == "table" && !$0.locator.isEmpty
+            $0.kind.isTable && !$0.locator.isEmpty
         }
         let tables = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }.values.sorted { $0.name < $1.name }
         let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.id, $0) })
         return tables.ordered { table in table.parents.compactMap { places[$0] }.sorted() }.reversed()
     }
 
-    private func readChangelog(of tables: [any StoredTable]) throws -> Written {
+    private func readChangelog(of tables: [StoredTable]) throws -> Written {
         let names = tables.map { dialect.literal($0.name) }.joined(separator: ", ")
         let isOwn = "r.source = \(dialect.literal(purge.source))"
         let name = try driver.makeTable(
@@ -124,7 +124,7 @@ package struct PurgeTransaction {
         return Written(name: name, dialect: dialect)
     }
 
-    private func target(_ table: any StoredTable, number: Int, _ written: Written) throws -> Target {
+    private func target(_ table: StoredTable, number: Int, _ written: Written) throws -> Target {
         let keys = try ownKeys(of: table, written)
         let otherKeys = try otherKeys(of: table, written)
         let own = written.contains(table, keys, "own = 1")
@@ -132,7 +132,7 @@ package struct PurgeTransaction {
         let rows = try merge.makeList("purged_\(number)", of: table, .delete)
         let scopes = purge.scopes(of: table.name).compactMap { scope -> [String]? in
             let isInScope = scope.sorted { $0.key < $1.key }.compactMap { name, value in
-                table.storedColumn(name).map { "m.\($0.sql) = \(dialect.literal(value))" }
+                table.column(name).map { "m.\($0.sql) = \(dialect.literal(value))" }
             }
             return isInScope.count == scope.count ? isInScope : nil
         }
@@ -159,7 +159,7 @@ package struct PurgeTransaction {
     /// Returns the columns of the keys by which the changelog names the source's rows of a table: the declared ones, or
     /// else the only key that it uses. None if that is uncertain, and for rows that were identified by their locator,
     /// which another row may have by now.
-    private func ownKeys(of table: any StoredTable, _ written: Written) throws -> [[String]] {
+    private func ownKeys(of table: StoredTable, _ written: Written) throws -> [[String]] {
         let declared = declaredKeys(of: table) { $0 == purge.source }.filter { !$0.isEmpty }
         guard declared.isEmpty else { return declared }
         let keys = keys(of: table)
@@ -174,25 +174,25 @@ package struct PurgeTransaction {
     /// Returns the columns of the keys by which the changelog may name other sources' rows of a table: the declared
     /// ones. If these find no row for an entry, its source has another declaration by now, or none, and any key of the
     /// table may be meant.
-    private func otherKeys(of table: any StoredTable, _ written: Written) throws -> [[String]] {
+    private func otherKeys(of table: StoredTable, _ written: Written) throws -> [[String]] {
         let declared = declaredKeys(of: table) { $0 != purge.source }
         guard try driver.isTrue("SELECT EXISTS (\(written.unnamed(table, declared)))") else { return declared }
         let all = declared + declaredKeys(of: table) { $0 == purge.source } + keys(of: table) + [table.primaryKey]
         return all.enumerated().filter { all.firstIndex(of: $0.element) == $0.offset }.map(\.element)
     }
 
-    private func declaredKeys(of table: any StoredTable, by isWanted: (String) -> Bool) -> [[String]] {
+    private func declaredKeys(of table: StoredTable, by isWanted: (String) -> Bool) -> [[String]] {
         purge.keys.keys(of: table.name).filter { isWanted($0.source) }.compactMap { key in
-            let columns = key.columns.compactMap { table.storedColumn($0)?.name }
+            let columns = key.columns.compactMap { table.column($0)?.name }
             guard columns.count == key.columns.count else { return nil }
             return columns.isEmpty ? table.primaryKey : columns
         }
     }
 
     /// Returns the columns of the store's keys of a table, the primary key first.
-    private func keys(of table: any StoredTable) -> [[String]] {
+    private func keys(of table: StoredTable) -> [[String]] {
         let primary = table.primaryKey
-        let indexes = table.info.uniqueIndexes.map { $0.map(\.name) }.filter { Set($0) != Set(primary) }
+        let indexes = table.uniqueIndexes.filter { Set($0) != Set(primary) }
         return (primary.isEmpty ? [] : [primary]) + indexes
     }
 
@@ -207,7 +207,7 @@ package struct PurgeTransaction {
             guard let child = try driver.table(id: key.child) else { continue }
             let refers = try zip(key.targets, key.columns).map { name, column in
                 let parent = try target.table.needed(name)
-                return "p.\(parent.sql) = \(try child.needed(column).value("c", comparedWith: parent))"
+                return "p.\(parent.sql) = \(try dialect.value(of: child.needed(column), "c", comparedWith: parent))"
             }
             let isDeleted = (refers + [isListed("p", in: target.rows)]).joinedConditions("AND")
             let stays = targets.first { $0.table.id == child.id }.map { " AND NOT \(isListed("c", in: $0.rows))" }

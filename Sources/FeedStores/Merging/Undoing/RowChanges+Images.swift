@@ -45,18 +45,18 @@ extension RowChanges {
 
 /// Rows of one table, found by the keys by which the changelog names them.
 private struct ChangedRows {
-    private let stored: any StoredTable
+    private let stored: StoredTable
     private let key: [String]
     private let changes: RowChanges
     /// The table's history, and the run as its entries have it; nil where the run kept none.
     private let history: (shape: HistoryShape, run: RowChange)?
     private let types: [String: String]
 
-    init(_ stored: any StoredTable, key: [String], of run: Int64, in changes: RowChanges) throws {
+    init(_ stored: StoredTable, key: [String], of run: Int64, in changes: RowChanges) throws {
         self.stored = stored
-        self.key = key.compactMap { stored.storedColumn($0)?.name }
+        self.key = key.compactMap { stored.column($0)?.name }
         self.changes = changes
-        types = Dictionary(stored.storedColumns.map { ($0.name.lowercased(), $0.type) }) { first, _ in first }
+        types = Dictionary(stored.columns.map { ($0.name.lowercased(), $0.type) }) { first, _ in first }
         guard let shape = try HistoryShape(changes.catalog, of: stored), shape.has(key),
             let run = try changes.ledger.runs.withHistory(ChangeQuery(run: run), or: [shape.sql]).first
         else {
@@ -102,14 +102,14 @@ private struct ChangedRows {
     /// Gives changes the rows after them, as they are now.
     func readTable(of changed: inout [ChangelogEntry], _ indices: [Int]) throws {
         guard let isOne = isOne(of: indices.map { changed[$0].key }, in: "m", rowID: stored.rowID) else { return }
-        let columns = stored.storedColumns.filter { !$0.isComputed }
+        let columns = stored.columns.filter { !$0.isComputed }
         var rows: [StoredValue: [RowImages.Value]] = [:]
         let name = name("m", rowID: stored.rowID)
         try changes.session.forEachRow(
             of: ("SELECT \(name), \(columns.list("m")) FROM \(stored.sql) m WHERE \(isOne)" as SQLText).once
         ) { row in
             rows[row.storedValue(0)] = try columns.enumerated().map { index, column in
-                RowImages.Value(column.name, try column.value(row, index + 1))
+                RowImages.Value(column.name, try changes.catalog.dialect.value(of: column, row, index + 1))
             }
             return true
         }
@@ -141,8 +141,8 @@ private struct ChangedRows {
             }
             guard !names.isEmpty, values.count == names.count, !values.contains(.null) else { return nil }
             return zip(names, values).enumerated().map { index, part in
-                let column = self.key.isEmpty ? nil : stored.storedColumn(self.key[index])
-                return "\(alias).\(part.0) = \(bind: column?.bound(part.1) ?? SQLText.Value(part.1))" as SQLText
+                let column = self.key.isEmpty ? nil : stored.column(self.key[index])
+                return "\(alias).\(part.0) = \(bind: changes.catalog.dialect.bound(part.1, for: column))" as SQLText
             }.joined(separator: " AND ")
         }
         return conditions.isEmpty ? nil : conditions.joined(separator: " OR ").once

@@ -216,9 +216,10 @@ package struct RowChanges {
         -> RowChange.Values
     {
         try shape.columns.prefix(width).enumerated().map { index, name in
-            let column = shape.stored.storedColumn(name)
-            guard isTyped else { return (name, try catalog.value(row, first + index, of: column)) }
-            return (name, try column?.value(row, first + index) ?? row.storedValue(first + index))
+            let (column, place) = (shape.stored.column(name), first + index)
+            guard isTyped else { return (name, try catalog.value(row, place, of: column)) }
+            guard let column else { return (name, row.storedValue(place)) }
+            return (name, try catalog.dialect.value(of: column, row, place))
         }
     }
 }

@@ -1,3 +1,5 @@
+import FeedStaging
+
 /// The queries of an undo on the histories of a store's tables.
 struct UndoQueries: Sendable {
     private let undo: Undo

@@ -12,7 +12,7 @@ struct UndoneChangelog {
     /// Rewrites the entries of a table if the source marks rows as deleted, or uses another key than the merge.
     func correct(_ table: HistoryShape, _ counts: inout MergeCounts) throws {
         let stored = table.stored
-        let mark = undo.changelog.mark(of: stored.name).flatMap(stored.storedColumn)
+        let mark = undo.changelog.mark(of: stored.name).flatMap(stored.column)
         let merged = try table.mergeKey()
         let key = undo.changelog.key(
             of: stored.name, changedBy: undo.source, among: table.columns, merged: merged)

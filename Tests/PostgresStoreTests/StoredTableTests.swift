@@ -6,7 +6,7 @@ import Testing
 @testable import FeedStores
 
 /// What the store's catalog says of tables.
-@Suite struct TableDetailsTests {
+@Suite struct StoredTableTests {
     @Test func columnsAndKeys() async throws {
         let schema = """
             CREATE TABLE "Ä b" (
@@ -22,13 +22,13 @@ import Testing
             let details = try fixture.details("Ä b")
             let info = try fixture.store.tableInfo("Ä b")
             #expect(info.name == "Ä b")
-            #expect(info.kind == "table")
+            #expect(info.kind == .table)
             #expect(info.primaryKey == ["Select"])
             #expect(info.generatedKey == nil)
-            #expect(info.uniqueIndexes.map { $0.map(\.name) } == [["Select"], ["ID", "price"]])
+            #expect(info.uniqueIndexes == [["Select"], ["ID", "price"]])
             #expect(info.collations(ofKey: ["PRICE", "id"]) == ["BINARY", "BINARY"])
             #expect(
-                info.columns.map { "\($0.name) \($0.declaredType) \($0.stagedType)" } == [
+                info.columns.map { "\($0.name) \($0.type) \($0.stagedType)" } == [
                     "Select integer INTEGER", "ID character varying(20) TEXT", "price numeric(10,2) TEXT",
                     "double_price numeric TEXT", "at timestamp with time zone TEXT", "flag boolean TEXT",
                     "data bytea BLOB", "size real REAL", "doc xml TEXT", "tags text[] TEXT", "spot point TEXT",
@@ -83,9 +83,9 @@ import Testing
             CREATE MATERIALIZED VIEW kept AS SELECT id FROM parts;
             """
         try await TablesFixture.with(schema) { (fixture) async throws in
-            #expect(try fixture.store.tableInfo("parts").kind == "table")
-            #expect(try fixture.details("parts").kind == .partitioned)
-            #expect(try fixture.details("refers").info.foreignKeys.count == 1)
+            #expect(try fixture.store.tableInfo("parts").kind.isTable)
+            #expect(try fixture.details("parts").kind == StoredTable.Kind.partitioned)
+            #expect(try fixture.details("refers").foreignKeys.count == 1)
             #expect(try fixture.details("View").problem(ofWriting: 1)?.text.hasPrefix("'View' is a view") == true)
             #expect(try fixture.details("kept").problem(ofWriting: 1)?.text.contains("materialized view") == true)
             #expect(try fixture.details("parts").problem(ofWriting: 1591)?.text.contains("1591 columns") == true)
@@ -124,7 +124,7 @@ import Testing
             #expect(details.column("d")?.type == "shorter")
             #expect(details.column("d")?.typeName == "varchar")
             #expect(details.column("d")?.isNotNull == true)
-            #expect(details.info.uniqueIndexes.map { $0.map(\.name) } == [["a"]])
+            #expect(details.uniqueIndexes == [["a"]])
             let columns: Set<String> = ["a", "b", "n", "k", "f", "x"]
             let comparison = try fixture.store.ask {
                 try fixture.store.tableDetails.comparison(of: "T", columns: columns, scopes: [], in: $0)

@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStaging
 
-extension TableInfo {
+extension StoredTable {
     /// Returns the mistakes of a declaration from which the table differs.
     func differences(from definition: TableSchema) -> [Mistake] {
         if let problem = problem(ofWriting: definition.columns.count) { return [Mistake(definition.place, problem)] }
@@ -13,7 +13,7 @@ extension TableInfo {
             if found.isGenerated { return definition.mistake(ofGenerated: column.name) }
             guard hasOtherType(than: column) else { return nil }
             return definition.mistake(
-                of: column.name, type: type.isEmpty ? "decimal" : type, found: found.declaredType)
+                of: column.name, type: type.isEmpty ? "decimal" : type, found: found.type)
         }
         if let gone = definition.gone, let found = column(gone), found.isNotNull {
             mistakes.append(definition.mistake(ofMark: gone))

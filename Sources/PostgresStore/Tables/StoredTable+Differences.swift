@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 
 /// The differences between a mapping's declaration and the existing table.
-extension TableDetails {
+extension StoredTable {
     /// Returns the mistakes of a declaration from which the table differs.
     func differences(from definition: TableSchema) -> [Mistake] {
         if let problem = problem(ofWriting: definition.columns.count) { return [Mistake(definition.place, problem)] }
@@ -23,11 +23,11 @@ extension TableDetails {
             definition.mistake(
                 ofScope: column, addition: "ALTER TABLE \(shortSQL) ADD COLUMN \(column.sqlIdentifier) text")
         }
-        if !definition.key.isEmpty, info.collations(ofKey: definition.key) == nil {
+        if !definition.key.isEmpty, collations(ofKey: definition.key) == nil {
             let columns = definition.key.map { column($0)?.name ?? $0 }
             mistakes.append(
                 definition.mistake(
-                    ofKeyBeside: info.primaryKey, index: "CREATE UNIQUE INDEX ON \(shortSQL) (\(columns.sqlList))"))
+                    ofKeyBeside: primaryKey, index: "CREATE UNIQUE INDEX ON \(shortSQL) (\(columns.sqlList))"))
         }
         return mistakes
     }
@@ -44,8 +44,8 @@ extension TableDetails {
     func mistake(in reference: ReferenceDefinition) -> Mistake? {
         reference.mistake(
             in: name, columns.map(\.name), hasColumn: { column($0) != nil },
-            isKeyOneColumn: info.primaryKey.count == 1,
-            isUnique: { info.collations(ofKey: [reference.column]) != nil },
+            isKeyOneColumn: primaryKey.count == 1,
+            isUnique: { collations(ofKey: [reference.column]) != nil },
             index: {
                 let column = column(reference.column)?.sql ?? reference.column.sqlIdentifier
                 return "CREATE UNIQUE INDEX ON \(shortSQL) (\(column))"
