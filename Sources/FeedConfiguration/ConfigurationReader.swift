@@ -8,6 +8,8 @@ package struct ConfigurationReader {
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
+    /// How long runs are kept.
+    private var history = StoreKeys.all.history.standard
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
 
@@ -44,12 +46,16 @@ package struct ConfigurationReader {
         let chosen = names.isEmpty || hosts.values.contains { $0.pace != nil } ? nil : Set(names)
         let web = daemon.web()
         let health = daemon.health(beside: web)
+        var reader = self
+        reader.history = store.value(of: storeKeys.history)
+        reader.checkHistory(defaults)
+
         var configuration = TributaryConfiguration(
             file: main.file, store: location(store),
             workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
             schemaPath: store[storeKeys.schema].map(absolute),
             schemaAfterPath: store[storeKeys.schemaAfter].map(absolute),
-            history: store.value(of: storeKeys.history),
+            history: reader.history,
             concurrency: daemon.value(of: daemonKeys.concurrency),
             perHost: daemon.value(of: daemonKeys.perHost), hosts: hosts,
             sources: sources.map { sources in
@@ -74,6 +80,7 @@ package struct ConfigurationReader {
         daemon.finish()
         root.finish()
         checkMirrors(configuration)
+        checkVersions(configuration)
         try problems.check()
         var finished = configuration
         let requests = configuration.sources.flatMap(\.requests)
@@ -168,6 +175,16 @@ package struct ConfigurationReader {
             help: "'fresh_within' must be longer than 'cache', \(rest.configured)")
     }
 
+    /// Checks `keep_history` of a source or of `[defaults]` against how long runs are kept.
+    private func checkHistory(_ table: DeclarationReader) {
+        let key = SourceKeys.all.keepHistory
+        guard table.has(key), let time = table[key]?.time, time < history else { return }
+        table.report(
+            key,
+            "'\(time.configured)' is shorter than history = \"\(history.configured)\" of [store], for which runs are kept "
+                + "with their before-images", help: "set a longer time, or keep_history = true")
+    }
+
     /// Reports what is wrong with the keys that a table gives to requests, and those that it cannot have.
     private func finish(_ table: DeclarationReader) {
         let keys = RequestKeys.all
@@ -189,14 +206,16 @@ package struct ConfigurationReader {
         let requests = table.tables(keys.requests)
         finish(table)
         checkTimes(table)
+        checkHistory(table)
         guard let requests else { return nil }
         if requests.isEmpty {
             table.report(keys.requests, "has no request", help: "add a [[sources.\(name).requests]]")
         }
         var taken: Set<String> = []
+        let history = source.value(of: keys.keepHistory)
         let declarations = requests.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table)
-            request?.keepsHistory = source.value(of: keys.keepHistory)
+            request?.keepsHistory = history.isKept
             request?.allowsPrivate = source.value(of: keys.allowPrivate)
             if let zone = source[keys.timeZone] { request?.assumeTimeZone(zone.name, zone.rules) }
             if let key = request?.key, !taken.insert(key).inserted {
@@ -212,7 +231,7 @@ package struct ConfigurationReader {
         return SourceDeclaration(
             name: name, cache: cache ?? Self.defaultCache, hasOwnCache: cache != nil, schedule: schedule,
             honorsMaxAge: table.value(of: keys.honorMaxAge), freshWithin: table[keys.freshWithin],
-            keepsHistory: table.value(of: keys.keepHistory), isEnabled: isEnabled, requests: declarations)
+            keepsHistory: history.isKept, historyKept: history.time, isEnabled: isEnabled, requests: declarations)
     }
 
     private func request(_ index: Int, _ table: DeclarationReader) -> RequestDeclaration? {
@@ -338,6 +357,23 @@ package struct ConfigurationReader {
         for conflict in conflicts {
             problems.report(
                 conflict.place.keyPath ?? TOMLKeyPath(), conflict.finding.text, help: conflict.finding.help)
+        }
+    }
+
+    /// Reports declared tables that have the names of views of versions.
+    private func checkVersions(_ configuration: TributaryConfiguration) {
+        let shown = configuration.sources.filter { $0.historyKept != nil }
+        guard !shown.isEmpty else { return }
+        let declared = Set(
+            configuration.sources.flatMap(\.requests).flatMap { parsers.tables(of: $0.content) }.map { $0.lowercased() }
+        )
+        for source in shown {
+            let tables = Set(source.requests.flatMap { parsers.tables(of: $0.content) })
+            for table in tables.sorted() where declared.contains(VersionsView.name(of: table).lowercased()) {
+                let finding = VersionsView.isTaken(of: table)
+                problems.report(
+                    TOMLKeyPath().appending("sources", source.name, "keep_history"), finding.text, help: finding.help)
+            }
         }
     }
 

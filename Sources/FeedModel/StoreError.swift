@@ -39,6 +39,11 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         finding = Finding(text, help: help)
     }
 
+    package init(_ code: Code, _ finding: Finding) {
+        self.code = code
+        self.finding = finding
+    }
+
     /// Creates the error of declarations that contradict the store. Of equal mistakes, the first stays.
     package init(_ mistakes: [Mistake]) {
         var known: Set<Mistake> = []

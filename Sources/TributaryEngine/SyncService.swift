@@ -118,8 +118,8 @@ public final class SyncService: Service {
         storeWatch = StoreWatch(store, clock: clock, executor: environment.serialExecutor("store-watch"))
         hooks = Hooks(environment)
         pruning = RunPruning(
-            store, history: configuration.history, clock: clock, executor: environment.serialExecutor("pruning"),
-            logger: logger)
+            store, history: configuration.history, sources: configuration.sources, clock: clock,
+            executor: environment.serialExecutor("pruning"), logger: logger)
         onReport = { [storeWatch, hooks] report in
             continuation.yield(report)
             metrics.note(report)

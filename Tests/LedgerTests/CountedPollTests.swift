@@ -125,9 +125,9 @@ import Testing
             other.report.startedAt = now + 1_900
             _ = try await store.commit(other) { 0 }
             try await poll(store, at: hour)
-            #expect(try !store.forgetRuns(before: now + 1_800))
+            #expect(try !store.forgetRuns(before: now + 1_800, keeping: [:]))
             #expect(try tables.rows("SELECT count(*) FROM tributary_run") == ["3"])
-            _ = try store.forgetRuns(before: now + 2 * hour)
+            _ = try store.forgetRuns(before: now + 2 * hour, keeping: [:])
             #expect(try tables.rows("SELECT id FROM tributary_run") == ["3"])
         }
     }

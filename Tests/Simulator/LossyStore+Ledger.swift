@@ -13,7 +13,9 @@ extension LossyStore {
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         try reading("states") { try $0.states(of: source) }
     }
-    func forgetRuns(before date: Date) throws -> Bool { try writing("forgetRuns") { try $0.forgetRuns(before: date) } }
+    func forgetRuns(before date: Date, keeping histories: [String: Date]) throws -> Bool {
+        try writing("forgetRuns") { try $0.forgetRuns(before: date, keeping: histories) }
+    }
     func makeWorkerContext(source: String) -> WorkerContext { store.makeWorkerContext(source: source) }
     func removeAbandonedScratch() throws { try store.removeAbandonedScratch() }
     func commit(

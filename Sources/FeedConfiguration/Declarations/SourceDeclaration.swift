@@ -15,6 +15,8 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var freshWithin: Duration?
     /// True if commits keep before-images in the tables' histories.
     public var keepsHistory = false
+    /// How long before-images are kept, and shown as versions of the rows; nil for as long as runs are, without that.
+    public var historyKept: Duration?
     public var isEnabled: Bool
     public var requests: [RequestDeclaration]
     /// A text that changes when anything in the declaration does. It is set once the whole declaration has been read.
@@ -34,8 +36,9 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     package init(
         name: String, cache: Duration, hasOwnCache: Bool = true, schedule: CronSchedule? = nil,
-        honorsMaxAge: Bool = true, freshWithin: Duration? = nil, keepsHistory: Bool = false, isEnabled: Bool,
-        requests: [RequestDeclaration], identity: String = ""
+        honorsMaxAge: Bool = true, freshWithin: Duration? = nil, keepsHistory: Bool = false,
+        historyKept: Duration? = nil,
+        isEnabled: Bool, requests: [RequestDeclaration], identity: String = ""
     ) {
         self.name = name
         self.cache = cache
@@ -44,6 +47,7 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.honorsMaxAge = honorsMaxAge
         self.freshWithin = freshWithin
         self.keepsHistory = keepsHistory
+        self.historyKept = historyKept
         self.isEnabled = isEnabled
         self.requests = requests
         self.identity = identity

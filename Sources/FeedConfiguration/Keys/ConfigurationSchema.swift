@@ -45,7 +45,7 @@ package enum ConfigurationSchema {
         switch type {
         case .string: ["type": "string"]
         case .boolean: ["type": "boolean"]
-        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$|\(variable)"]
+        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d|y)$|\(variable)"]
         case .size: ["type": "string", "pattern": "^[0-9]+(B|KiB|MiB|GiB)$|\(variable)"]
         case .strings: ["type": "array", "items": ["type": "string"]]
         case .integers: ["type": "array", "items": ["type": "integer"]]

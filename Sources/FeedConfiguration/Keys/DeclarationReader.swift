@@ -229,7 +229,7 @@ final class DeclarationReader {
             report(
                 key,
                 "'\(text)' is not a duration",
-                help: "write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
+                help: "write \"500ms\", \"5s\", \"15m\", \"6h\", \"1d\" or \"3y\"; "
                     + "\"\(Duration.longestConfigured)\" is the longest")
             return nil
         }

@@ -98,6 +98,29 @@ extension KeyKind<[String]> {
     static var templates: Self { Self(.strings) { $0.templates($1) } }
 }
 
+/// The before-images that a source keeps.
+struct HistoryOption: Sendable {
+    var isKept: Bool
+    /// How long; nil for as long as runs.
+    var time: Duration?
+}
+
+extension KeyKind<HistoryOption> {
+    static var history: Self {
+        Self(
+            .booleanOrString("a duration, which also keeps versions"),
+            show: { String($0.isKept) }
+        ) { table, name in
+            if case .string? = table.nodes[name] {
+                return table.duration(name).map { HistoryOption(isKept: true, time: $0) }
+            }
+            return table.value(name, "true, false or a duration such as \"3y\"") {
+                if case .boolean(let isKept) = $0 { HistoryOption(isKept: isKept) } else { nil }
+            }
+        }
+    }
+}
+
 /// The `header` of a body in CSV.
 enum HeaderOption: Sendable {
     case line(Bool)

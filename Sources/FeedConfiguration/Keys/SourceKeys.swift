@@ -33,8 +33,8 @@ struct SourceKeys: KeyGroup {
         "How old the last good run may be before the source is stale."
     )
     let keepHistory = Key(
-        "keep_history", .boolean, default: .value(false), inherited: .nearest,
-        "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
+        "keep_history", .history, default: .value(HistoryOption(isKept: false)), inherited: .nearest,
+        "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`. With a duration, keeps them so long, and shows them in a view `T_versions`."
     )
     let enabled = Key("enabled", .boolean, default: .value(true), "`false` disables the source.")
 }

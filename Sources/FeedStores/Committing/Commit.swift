@@ -31,6 +31,8 @@ package struct Commit: Sendable {
     package var keys = DeclaredKeys()
     /// True if the commit keeps before-images in the tables' histories.
     package var keepsHistory = false
+    /// True if it also shows the versions of rows in views.
+    package var showsVersions = false
     /// What becomes of rows that the feed no longer has.
     package var retention = Retention()
     /// The keys of requests that the stack no longer has.

@@ -16,6 +16,8 @@ package enum HistoryTable {
     package static let after = "tributary_after"
     /// The number of columns over which the digest is: the first ones of the table's that the history has.
     package static let width = "tributary_width"
+    /// The time of the commit.
+    package static let time = "tributary_time"
 
     package static func name(of table: String) -> String { prefix + table }
 
@@ -25,5 +27,5 @@ package enum HistoryTable {
     package static func isHistory(_ name: String) -> Bool { name.hasPrefix(prefix) }
 
     /// The columns that are not the table's own.
-    package static let ownColumns = [id, run, operation, row, after, width]
+    package static let ownColumns = [id, run, operation, row, after, width, time]
 }

@@ -30,8 +30,10 @@ package protocol MainStore: StoreTables, StoreRows, StoreCommits, StoreMoves, St
     /// Deletes runs that began before a date, a bounded number, with their part of the changelog and of the histories, in a
     /// transaction of its own.
     ///
+    /// - Parameter histories: the tables whose histories outlive the runs, in lower case, with the time before which their
+    ///   entries are old.
     /// - Returns: true if there may be more of them.
-    func forgetRuns(before date: Date) throws -> Bool
+    func forgetRuns(before date: Date, keeping histories: [String: Date]) throws -> Bool
 
     /// Takes or keeps the right to deliver a hook's events. One process has it at a time; it ends with the process,
     /// or soon after it.

@@ -34,28 +34,35 @@ package struct RunRetention: LedgerPart {
                 ORDER BY r.id LIMIT \(Self.mostRuns)\(dialect.lock("r", skips: true)))
             """)
         let changes = try forgetRows(
-            of: dialect.change, id: "id", run: "run", except: "SELECT max(id) FROM \(dialect.change)")
+            of: dialect.change, id: "id", run: "run", if: " AND c.id < (SELECT max(id) FROM \(dialect.change))")
         let rejected = try forgetRows(of: dialect.rejected, id: "id", run: "run")
         return runs == Self.mostRuns || changes > 0 || rejected > 0
     }
 
     /// Deletes entries of a history whose runs were deleted, a bounded number each time.
     ///
+    /// - Parameter date: only entries from before it are deleted; nil for all.
     /// - Returns: their number; 0 at the end.
-    package func forgetEntries(of history: String) throws -> Int {
-        try forgetRows(of: history, id: HistoryTable.id, run: HistoryTable.run)
+    package func forgetEntries(of history: String, before date: Date? = nil) throws -> Int {
+        let isOld: SQLText =
+            date.map { " AND oldest.time < \(bind: $0) AND c.\(HistoryTable.time) < \(bind: $0)" } ?? ""
+        return try forgetRows(
+            of: history, id: HistoryTable.id, run: HistoryTable.run, with: ", \(HistoryTable.time) AS time", if: isOld)
     }
 
-    /// - Parameter last: a query for the first id that stays in any case.
-    private func forgetRows(of table: String, id: String, run: String, except last: String? = nil) throws -> Int {
-        let stays = last.map { " AND c.\(id) < (\($0))" } ?? ""
+    /// - Parameters:
+    ///   - columns: further columns of the oldest row, for the condition.
+    ///   - isForgotten: a further condition on a row, `c`.
+    private func forgetRows(
+        of table: String, id: String, run: String, with columns: String = "", if isForgotten: SQLText
+    ) throws -> Int {
         return try session.execute(
             """
             DELETE FROM \(table) WHERE \(id) IN (
                 SELECT c.\(id) FROM (SELECT min(id) AS first FROM \(dialect.run)) kept
-                CROSS JOIN (SELECT \(id) AS id, \(run) AS run FROM \(table) ORDER BY \(id) LIMIT 1) oldest
+                CROSS JOIN (SELECT \(id) AS id, \(run) AS run\(columns) FROM \(table) ORDER BY \(id) LIMIT 1) oldest
                 CROSS JOIN \(table) c
-                WHERE oldest.run < kept.first AND c.\(run) < kept.first AND c.\(id) < oldest.id + \(Self.mostIDs)\(stays)\(dialect.lock("c", skips: true)))
+                WHERE oldest.run < kept.first AND c.\(run) < kept.first AND c.\(id) < oldest.id + \(Self.mostIDs)\(isForgotten)\(dialect.lock("c", skips: true)))
             """)
     }
 }

@@ -1,5 +1,6 @@
 import FeedModel
 package import FeedStaging
+package import Foundation
 
 /// The before-images of a commit, kept in `tributary_history_T` for each table `T`.
 ///
@@ -36,6 +37,10 @@ package final class BeforeImages {
     private unowned let driver: any MergeDriver
     private var kept: [TableID: Kept] = [:]
     private var dialect: any SQLDialect { driver.dialect }
+    /// The time of the commit.
+    package var time = Date()
+    /// True to show the versions of rows in a view of each table.
+    package var showsVersions = false
 
     package init(_ driver: any MergeDriver) { self.driver = driver }
 
@@ -109,6 +114,7 @@ package final class BeforeImages {
         guard try driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(kept.name))") else { return }
         let table = kept.table
         let shape = try HistoryShape.prepare(driver.histories, for: table)
+        if showsVersions { try HistoryVersions(shape: shape).prepare(driver.histories) }
         let located = kept.located.joined(separator: ", ")
         try driver.analyze("\(kept.name) (\(located))")
         // Of several versions of a row, the first is that before the commit.
@@ -143,9 +149,9 @@ package final class BeforeImages {
         }
         let insertion: SQLText = """
             INSERT INTO \(shape.sql) (
-                \(HistoryTable.run), \(HistoryTable.row), \(HistoryTable.width), \(HistoryTable.operation),
-                \(HistoryTable.after), \(shape.columns.map(\.sqlIdentifier).joined(separator: ", ")))
-            SELECT \(bind: driver.run), \(table.rowID == nil ? "NULL" : "b.k0"), \(shape.columns.count)
+                \(HistoryTable.run), \(HistoryTable.time), \(HistoryTable.row), \(HistoryTable.width),
+                \(HistoryTable.operation), \(HistoryTable.after), \(shape.columns.map(\.sqlIdentifier).joined(separator: ", ")))
+            SELECT \(bind: driver.run), \(bind: time), \(table.rowID == nil ? "NULL" : "b.k0"), \(shape.columns.count)
             """
         try driver.execute(
             """

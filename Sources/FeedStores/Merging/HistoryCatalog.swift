@@ -15,10 +15,7 @@ package protocol HistoryCatalog {
     func table(_ name: String) throws -> StoredTable?
 
     /// Returns a history and its columns for those of a table; nil if it does not exist.
-    ///
-    /// - Returns: for each column, whether it accepts the table's present values.
-    func columns(of history: String, for table: StoredTable) throws
-        -> (history: HistoryName, columns: [(name: String, fits: Bool)])?
+    func columns(of history: String, for table: StoredTable) throws -> FoundHistory?
 
     /// Creates the history of a table, with indexes on the run and on the columns that identify a row.
     func create(for table: StoredTable, _ columns: [StoredTable.Column]) throws -> HistoryName
@@ -27,6 +24,13 @@ package protocol HistoryCatalog {
     func add(_ column: StoredTable.Column, of table: StoredTable, to history: HistoryName) throws
 
     func drop(_ history: HistoryName) throws
+
+    /// Creates a view, or replaces it.
+    ///
+    /// - Parameter mark: a text that ``columns(of:for:)`` returns with the view.
+    func show(_ view: HistoryName, _ query: String, as mark: String) throws
+
+    func drop(view: HistoryName) throws
 
     /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
     /// transaction.
@@ -49,11 +53,31 @@ extension HistoryCatalog {
 
     /// Deletes runs that began before a date, with all that is kept of them: a bounded number of rows each time.
     ///
+    /// - Parameter kept: the tables whose histories outlive the runs, in lower case, with the time before which their
+    ///   entries are old.
     /// - Returns: true if there may be more.
-    package func forgetRuns(before date: Date, _ retention: RunRetention) throws -> Bool {
+    package func forgetRuns(before date: Date, keeping kept: [String: Date], _ retention: RunRetention) throws -> Bool {
         var isUnfinished = try retention.forgetRuns(before: date)
-        for history in try names() where try retention.forgetEntries(of: history.sql) > 0 { isUnfinished = true }
+        for history in try names()
+        where try retention.forgetEntries(of: history.sql, before: kept[history.table.lowercased()]) > 0 {
+            isUnfinished = true
+        }
         return isUnfinished
+    }
+}
+
+/// A history as the catalog has it.
+package struct FoundHistory {
+    package var history: HistoryName
+    /// The columns for those of the table, and whether they accept the table's present values.
+    package var columns: [(name: String, fits: Bool)]
+    /// What the catalog has under the name of the ``FeedModel/VersionsView``, with the mark of a view; nil if the name is free.
+    package var versions: String?
+
+    package init(history: HistoryName, columns: [(name: String, fits: Bool)], versions: String?) {
+        self.history = history
+        self.columns = columns
+        self.versions = versions
     }
 }
 

@@ -10,6 +10,8 @@ package struct HistoryShape {
     package private(set) var columns: [String]
     /// The columns that now hold values of another type in the table.
     package private(set) var retyped: [String] = []
+    /// What the store has under the name of the view of the table's versions; nil if the name is free.
+    private(set) var versions: String?
     private let dialect: any SQLDialect
 
     /// As SQL names it.
@@ -115,6 +117,7 @@ extension HistoryShape {
         history = found.history
         columns = found.columns.map(\.name)
         retyped = found.columns.filter { !$0.fits }.map(\.name)
+        versions = found.versions
     }
 
     /// Returns the history of a table with all columns of the table, created if it does not exist, or if its values no
@@ -131,9 +134,11 @@ extension HistoryShape {
             }
             try shape.end(catalog)
         }
+        let history = try catalog.create(for: table, columns)
+        // Somebody else's table may have the name of the view.
         return HistoryShape(
-            stored: table, history: try catalog.create(for: table, columns), columns: columns.map(\.name),
-            dialect: catalog.dialect)
+            stored: table, history: history, columns: columns.map(\.name),
+            versions: try catalog.columns(of: history.name, for: table)?.versions, dialect: catalog.dialect)
     }
 
     /// Drops a history. Its runs can no longer be undone.
@@ -143,6 +148,7 @@ extension HistoryShape {
             UPDATE \(dialect.runs) SET history = \(dialect.literal(false))
             WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))
             """)
+        try HistoryVersions(shape: self).drop(catalog)
         try catalog.drop(history)
     }
 }

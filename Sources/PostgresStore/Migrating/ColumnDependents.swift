@@ -8,9 +8,10 @@ struct ColumnDependents {
     /// Checks that nothing depends on columns that are to change.
     ///
     /// - Parameter columns: the names of the columns, by the ids of their tables.
-    /// - Throws: ``StoreError`` naming what depends on them.
-    func check(_ columns: [(table: TableID, name: String)]) throws {
-        guard !columns.isEmpty else { return }
+    /// - Returns: the views of versions that do, as SQL names them. The next commit makes them again.
+    /// - Throws: ``StoreError`` naming what else depends on them.
+    func check(_ columns: [(table: TableID, name: String)]) throws -> [String] {
+        guard !columns.isEmpty else { return [] }
         let places = columns.indices.map { "($\(2 * $0 + 1)::oid, $\(2 * $0 + 2)::text)" }
         let found = try connection.execute(
             """
@@ -22,7 +23,9 @@ struct ColumnDependents {
                 WHEN c.relkind IN ('v', 'm') THEN 'the ' || CASE c.relkind WHEN 'm' THEN 'materialized ' ELSE '' END || 'view '
                     || c.oid::regclass
                 ELSE 'the ' || pg_describe_object(d.classid, d.objid, d.objsubid) END,
-                a.attname, a.attrelid::regclass::text
+                a.attname, a.attrelid::regclass::text,
+                CASE WHEN obj_description(c.oid, 'pg_class') LIKE 'versions of tributary\\_history\\_%' THEN c.oid::regclass::text
+                    END
             FROM changed a
             JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass
                 AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
@@ -38,9 +41,11 @@ struct ColumnDependents {
             ORDER BY 1
             """,
             columns.flatMap { [PostgresValue.text($0.table), .text($0.name)] })
-        guard let first = found.first else { return }
+        let versions = Set(found.compactMap { $0.string(3) }).sorted()
+        let others = found.filter { $0.string(3) == nil }
+        guard let first = others.first else { return versions }
         let column = "column '\(first.string(1) ?? "")' of table '\(first.string(2) ?? "")'"
-        let names = found.compactMap { $0.string(0) }.reduce(into: [String]()) { names, name in
+        let names = others.compactMap { $0.string(0) }.reduce(into: [String]()) { names, name in
             if !names.contains(name) { names.append(name) }
         }
         throw StoreError(

@@ -57,9 +57,11 @@ struct TableAlteration {
         }
         let changed = conversions.map(\.column)
         let references = try Self.references(to: table, changed, connection)
-        try ColumnDependents(connection: connection).check(
+        let versions = try ColumnDependents(connection: connection).check(
             changed.map { (table.id, $0.name) } + references.flatMap(\.columns))
-        detaching = references.map { "ALTER TABLE \($0.child) DROP CONSTRAINT \($0.name.postgresIdentifier)" }
+        detaching =
+            versions.map { "DROP VIEW \($0)" }
+            + references.map { "ALTER TABLE \($0.child) DROP CONSTRAINT \($0.name.postgresIdentifier)" }
         attaching =
             references.flatMap(\.conversions)
             + references.map { "ALTER TABLE \($0.child) ADD CONSTRAINT \($0.name.postgresIdentifier) \($0.definition)" }

@@ -68,8 +68,10 @@ extension PostgresStore {
     ///
     /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
-    package func forgetRuns(before date: Date) throws -> Bool {
-        try transact { try PostgresHistories(connection: $0).forgetRuns(before: date, $0.ledger().retention) }
+    package func forgetRuns(before date: Date, keeping histories: [String: Date]) throws -> Bool {
+        try transact {
+            try PostgresHistories(connection: $0).forgetRuns(before: date, keeping: histories, $0.ledger().retention)
+        }
     }
 
     package func historyProblem(of table: String) -> String? { PostgresHistories.problem(ofKeeping: table) }

@@ -28,7 +28,7 @@ struct SQLiteHistories: HistoryCatalog {
 
     func columns(
         of history: String, for table: StoredTable
-    ) throws -> (history: HistoryName, columns: [(name: String, fits: Bool)])? {
+    ) throws -> FoundHistory? {
         let rows = try Row.fetchAll(db, sql: "PRAGMA main.table_xinfo(\(history.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
         let columns = rows.dropFirst(HistoryTable.ownColumns.count).map { row -> (name: String, fits: Bool) in
@@ -36,7 +36,11 @@ struct SQLiteHistories: HistoryCatalog {
             let kept = Affinity(declaredType: row["type"], isStrict: table.isStrict).sqlType
             return (name, table.column(name).map { $0.isGenerated || $0.stagedType == kept } ?? true)
         }
-        return (HistoryName(schema: "main", name: history), columns)
+        let versions = try String.fetchOne(
+            db, sql: "SELECT coalesce(sql, '') FROM main.sqlite_schema WHERE lower(name) = lower(?)",
+            arguments: [VersionsView.name(of: table.name)])
+        return FoundHistory(
+            history: HistoryName(schema: "main", name: history), columns: columns, versions: versions)
     }
 
     func create(for table: StoredTable, _ columns: [StoredTable.Column]) throws -> HistoryName {
@@ -55,6 +59,7 @@ struct SQLiteHistories: HistoryCatalog {
                     \(HistoryTable.id) INTEGER PRIMARY KEY, \(HistoryTable.run) INTEGER NOT NULL,
                     \(HistoryTable.operation) TEXT NOT NULL, \(HistoryTable.row) INTEGER,
                     \(HistoryTable.after) INTEGER, \(HistoryTable.width) INTEGER NOT NULL,
+                    \(HistoryTable.time) TEXT NOT NULL,
                     \(definitions.joined(separator: ", "))
                 )\(table.isStrict ? " STRICT" : "");
                 CREATE INDEX main.\(history.runIndex) ON \(history.name.sqlIdentifier) (\(HistoryTable.run));
@@ -78,6 +83,13 @@ struct SQLiteHistories: HistoryCatalog {
     }
 
     func drop(_ history: HistoryName) throws { try db.execute(sql: "DROP TABLE \(history.sql)") }
+
+    func show(_ view: HistoryName, _ query: String, as mark: String) throws {
+        try drop(view: view)
+        try db.execute(sql: "CREATE VIEW \(view.sql) AS /* \(mark) */ \(query)")
+    }
+
+    func drop(view: HistoryName) throws { try db.execute(sql: "DROP VIEW IF EXISTS \(view.sql)") }
 
     // Values have no text here, but their own types.
     func fixTexts() throws {}

@@ -62,8 +62,10 @@ extension SQLiteStore {
     ///
     /// - Returns: true if there may be more.
     /// - Throws: ``StoreError``
-    package func forgetRuns(before date: Date) throws -> Bool {
-        try pool.write { db in try SQLiteHistories(db: db).forgetRuns(before: date, db.ledger.retention) }
+    package func forgetRuns(before date: Date, keeping histories: [String: Date]) throws -> Bool {
+        try pool.write { db in
+            try SQLiteHistories(db: db).forgetRuns(before: date, keeping: histories, db.ledger.retention)
+        }
     }
 }
 

@@ -168,6 +168,7 @@ actor Refresh {
         commit.limits = run.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
         commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.showsVersions = run.source.historyKept != nil
         commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
@@ -317,15 +318,26 @@ actor Refresh {
         plan.notes =
             run.listingNotes + run.remarkNotes + run.mendedNotes + run.leftOutNotes
             + stack.skipped.compactMap(\.note) + unmet.notes
+        let changed = Mutex(Set<String>())
         do {
             plan.counts = try environment.store.plan(
                 stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
-                source: run.source.name, onChange: onChange)
+                source: run.source.name
+            ) { change in
+                changed.withLock { _ = $0.insert(change.table) }
+                try onChange(change)
+            }
         } catch let error as StoreError where error.code == .blocked {
             // All changes have been reported.
             guard let counts = error.counts else { throw error }
             plan.counts = counts
             plan.blocked = run.shown(error)
+        }
+        if run.source.historyKept != nil {
+            let views = changed.withLock { $0 }.sorted().map(VersionsView.name)
+            plan.notes += try views.filter { try environment.store.columns(of: $0).isEmpty }.map {
+                "the commit creates the view '\($0)', which shows the versions of rows"
+            }
         }
         let skipped = context?.allSkipped ?? SkippedRows()
         plan.skipped = skipped.count + plan.counts.skipped

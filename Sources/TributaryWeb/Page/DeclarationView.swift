@@ -15,7 +15,8 @@ extension SourceDeclaration {
             ("schedule", schedule.map { "\($0.text) (\($0.timeZone))" }),
             ("cache", schedule == nil ? RelativeTime.duration(cache.seconds) : nil),
             ("fresh_within", freshWithin.map { RelativeTime.duration($0.seconds) }),
-            ("honor_max_age", honorsMaxAge ? nil : "false"), ("keep_history", keepsHistory ? "true" : nil),
+            ("honor_max_age", honorsMaxAge ? nil : "false"),
+            ("keep_history", historyKept.map { RelativeTime.duration($0.seconds) } ?? (keepsHistory ? "true" : nil)),
             ("enabled", isEnabled ? nil : "false"),
         ]
         var tables: [View] = []

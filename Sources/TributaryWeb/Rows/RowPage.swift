@@ -106,8 +106,9 @@ struct RowPage {
     private static func view(_ change: RowChange) -> View {
         let view = ChangeView(change)
         return [
-            "operation": change.operation, "source": change.source, "run": change.run,
-            "address": PageAddress.path(change.source, "/runs/\(change.run)"), "startedAt": change.startedAt,
+            "operation": change.operation, "source": change.source.isEmpty ? nil : change.source, "run": change.run,
+            "address": change.source.isEmpty ? nil : PageAddress.path(change.source, "/runs/\(change.run)"),
+            "startedAt": change.startedAt,
             "columns": view.columns.filter(\.isChanged), "isUnknown": view.isUnknown,
         ]
     }

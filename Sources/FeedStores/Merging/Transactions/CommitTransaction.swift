@@ -27,6 +27,8 @@ package struct CommitTransaction {
         try store.stage(commit.mirrors, commit.retention)
         // To stage the rows, or to wait for the locks, may have taken longer than the lease.
         try ledger.sources.checkLease(of: source)
+        store.driver.beforeImages?.time = commit.report.startedAt + seconds()
+        store.driver.beforeImages?.showsVersions = commit.showsVersions
         let stack = store.driver.stack
         var overlapping = try claims.overlappingRequests(
             of: source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)

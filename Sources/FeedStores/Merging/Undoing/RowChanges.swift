@@ -59,15 +59,22 @@ package struct RowChanges {
         try catalog.fixTexts()
         let entries = try session.all(
             """
-            SELECT h.\(HistoryTable.id), h.\(HistoryTable.run), h.\(HistoryTable.width) FROM \(shape.sql) h
-            WHERE \(isEntry) ORDER BY h.\(HistoryTable.id) DESC LIMIT \(bind: most)
+            SELECT h.\(HistoryTable.id), h.\(HistoryTable.run), h.\(HistoryTable.width),
+                \(ledger.dialect.date("h.\(HistoryTable.time)"))
+            FROM \(shape.sql) h WHERE \(isEntry) ORDER BY h.\(HistoryTable.id) DESC LIMIT \(bind: most)
             """
-        ) { (id: try $0.int64(0) ?? 0, run: try $0.int64(1) ?? 0, width: try $0.int(2) ?? 0) }
+        ) { row in
+            (
+                id: try row.int64(0) ?? 0, run: try row.int64(1) ?? 0, width: try row.int(2) ?? 0,
+                time: try row.date(3) ?? .distantPast
+            )
+        }
         var changes: [RowChange] = []
         for entry in entries {
             let run =
                 try ledger.runs.withHistory(ChangeQuery(run: entry.run), or: [shape.sql]).first
-                ?? RowChange(run: entry.run, source: "", startedAt: .distantPast)
+                // The history may outlive the run.
+                ?? RowChange(run: entry.run, source: "", startedAt: entry.time)
             changes += try self.entries(
                 run, shape, entry.width, where: "h.\(HistoryTable.id) = \(bind: entry.id)"
             ).map(\.change)

@@ -1,5 +1,6 @@
 package import FeedModel
 import FeedStaging
+import Foundation
 
 /// The merge that restores a source's rows: it finds the wanted rows of each table in the history, checks that
 /// nothing else has changed them, and merges them like a run's rows.
@@ -26,7 +27,7 @@ package struct UndoMerge {
         var commit = undo.commit
         var changes = ChangeDigest()
         let noteChange = undo.shown.map { _ in { (change: PlannedChange) in changes.add(change) } }
-        let merged = try execute(as: run, ledger, onChange: noteChange)
+        let merged = try execute(as: run, at: commit.report.startedAt + seconds(), ledger, onChange: noteChange)
         if let shown = undo.shown, shown != changes { throw undo.changedSinceShown }
         commit.report.counts = merged.counts
         commit.report.seconds = seconds()
@@ -42,11 +43,11 @@ package struct UndoMerge {
     /// - Throws: as ``record(as:_:_:seconds:)``.
     package func plan(
         as run: RecordedRun, _ ledger: Ledger, onChange: @escaping (PlannedChange) throws -> Void
-    ) throws -> MergeCounts { try execute(as: run, ledger, onChange: onChange).counts }
+    ) throws -> MergeCounts { try execute(as: run, at: run.startedAt, ledger, onChange: onChange).counts }
 
     /// - Returns: the counts, and the tables whose rows were brought back.
     private func execute(
-        as run: RecordedRun, _ ledger: Ledger, onChange: ((PlannedChange) throws -> Void)? = nil
+        as run: RecordedRun, at time: Date, _ ledger: Ledger, onChange: ((PlannedChange) throws -> Void)? = nil
     ) throws -> (counts: MergeCounts, tables: Set<String>) {
         try driver.histories.fixTexts()
         let commits = try ledger.runs.commits(of: undo.source, after: undo.run)
@@ -61,7 +62,9 @@ package struct UndoMerge {
             { (change: PlannedChange) in if let reported = changelog.reported(change) { try onChange(reported) } }
         }
         let removals = try tables.compactMap(removal)
-        var counts = try store.merge(restoring: tables, removals: removals, onChange: report).execute()
+        let merge = try store.merge(restoring: tables, removals: removals, onChange: report)
+        merge.context.driver.beforeImages?.time = time
+        var counts = try merge.execute()
         for table in tables { try checkRestored(table) }
         try checkOthers(tables, run: run.id)
         try store.checkConstraints()
