@@ -60,7 +60,7 @@ package struct ConfigurationReader {
             perHost: daemon.value(of: daemonKeys.perHost), hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
-                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { source(name, $0) }
+                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { reader.source(name, $0) }
                 }
             } ?? [],
             hooks: hooks.map { hooks in

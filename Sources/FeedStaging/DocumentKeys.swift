@@ -57,7 +57,7 @@ package struct DocumentKeys {
         if table.sync == .insert, !table.marksDeleted, !table.numbersRecords { return Form(start: start, columns: nil) }
         var columns: [(position: Int, tag: RowBatch.Tag)] = []
         for (name, collation) in zip(key, collations) {
-            let isName = { (column: TableInfo.Column) in column.name.lowercased() == name.lowercased() }
+            let isName = { (column: StoredTable.Column) in column.name.lowercased() == name.lowercased() }
             // All rows of the request have the scope's value.
             if table.constants.contains(where: { isName($0.column) }) { continue }
             guard let position = table.columns.firstIndex(where: isName), collation.uppercased() == "BINARY",
@@ -69,7 +69,7 @@ package struct DocumentKeys {
     }
 }
 
-extension TableInfo.Column {
+extension StoredTable.Column {
     /// The form in which values are staged that are equal only if their bytes are; nil without one.
     fileprivate var tagOfKey: RowBatch.Tag? {
         switch stagedType {

@@ -45,6 +45,10 @@ package struct ProtobufSchema: Sendable, Hashable {
     var fingerprint = ""
 }
 
+extension ProtobufSchema: CustomStringConvertible {
+    package var description: String { "\(message) \(fingerprint)" }
+}
+
 /// A schema in the language of .proto files, as far as this program's own texts use it: messages and enumerations within one
 /// another, fields, and values.
 extension ProtobufSchema {

@@ -54,9 +54,9 @@ package struct RunRetention: LedgerPart {
     ///   - columns: further columns of the oldest row, for the condition.
     ///   - isForgotten: a further condition on a row, `c`.
     private func forgetRows(
-        of table: String, id: String, run: String, with columns: String = "", if isForgotten: SQLText
+        of table: String, id: String, run: String, with columns: String = "", if isForgotten: SQLText = ""
     ) throws -> Int {
-        return try session.execute(
+        try session.execute(
             """
             DELETE FROM \(table) WHERE \(id) IN (
                 SELECT c.\(id) FROM (SELECT min(id) AS first FROM \(dialect.run)) kept
