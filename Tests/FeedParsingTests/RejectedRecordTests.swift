@@ -246,7 +246,7 @@ import Testing
             #expect(try records(all[2].run).map(\.record.key) == ["1", "2"])
             #expect(try store.read { try $0.rejections.records(of: "t", limit: 10) }.isEmpty)
             // All runs but the last are old.
-            while try store.forgetRuns(before: Date() + 3_600) {}
+            while try store.forgetRuns(before: Date() + 3_600, keeping: [:]) {}
             #expect(try fixture.rows("SELECT DISTINCT run FROM tributary_rejected") == ["\(all[5].run)"])
             try store.close()
         }
