@@ -1,30 +1,5 @@
-package import FeedModel
+import FeedModel
 import FeedStaging
-
-/// A row of `tributary_rejected`.
-package struct RejectedRow: Sendable, Encodable {
-    package var id: Int64 = 0
-    package var run: Int64
-    package var source: String
-    package var record: RejectedRecord
-
-    private enum CodingKeys: String, CodingKey {
-        case id, run, source, request, table, key, column, reason, record
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(run, forKey: .run)
-        try container.encode(source, forKey: .source)
-        try container.encode(record.request, forKey: .request)
-        try container.encode(record.table, forKey: .table)
-        try container.encode(record.key, forKey: .key)
-        try container.encode(record.column, forKey: .column)
-        try container.encode(record.reason, forKey: .reason)
-        try container.encode(record.record, forKey: .record)
-    }
-}
 
 /// The records that committed runs have left out: `tributary_rejected`.
 package struct Rejections: LedgerPart {

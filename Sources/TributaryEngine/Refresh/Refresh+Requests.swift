@@ -272,7 +272,7 @@ extension Refresh {
         let request = run.source.requests[index]
         guard let skipped = context?.skipped(of: index), skipped.invalid > 0 else { return }
         let reason = skipped.errors.first.map { "; the first: \($0)" } ?? ""
-        let count = Figures.count(skipped.invalid, "record")
+        let count = "\(skipped.invalid) record\(skipped.invalid == 1 ? "" : "s")"
         guard !skipped.leavesNone else {
             throw StackError(
                 .rejected,

@@ -5,8 +5,8 @@ import Foundation
 package enum OwnTables {
     package static let all = [
         runs.table, changes.table, sources.table, requests.table, listings.table, hosts.table, acceptances.table,
-        hooks.table, hookSources.table, claims.table, logins.table, daemons.table, rejected.table, refreshes, migrations,
-        schemas,
+        hooks.table, hookSources.table, claims.table, logins.table, daemons.table, rejected.table, refreshes,
+        migrations, schemas,
     ]
 
     /// Returns the statements that create the tables of a store.
