@@ -30,6 +30,7 @@ package struct Exchange: Sendable {
     fileprivate enum Body: Sendable {
         case none
         case http(HTTPClientResponse.Body)
+        case bucket(BucketArchive)
         /// Read on a thread of its own, because it may be of a server that does not answer.
         case source(any BodySource)
         /// Read on the caller's thread, because it is beside the store.
@@ -43,7 +44,22 @@ package struct Exchange: Sendable {
     package internal(set) var files: SourceFiles?
 
     /// The body as a client receives it; nil for any other.
-    var httpBody: HTTPClientResponse.Body? { if case .http(let body) = body { body } else { nil } }
+    var httpBody: HTTPClientResponse.Body? {
+        switch body {
+        case .http(let body): body
+        case .bucket(let archive): .stream(archive)
+        case .none, .source, .kept: nil
+        }
+    }
+
+    /// The files of a listing; nil for another body.
+    private var listing: (any ListedSource)? {
+        switch body {
+        case .bucket(let archive): archive
+        case .source(let source): source as? any ListedSource
+        case .none, .http, .kept: nil
+        }
+    }
 
     static func withoutBody(_ response: FeedResponse, _ files: SourceFiles? = nil) -> Exchange {
         var exchange = Exchange(response: response, body: .none)
@@ -55,6 +71,10 @@ package struct Exchange: Sendable {
         Exchange(
             response: response, body: .http(body),
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
+    }
+
+    static func bucket(_ response: FeedResponse, _ archive: BucketArchive) -> Exchange {
+        Exchange(response: response, body: .bucket(archive), announcedBytes: archive.size)
     }
 
     /// A body between two offsets of a file that is kept beside the store.
@@ -72,20 +92,20 @@ package struct Exchange: Sendable {
     }
 
     /// True if the body consists of the files of a listing.
-    package var isListing: Bool { if case .source(_ as any ListedSource) = body { true } else { false } }
+    package var isListing: Bool { listing != nil }
 
     /// Digests of the names and versions of a listing's files, in the order of reading; nil for another body.
-    package var versions: [UInt64]? {
-        if case .source(let source as any ListedSource) = body { source.versions } else { nil }
-    }
+    package var versions: [UInt64]? { listing?.versions }
 
     /// Returns the response with the files of its listing at these positions alone.
     package func selecting(_ positions: [Int]) -> Exchange {
-        guard case .source(let source as any ListedSource) = body else { return self }
-        let selected = source.selecting(positions)
         var exchange = self
-        exchange.body = .source(selected)
-        exchange.announcedBytes = selected.size
+        switch listing?.selecting(positions) {
+        case let archive as BucketArchive: exchange.body = .bucket(archive)
+        case let source as any BodySource & ListedSource: exchange.body = .source(source)
+        default: return self
+        }
+        exchange.announcedBytes = exchange.listing?.size
         return exchange
     }
 
@@ -114,8 +134,16 @@ package struct Exchange: Sendable {
         switch body {
         case .none:
             break
-        // A small body arrives at once, so a task to read ahead saves no time.
-        case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
+        case .http, .bucket:
+            guard let body = httpBody else { break }
+            // A small body arrives at once, so a task to read ahead saves no time.
+            guard announcedBytes ?? .max > ReadAhead.capacity else {
+                for try await piece in body {
+                    try Task.checkCancellation()
+                    try piece.withUnsafeReadableBytes(consume)
+                }
+                break
+            }
             let ahead = ReadAhead()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // The closure runs on the caller's actor only because it captures that actor.
@@ -123,11 +151,6 @@ package struct Exchange: Sendable {
                 defer { group.cancelAll() }
                 group.addTask { await ahead.fill(from: body) }
                 try await ahead.forEachPiece(consume)
-            }
-        case .http(let body):
-            for try await piece in body {
-                try Task.checkCancellation()
-                try piece.withUnsafeReadableBytes(consume)
             }
         case .source(let source):
             let ahead = ReadAhead()

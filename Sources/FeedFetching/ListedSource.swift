@@ -1,8 +1,11 @@
 import FeedModel
 
 /// The files of a listing, as one archive that is generated while it is read. Some of them can be read without the others.
-protocol ListedSource: BodySource {
+protocol ListedSource: Sendable {
     associatedtype File: Sendable
+
+    /// The bytes of all files; nil if unknown.
+    var size: Int? { get }
 
     /// The files, in the order of reading.
     var files: [File] { get set }

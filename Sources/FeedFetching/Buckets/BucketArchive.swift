@@ -4,12 +4,17 @@ import NIOCore
 
 /// The objects of a listing as a tar archive, which is generated while it is read. Each is requested when the one before it
 /// has been read.
-struct BucketArchive: AsyncSequence, Sendable {
-    let objects: [BucketListing.Object]
+struct BucketArchive: AsyncSequence, ListedSource {
+    var files: [BucketListing.Object]
     /// Requests an object, and returns its body.
     let open: @Sendable (BucketListing.Object) async throws -> HTTPClientResponse.Body
 
-    func makeAsyncIterator() -> Iterator { Iterator(rest: objects[...], open: open) }
+    /// The bytes of all objects.
+    var size: Int? { files.reduce(0) { $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size } }
+
+    func version(of object: BucketListing.Object) -> (name: [UInt8], version: String) { (object.name, object.etag) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: files[...], open: open) }
 
     struct Iterator: AsyncIteratorProtocol {
         private enum Place {

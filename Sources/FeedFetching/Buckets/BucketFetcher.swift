@@ -82,12 +82,8 @@ package struct BucketFetcher: Fetcher {
         var response = response(to: request, current)
         response.status = !known.isEmpty && known == current ? 304 : 200
         let objects = listing.objects
-        let archive = BucketArchive(objects: objects) { try await store.body(of: $0) }
-        var exchange =
-            response.status == 304 ? .withoutBody(response) : Exchange.http(response, .stream(archive))
-        exchange.announcedBytes = objects.reduce(0) {
-            $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size
-        }
+        let archive = BucketArchive(files: objects) { try await store.body(of: $0) }
+        var exchange = response.status == 304 ? .withoutBody(response) : Exchange.bucket(response, archive)
         exchange.origin = answer.origin
         exchange.from = answer.from
         exchange.files = request.afterCommit.map { store.files(objects, $0) }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The files of a folder as a tar archive, which is generated while it is read. A file that has changed since the
 /// listing ends it with an error.
-struct FolderArchive: ListedSource {
+struct FolderArchive: BodySource, ListedSource {
     private static let pieceSize = 256 << 10
 
     private let folder: FolderListing

@@ -42,7 +42,7 @@ struct RemoteFile: BodySource {
 }
 
 /// The files of a server's folder as a tar archive, which is generated while it is read.
-struct RemoteFolder: ListedSource {
+struct RemoteFolder: BodySource, ListedSource {
     let connection: CurlConnection
     let request: PreparedRequest
     let address: RemoteAddress
