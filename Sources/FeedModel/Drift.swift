@@ -39,6 +39,8 @@ package struct DocumentShape: Sendable, Equatable {
     /// The columns, as `table.column`, for which a record had a value, and those of tables with records for which none had.
     package var filled: Set<String> = []
     package var empty: Set<String> = []
+    /// Those of which a record had more values than the first, which alone counts.
+    package var repeated: Set<String> = []
 
     package init() {}
 
@@ -49,6 +51,7 @@ package struct DocumentShape: Sendable, Equatable {
         Self.add(other.unmapped, to: &unmapped)
         filled.formUnion(other.filled)
         empty.formUnion(other.empty)
+        repeated.formUnion(other.repeated)
         unmapped.subtract(mapped)
         empty.subtract(filled)
     }

@@ -154,6 +154,32 @@ import Testing
         }
     }
 
+    /// A second element of a record is not lost without a word: the first commit of a declaration and each plan say so.
+    @Test(.onEachStore) func aRepeatedElementOfWhichTheFirstCountsIsNoted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping()
+            fixture.server.document(
+                "/a",
+                "<items><item id='1'><name/><name>n</name></item><item id='2'><name>a</name><name/></item></items>")
+            #expect(try await fixture.sync(mapping).first?.note == nil)
+            fixture.server.document(
+                "/a",
+                "<items><item id='1'><name>n</name><name>m</name></item><item id='2'><name>a</name></item></items>")
+            let note =
+                "request '1': the first value of a record counts for thing_s.name, and some records have several; map "
+                + "a table of their own, or set repeat = \"join\", if you need all"
+            let service = try fixture.service(mapping, clock: SystemClock())
+            let source = try #require(service.configuration[source: "s"])
+            let plan = try await service.plan(source, bodies: [:], ignoresValidators: false, onChange: { _ in })
+            try service.close()
+            #expect(plan.notes == [note])
+            // Another declaration.
+            let other = mapping.replacing("name = \"name\"", with: "name = { path = \"name\", default = \"-\" }")
+            #expect(try await fixture.sync(other).first?.note == note)
+            #expect(try fixture.rows("SELECT name FROM thing_s WHERE id = 1") == ["n"])
+        }
+    }
+
     @Test func aColumnThatIsOftenEmptyIsToldOnce() {
         let all: Set<String> = ["t.a", "t.b"]
         var shape = RequestShape(first: document(["/r"], filled: all, empty: []))

@@ -114,6 +114,7 @@ extension MappingHandler {
             for (index, slot) in layout.slots.enumerated() where slot.isRead {
                 let column = "\(layout.mapping.table).\(slot.column.name)"
                 if layout.isFound(index) { shape.filled.insert(column) } else { shape.empty.insert(column) }
+                if layout.furtherValues.contains(index) { shape.repeated.insert(column) }
             }
         }
         shape.empty.subtract(shape.filled)

@@ -302,7 +302,10 @@ package final class MappingHandler: XMLStreamHandler {
         let column = capture.record.slots[capture.slot].column
         let known = level.inherited[key]?.count ?? -1
         // An empty value yields to a later one that is not.
-        if known > 0 || known == 0 && bytes.isEmpty, column.repetition == .first { return }
+        if known > 0 || known == 0 && bytes.isEmpty, column.repetition == .first {
+            if !bytes.isEmpty { capture.record.furtherValues.insert(capture.slot) }
+            return
+        }
         // In place: a copy for each further value would cost the square of their number.
         if known >= 0, column.repetition == .join {
             level.inherited[key]?.append(contentsOf: column.separator.utf8)

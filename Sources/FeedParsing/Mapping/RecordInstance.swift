@@ -21,6 +21,8 @@ final class RecordInstance {
     var layout: RecordLayout { layoutReference.takeUnretainedValue() }
     /// True for each slot that keeps the first of several values.
     private let keepsFirst: UnsafeMutablePointer<Bool>
+    /// True for each slot for which the layout knows that records have further values.
+    private let hasFurther: UnsafeMutablePointer<Bool>
     @exclusivity(unchecked) private(set) var depth = 0
     @exclusivity(unchecked) private(set) var line = 0
     @exclusivity(unchecked) private var bytes: UnsafeMutablePointer<UInt8>
@@ -39,7 +41,7 @@ final class RecordInstance {
     private(set) var isTooLarge = false
 
     /// The memory that the instance takes, approximately.
-    var footprint: Int { capacity + 2 * grownCount + slots * (MemoryLayout<Found>.stride + 1) + 256 }
+    var footprint: Int { capacity + 2 * grownCount + slots * (MemoryLayout<Found>.stride + 2) + 256 }
 
     init(layout: RecordLayout) {
         layoutReference = .passUnretained(layout)
@@ -48,6 +50,8 @@ final class RecordInstance {
             (keepsFirst + index).initialize(to: slot.column.repetition == .first)
         }
         slots = layout.slots.count
+        hasFurther = .allocate(capacity: max(slots, 1))
+        hasFurther.initialize(repeating: false, count: max(slots, 1))
         memory = layout.memory
         bytes = .allocate(capacity: capacity)
         found = .allocate(capacity: max(slots, 1))
@@ -72,6 +76,7 @@ final class RecordInstance {
         bytes.deallocate()
         found.deallocate()
         keepsFirst.deallocate()
+        hasFurther.deallocate()
     }
 
     /// The number by which records of other tables refer to this one.
@@ -125,7 +130,13 @@ final class RecordInstance {
     func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
         if !has(slot) { return set(value, slot) }
         if !keepsFirst[slot] { return takeFurther(value, slot) }
-        if found[slot].count == 0, !value.isEmpty { set(value, slot) }
+        guard !value.isEmpty else { return }
+        if found[slot].count == 0 { set(value, slot) } else if !hasFurther[slot] { noteFurther(slot) }
+    }
+
+    private func noteFurther(_ slot: Int) {
+        hasFurther[slot] = true
+        layout.furtherValues.insert(slot)
     }
 
     /// True if another value for the slot would be used.

@@ -152,6 +152,8 @@ package final class RecordLayout {
     @exclusivity(unchecked) var slotsOfNames: [Int32: Int?] = [:]
     /// The slots that no record had a value for: soon few, or none.
     var unfound: [Int] = []
+    /// The slots for which a record had values after the first, which alone counts.
+    @exclusivity(unchecked) var furtherValues: Set<Int> = []
     /// The unique keys that may identify a row where the mapping gives no key.
     var uniqueKeys: [[String]] = []
     var records = 0

@@ -240,6 +240,7 @@ extension RunState {
                 shape.pages = pages[index]?.count
                 results[index].state?.shape = try shape.text
                 noteColumns(without: document.empty, index)
+                noteRepetition(index)
                 continue
             }
             var document = document
@@ -264,9 +265,21 @@ extension RunState {
     /// Notes the columns for which the first documents of a declaration have no value: their paths may be wrong.
     private mutating func noteColumns(without columns: Set<String>, _ index: Int) {
         guard !columns.isEmpty else { return }
+        note("no record has a value for \(Self.names(columns)); correct the path if the feed has such values", index)
+    }
+
+    /// Notes the columns that take the first of several values of a record.
+    mutating func noteRepetition(_ index: Int) {
+        guard let columns = shapes[index]?.repeated, !columns.isEmpty else { return }
+        note(
+            "the first value of a record counts for \(Self.names(columns)), and some records have several; map a table "
+                + "of their own, or set repeat = \"join\", if you need all",
+            index)
+    }
+
+    private static func names(_ columns: Set<String>) -> String {
         let names = columns.sorted().prefix(Drift.mostNames).joined(separator: ", ")
-        let more = columns.count > Drift.mostNames ? " and \(columns.count - Drift.mostNames) more" : ""
-        note("no record has a value for \(names)\(more); correct the path if the feed has such values", index)
+        return names + (columns.count > Drift.mostNames ? " and \(columns.count - Drift.mostNames) more" : "")
     }
 
     /// Notes that there is one page now, and there were several: the place that leads to the next one may have been renamed.

@@ -314,6 +314,7 @@ actor Refresh {
         stack.skipped += run.skippedRecords
         // The plan itself shows what else has changed in form.
         if run.source.requests.contains(where: { $0.drift == .block }) { try run.noteDrift() }
+        for index in run.source.requests.indices { run.noteRepetition(index) }
         stack.unmet = unmet.blocking + run.blockingDrift
         plan.notes =
             run.listingNotes + run.remarkNotes + run.mendedNotes + run.leftOutNotes
