@@ -12,10 +12,10 @@ struct AfterCommitReader {
         let target = try? RequestAddress(address)
         let listing = target.flatMap { $0.pattern ?? ($0.namesFolder ? request.documents : nil) }
         let kind = RequestAddress.kind(of: address)
+        if case .move(let folder) = action { check(folder, listing, isRemote: kind != .file) }
         guard target != nil, kind != .web else {
             return table.report(key, "requires a file:, s3:, sftp:, ftps: or ftp: address")
         }
-        if case .move(let folder) = action { check(folder, listing, isRemote: kind != .file) }
         if request.forEach != nil { table.report(key, "a request of for_each cannot have it") }
         if request.content == .captures { table.report(key, "has no effect on a request that stages no rows") }
         if let listing, request.mirrors {

@@ -183,7 +183,7 @@ import Testing
             // Without the key, such a line discards the run as before.
             let refused = try #require(try await fixture.sync(csv("delimiter = \",\"")).first)
             #expect(refused.error?.contains("line 3 of the CSV body: there is 1 field") == true, "\(refused)")
-            let limited = try await fixture.sync(csv("on_error = \"skip\"", "max_skipped = 3")).first
+            let limited = try await fixture.sync(csv("on_error = \"skip\"", "max_skipped = 3"), mode: .full).first
             #expect(limited?.error?.contains("max_skipped = 3") == true, "\(limited?.error ?? "")")
         }
     }
@@ -229,12 +229,11 @@ import Testing
 
     @Test(.onEachStore) func theyAreReadInPagesAndDeletedWithTheirRuns() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let service = try fixture.service(mapping(), clock: SystemClock())
             for value in ["a", "b", "c"] {
                 fixture.server.document("/a", items(["1": value, "2": value, "3": "3"]))
-                _ = try await service.sync(["s"], mode: .force)
+                try await fixture.sync(mapping(), mode: .force)
             }
-            let store = service.store
+            let store = try fixture.service(mapping(), clock: SystemClock()).store
             func records(_ run: Int64? = nil, after: Int64 = 0, limit: Int = 10) throws -> [RejectedRow] {
                 try store.read { try $0.rejections.records(of: "s", run: run, after: after, limit: limit) }
             }

@@ -65,7 +65,7 @@ import Testing
         try await TablesFixture.with(schema) { (fixture) async throws in
             let info = try fixture.store.tableInfo("child")
             #expect(info.foreignKeys.map(\.columns) == [["z"], ["w"], ["y", "x"]])
-            #expect(info.foreignKeys.map(\.parent) == ["parent", "child", "parent"])
+            #expect(info.foreignKeys.map(\.parentName) == ["parent", "child", "parent"])
             #expect(info.foreignKeys.map(\.targets) == [["c"], ["id"], ["b", "a"]])
             #expect(try fixture.store.refers("Z", of: "child", to: "PARENT"))
             #expect(try !fixture.store.refers("x", of: "child", to: "parent"))

@@ -234,7 +234,8 @@ package final class MappingHandler: XMLStreamHandler {
             hasLevels -= 1
             try settleAll(&level.waiting, at: 0, inherited: level.inherited)
         }
-        if !allowsEmpty, layouts.allSatisfy({ $0.records == 0 }) {
+        // Where records were left out, the end of the request says that none is left.
+        if !allowsEmpty, context.skipped.invalid == 0, layouts.allSatisfy({ $0.records == 0 }) {
             guard !hasHeader || !root.children.allSatisfy(\.children.isEmpty) else {
                 throw MappingError(
                     "the body has a header and no rows; set allow_empty = true if a feed without records is valid")

@@ -47,7 +47,7 @@ struct DocumentedStore {
                 table = "product"
                 element = "product"
                 key = ["id"]
-                columns = { id = { path = "@id", type = "integer" }, price = { path = "@price", type = "\(price)" }, note = "note" }
+                columns = { id = { path = "@id", type = "integer" }, price = { path = "@price", type = "\(price)", on_error = "skip" }, note = "note" }
 
                 [hooks.works]
                 on = ["changed"]

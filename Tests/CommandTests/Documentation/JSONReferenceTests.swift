@@ -57,9 +57,10 @@ import Testing
         // A column of PostgreSQL's for decimals takes integers, too.
         try await session.run("migrate", "shop", "--dry-run", exits: StoreKind.current == .sqlite ? 2 : 0)
         try await session.run("migrate", "shop", "--yes")
-        // No product has a 'note', and the first run of a declaration says so.
+        // No product has a 'note', and the first run of a declaration says so. One has no price.
         try fixture.serve(
-            "<shop><product id='17' price='1'/><product id='18' price='2'/><product id='99' price='1'/></shop>")
+            "<shop><product id='17' price='1'/><product id='18' price='2'/><product id='99' price='1'/>"
+                + "<product id='100' price='?'/></shop>")
         try await session.run("sync", "shop", "--force")
         if StoreKind.current == .sqlite {
             try await session.run("backup", fixture.folder.file("copy.sqlite"))
