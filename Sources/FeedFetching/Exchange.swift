@@ -30,7 +30,7 @@ package struct Exchange: Sendable {
     fileprivate enum Body: Sendable {
         case none
         case http(HTTPClientResponse.Body)
-        case bucket(BucketArchive)
+        case listing(any RequestedListing)
         /// Read on a thread of its own, because it may be of a server that does not answer.
         case source(any BodySource)
         /// Read on the caller's thread, because it is beside the store.
@@ -47,7 +47,7 @@ package struct Exchange: Sendable {
     var httpBody: HTTPClientResponse.Body? {
         switch body {
         case .http(let body): body
-        case .bucket(let archive): .stream(archive)
+        case .listing(let listing): listing.body
         case .none, .source, .kept: nil
         }
     }
@@ -55,7 +55,7 @@ package struct Exchange: Sendable {
     /// The files of a listing; nil for another body.
     private var listing: (any ListedSource)? {
         switch body {
-        case .bucket(let archive): archive
+        case .listing(let listing): listing
         case .source(let source): source as? any ListedSource
         case .none, .http, .kept: nil
         }
@@ -73,8 +73,8 @@ package struct Exchange: Sendable {
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
-    static func bucket(_ response: FeedResponse, _ archive: BucketArchive) -> Exchange {
-        Exchange(response: response, body: .bucket(archive), announcedBytes: archive.size)
+    static func listing(_ response: FeedResponse, _ listing: some RequestedListing) -> Exchange {
+        Exchange(response: response, body: .listing(listing), announcedBytes: listing.size)
     }
 
     /// A body between two offsets of a file that is kept beside the store.
@@ -101,7 +101,7 @@ package struct Exchange: Sendable {
     package func selecting(_ positions: [Int]) -> Exchange {
         var exchange = self
         switch listing?.selecting(positions) {
-        case let archive as BucketArchive: exchange.body = .bucket(archive)
+        case let listing as any RequestedListing: exchange.body = .listing(listing)
         case let source as any BodySource & ListedSource: exchange.body = .source(source)
         default: return self
         }
@@ -134,7 +134,7 @@ package struct Exchange: Sendable {
         switch body {
         case .none:
             break
-        case .http, .bucket:
+        case .http, .listing:
             guard let body = httpBody else { break }
             // A small body arrives at once, so a task to read ahead saves no time.
             guard announcedBytes ?? .max > ReadAhead.capacity else {

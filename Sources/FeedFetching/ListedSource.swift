@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import FeedModel
 
 /// The files of a listing, as one archive that is generated while it is read. Some of them can be read without the others.
@@ -12,6 +13,11 @@ protocol ListedSource: Sendable {
 
     /// Returns a file's name, and a text that changes with the file.
     func version(of file: File) -> (name: [UInt8], version: String)
+}
+
+/// A listing whose files are requested one after another while they are read.
+protocol RequestedListing: ListedSource {
+    var body: HTTPClientResponse.Body { get }
 }
 
 extension ListedSource {

@@ -4,7 +4,7 @@ import NIOCore
 
 /// The objects of a listing as a tar archive, which is generated while it is read. Each is requested when the one before it
 /// has been read.
-struct BucketArchive: AsyncSequence, ListedSource {
+struct BucketArchive: AsyncSequence, RequestedListing {
     var files: [BucketListing.Object]
     /// Requests an object, and returns its body.
     let open: @Sendable (BucketListing.Object) async throws -> HTTPClientResponse.Body
@@ -13,6 +13,8 @@ struct BucketArchive: AsyncSequence, ListedSource {
     var size: Int? { files.reduce(0) { $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size } }
 
     func version(of object: BucketListing.Object) -> (name: [UInt8], version: String) { (object.name, object.etag) }
+
+    var body: HTTPClientResponse.Body { .stream(self) }
 
     func makeAsyncIterator() -> Iterator { Iterator(rest: files[...], open: open) }
 
