@@ -83,7 +83,8 @@ package struct BucketFetcher: Fetcher {
         response.status = !known.isEmpty && known == current ? 304 : 200
         let objects = listing.objects
         let archive = BucketArchive(files: objects) { try await store.body(of: $0) }
-        var exchange = response.status == 304 ? .withoutBody(response) : .listing(response, archive)
+        var exchange =
+            response.status == 304 ? Exchange.withoutBody(response) : Exchange.listing(response, archive)
         exchange.origin = answer.origin
         exchange.from = answer.from
         exchange.files = request.afterCommit.map { store.files(objects, $0) }
