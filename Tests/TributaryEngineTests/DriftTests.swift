@@ -176,7 +176,7 @@ import Testing
             // Another declaration.
             let other = mapping.replacing("name = \"name\"", with: "name = { path = \"name\", default = \"-\" }")
             #expect(try await fixture.sync(other).first?.note == note)
-            #expect(try fixture.rows("SELECT name FROM thing_s WHERE id = 1") == ["n"])
+            #expect(try fixture.rows("SELECT name FROM thing_s WHERE id = '1'") == ["n"])
         }
     }
 
