@@ -1,6 +1,7 @@
 """The cost of unchanged feeds. Called by Scripts/trials/unchanged."""
 import os
 import pathlib
+import re
 import signal
 import socket
 import sqlite3
@@ -52,12 +53,29 @@ def runs():
         return dict(store.execute("SELECT outcome, sum(polls) FROM tributary_run GROUP BY outcome"))
 
 
+def types(samples):
+    """The types that the sampled functions belong to or take, by target."""
+    script = subprocess.run(["perf", "script", "-i", samples, "-F", "ip,sym"], capture_output=True, text=True).stdout
+    symbols = {line.split()[1] for line in script.splitlines() if len(line.split()) > 1}
+    names = subprocess.run(["swift", "demangle"], input="\n".join(symbols), capture_output=True, text=True).stdout
+    targets = "|".join(path.name for path in pathlib.Path("Sources").iterdir())
+    found = {}
+    for target, name in re.findall(rf"\b({targets})\.([A-Z]\w*)", names):
+        found.setdefault(target, set()).add(name)
+    return found
+
+
 daemon = subprocess.Popen(
     [program, "--config", str(work / "sources.toml"), "run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 try:
     time.sleep(5)
     before, began, known = figures(daemon.pid), time.monotonic(), runs()
-    time.sleep(seconds)
+    if "--types" in sys.argv:
+        subprocess.run(
+            ["perf", "record", "-q", "-F", "4999", "-g", "-o", work / "samples", "-p", str(daemon.pid), "--", "sleep", str(seconds)],
+            check=True)
+    else:
+        time.sleep(seconds)
     after, ended, all_runs = figures(daemon.pid), time.monotonic(), runs()
     made = {name: count - known.get(name, 0) for name, count in all_runs.items()}
     count = made.get("unchanged", 0)
@@ -65,6 +83,11 @@ try:
     print(f"{count} unchanged runs in {ended - began:.1f} s ({count / (ended - began):.1f}/s), others {sum(made.values()) - count}")
     print(f"CPU a run: {1000 * cpu / count:.3f} ms")
     print(f"context switches a run: {switches / count:.1f}")
+    if "--types" in sys.argv:
+        found = types(work / "samples")
+        print(f"types: {sum(map(len, found.values()))}")
+        for target, names in sorted(found.items()):
+            print(f"  {target} ({len(names)}): {', '.join(sorted(names))}")
 finally:
     daemon.send_signal(signal.SIGTERM)
     daemon.wait(20)
