@@ -49,6 +49,8 @@ actor DaemonGroup {
     }
 
     private var record: DaemonRecord
+    /// The groups of the sources that the last reload removed. Another daemon may just have run them.
+    private var removed: [String: String] = [:]
     private var shares: DaemonShares?
     /// True while the store cannot be reached.
     private var isCutOff = false
@@ -158,7 +160,9 @@ actor DaemonGroup {
     /// - Returns: the seconds until the next call.
     private func look() -> Double {
         if let configuration = requests.withLock({ $0.configuration.take() }) {
+            let former = record.declared.groups
             record.declared = DeclaredSources(configuration)
+            removed = former.filter { record.declared.groups[$0.key] == nil }
         }
         do {
             let isPending = try share()
@@ -225,8 +229,10 @@ actor DaemonGroup {
     ///
     /// - Returns: the number of sources taken over.
     private func take(_ sources: Set<String>) throws -> Int {
-        let standings = try standings(of: sources)
-        let groups = record.declared.groups
+        let groups = record.declared.groups.merging(removed) { declared, _ in declared }
+        let taken = Set(sources.compactMap { groups[$0] })
+        let others = removed.filter { taken.contains($0.value) }.keys
+        let standings = try standings(of: sources.union(others))
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
