@@ -83,7 +83,11 @@ struct SimulatedNames: NameLookup, @unchecked Sendable {
         if faults.fires(.names, "late:" + host) {
             try await internet.loop.sleep(for: .milliseconds(faults.number(in: 100...30_000, "names:" + host)))
         }
-        if faults.fires(.names, host) { return [] }
+        if faults.fires(.names, host) {
+            // What the client finds then is checked with the connection.
+            internet.note(process, host, isPrivate: false)
+            return []
+        }
         let isPrivate = faults.fires(.names, "private:" + host)
         internet.note(process, host, isPrivate: isPrivate)
         let last = faults.fires(.names, "other:" + host) ? faults.number(in: 1...250, "address:" + host) : 34

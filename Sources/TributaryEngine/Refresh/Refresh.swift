@@ -78,6 +78,10 @@ actor Refresh {
                 return try await finish()
             } catch {
                 ending = block(run.ending(with: error))
+                // A commit whose answer was lost may have been made.
+                if error is StoreError, let states = try? environment.store.states(of: run.source.name) {
+                    (run.stored, run.known) = states
+                }
             }
             if let found {
                 found.abandon()
