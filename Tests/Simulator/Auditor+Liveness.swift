@@ -5,16 +5,16 @@ extension Auditor {
     /// Returns what is not yet as it should be once nothing goes wrong any more; nil where all is.
     func unsettled(_ receiver: Receiver) throws -> String? {
         try queue?.read { db in
+            let sources = try Row.fetchAll(
+                db, sql: "SELECT source, outcome, failures, error FROM tributary_source ORDER BY source")
+            for source in sources where source["failures"] as Int? ?? 0 > 0 {
+                return "source \(source["source"] as String? ?? "") fails: \(source["error"] as String? ?? "")"
+            }
             for feed in feeds {
                 let items = feed.versions[feed.current].rows
                 guard try Self.exists(feed.table, db), case let rows = try Self.rows(feed.table, db),
                     feed.mirrors ? rows == items : rows.merging(items, uniquingKeysWith: { $1 }) == rows
                 else { return "\(feed.table) is not version \(feed.current) of its feed" }
-            }
-            let sources = try Row.fetchAll(
-                db, sql: "SELECT source, outcome, failures, error FROM tributary_source ORDER BY source")
-            for source in sources where source["failures"] as Int? ?? 0 > 0 {
-                return "source \(source["source"] as String? ?? "") fails: \(source["error"] as String? ?? "")"
             }
             guard hasHook else { return nil }
             let changed = try Int64.fetchAll(
