@@ -15,6 +15,8 @@ package struct HookState: Sendable, Equatable {
     package var error: String?
     /// The declaration whose receiver has said that it wants nothing any more (410).
     package var gone: String?
+    /// The event that depends on the time and is to be delivered before those of later runs, as JSON.
+    package var pending: String?
 
     package init(name: String, position: RunPosition) {
         self.name = name

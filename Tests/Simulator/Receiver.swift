@@ -29,16 +29,13 @@ final class Receiver {
 
     init(fail: @escaping (String) -> Void) { self.fail = fail }
 
-    /// - Parameters:
-    ///   - isLate: true for a sender that was delayed, so that another may have sent this event and later ones.
-    ///   - clocksAgree: false if a daemon's clock is wrong. By the clock of another one, an event that depends on the time may
-    ///     not be due.
-    func receive(_ event: Event, isLate: Bool, clocksAgree: Bool) {
+    /// - Parameter isLate: true for a sender that was delayed, so that another may have sent this event and later ones.
+    func receive(_ event: Event, isLate: Bool) {
         guard event.id != last, !isLate || !seen.contains(event.id) else { return }
         if let last, !isTaken { fail("the hook is told \(event.id) before it has taken \(last)") }
         if !seen.insert(event.id).inserted { fail("the hook is told \(event.id) again, after \(last ?? "-")") }
         last = event.id
-        isTaken = !clocksAgree && event.run == nil
+        isTaken = false
         guard event.type == "changed", let run = event.run else { return }
         if let former = changed.last, former > run { fail("the hook is told of run \(run) after run \(former)") }
         changed.append(run)

@@ -133,8 +133,7 @@ final class SimulatedNetwork: Network, @unchecked Sendable {
         loop.note(
             "hook \(event.type) of \(event.source ?? "-"), run \(event.run ?? 0), \(event.id)\(fails ? " refused" : isLost ? " answer lost" : "")"
         )
-        internet.receiver.receive(
-            event, isLate: internet.delayed.contains(process), clocksAgree: internet.clocksAgree)
+        internet.receiver.receive(event, isLate: internet.delayed.contains(process))
         if fails { return 500 }
         if isLost { throw HTTPClientError.remoteConnectionClosed }
         try await transit("hook", until: end)

@@ -94,7 +94,8 @@ package struct HookStates: LedgerPart {
             name,
             """
             \(dialect.assignments(of: progress.position)), step = \(bind: progress.step),
-            delivered_at = coalesce(\(bind: progress.deliveredAt), delivered_at), attempts = 0, next_attempt = NULL, error = NULL, gone = NULL\(renewal)
+            delivered_at = coalesce(\(bind: progress.deliveredAt), delivered_at), attempts = 0, next_attempt = NULL, error = NULL, gone = NULL,
+            pending = NULL\(renewal)
             """)
         guard let (source, memory) = progress.memory else { return }
         if memory == HookMemory() {
@@ -105,6 +106,11 @@ package struct HookStates: LedgerPart {
             try session.execute(OwnTables.hookSources.upsert(of: [row], dialect.tables))
         }
     }
+
+    /// Notes the event that is delivered next.
+    ///
+    /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
+    package func begin(_ name: String, _ event: String) throws { try update(name, "pending = \(bind: event)") }
 
     /// Records that an event could not be delivered.
     ///

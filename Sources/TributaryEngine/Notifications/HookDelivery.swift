@@ -32,8 +32,6 @@ actor HookDelivery {
     private let sources: Mutex<WatchedSources>
     private let configuration: Mutex<TributaryConfiguration>
     private var queue: HookQueue?
-    /// The timed event of a queue that ended with a failure of the store, until the next queue takes it.
-    private var timed: HookQueue.Item?
     /// The time at which the position was stored last.
     private var noted: Date
     private var isCutOff = false
@@ -115,7 +113,6 @@ actor HookDelivery {
                     metadata: ["error": "\(shown("\(error)"))"])
             }
             isCutOff = true
-            timed = queue?.timed ?? timed
             queue = nil
             return clock.now() + Self.secondsBetweenLooks
         }
@@ -133,8 +130,7 @@ actor HookDelivery {
             // A longer wait than the longest allowed one comes from a wrong clock.
             if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
             if queue?.stands(for: state, of: hook) != true {
-                queue = try HookQueue(hook, store, state: state, timed: queue?.timed ?? timed)
-                timed = nil
+                queue = try HookQueue(hook, store, state: state)
             }
             guard let (item, due) = try queue?.next(of: sources, now: now) else { return latest }
             guard let item else {
@@ -145,6 +141,10 @@ actor HookDelivery {
             guard try store.holdHook(hook.name) else { return latest }
             // Another process may have delivered the event meanwhile.
             guard let fresh = try store.read({ try $0.hooks.state(of: hook.name) }), fresh == state else { continue }
+            if let pending = try item.pending?.text {
+                try store.write { try $0.hooks.begin(hook.name, pending) }
+                queue?.began(pending)
+            }
             do {
                 guard try await deliver(item, state) else { continue }
             } catch is LostLease {

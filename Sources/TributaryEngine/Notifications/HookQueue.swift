@@ -13,6 +13,8 @@ struct HookQueue {
         var progress: HookProgress
         /// The run whose changed rows belong to the event.
         var changesOf: ChangelogRun?
+        /// A timed event that must be noted in the store before it is delivered.
+        var pending: TimedEvent?
     }
 
     /// The number of runs in a batch.
@@ -33,24 +35,15 @@ struct HookQueue {
     /// The time at which the states of sources were read last, and the time before which none becomes stale. A
     /// successful run postpones the latter.
     private var fresh: (sources: WatchedSources, times: Range<Date>)?
-    /// The last timed event, until it is delivered. Events of later runs come after it.
-    private(set) var timed: Item?
     /// The runs with undelivered events, and all runs, that ``countUnsent(limit:)`` has read.
     private var counted: (unsent: Int, read: Int, first: ChangelogRun?) = (0, 0, nil)
 
-    /// - Parameter timed: the undelivered timed event of the former queue.
-    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState, timed: Item? = nil) throws {
+    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState) throws {
         self.hook = hook
         self.store = store
         self.state = state
         readTo = state.position
         memories = try store.read { try $0.hooks.memories(of: hook.name) }
-        // Another process may have delivered it.
-        let isKnown = timed?.event.map { event in
-            let memory = event.source.flatMap { memories[$0] }
-            return (event.kind == .stale ? memory?.isStale : memory?.isFailing) ?? false
-        }
-        self.timed = isKnown == true ? nil : timed
         guard state.step > 0 else { return }
         if let run = try store.read({ try $0.changelog.run(state.position.run) }) {
             runs = [run]
@@ -67,11 +60,16 @@ struct HookQueue {
     /// - Parameter declared: the hook's declaration.
     func stands(for other: HookState, of declared: HookDeclaration) -> Bool {
         guard hook == declared else { return false }
-        guard (state.position, state.step) == (other.position, other.step) else { return false }
+        guard (state.position, state.step, state.pending) == (other.position, other.step, other.pending) else {
+            return false
+        }
         // Stores keep milliseconds.
         let (own, theirs) = (state.deliveredAt ?? .distantPast, other.deliveredAt ?? .distantPast)
         return abs(own.timeIntervalSince(theirs)) < 0.002
     }
+
+    /// Notes that the store has the event that is delivered next.
+    mutating func began(_ event: String) { state.pending = event }
 
     /// Notes a stored progress.
     mutating func advanced(_ progress: HookProgress) {
@@ -79,8 +77,8 @@ struct HookQueue {
         state.step = progress.step
         state.deliveredAt = progress.deliveredAt ?? state.deliveredAt
         readTo = max(readTo, progress.position)
+        state.pending = nil
         if progress.step == 0 { lostRun = nil }
-        timed = nil
         if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
     }
 
@@ -89,8 +87,14 @@ struct HookQueue {
     /// - Returns: also the time at which a source will have failed for long enough, or may become stale.
     /// - Throws: `StoreError`; `CancellationError`, because there may be many runs without an event.
     mutating func next(of sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
-        if let timed, let source = timed.event?.source, sources.names.contains(source) { return (timed, nil) }
-        timed = nil
+        if let pending = state.pending {
+            var progress = HookProgress(position: state.position, step: state.step)
+            guard let timed = TimedEvent(pending), sources.names.contains(timed.source),
+                hook.events.contains(timed.kind), hook.concerns(timed.source)
+            else { return (Item(event: nil, progress: progress), nil) }
+            progress.memory = (timed.source, timed.noted(in: memories[timed.source]))
+            return (Item(event: timed.event(for: hook), progress: progress), nil)
+        }
         while true {
             if let run = runs.first {
                 if let item = try item(of: run) { return (item, nil) }
@@ -208,9 +212,7 @@ struct HookQueue {
             position: readTo, step: lostRun == nil ? 0 : state.step,
             memory: (timed.source, timed.noted(in: memories[timed.source])))
         guard hook.events.contains(timed.kind) else { return (Item(event: nil, progress: progress), nil) }
-        let item = Item(event: timed.event(for: hook), progress: progress)
-        self.timed = item
-        return (item, nil)
+        return (Item(event: timed.event(for: hook), progress: progress, pending: timed), nil)
     }
 
     /// Returns the failures that are not in the hook's memory.

@@ -3,7 +3,9 @@ import FeedModel
 import Foundation
 
 /// An event that depends on the time and not on a run: a source has failed for long enough, or is stale.
-struct TimedEvent {
+///
+/// The store keeps it until it is delivered, because it may not be due by another daemon's clock, or no longer.
+struct TimedEvent: Codable {
     let kind: HookEventKind
     let source: String
     /// The start of the failure or staleness.
@@ -32,6 +34,17 @@ struct TimedEvent {
         error = state.error
         failingSince = state.failingSince
         lastGood = state.lastGood
+    }
+
+    /// - Returns: nil for a text that ``text`` does not give.
+    init?(_ text: String) {
+        guard let event = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
+        self = event
+    }
+
+    /// The event as JSON, for a column.
+    var text: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }
 
     /// Returns true if the event is in a hook's memory.

@@ -252,6 +252,7 @@ package enum OwnTables {
         t.column(
             "gone", \.gone,
             "the receiver that answered 410. The hook sends no events until you declare another receiver")
+        t.column("pending", \.pending, "the `failing` or `stale` event that is delivered next, as JSON")
         t.column("transaction", \.position.transaction, "the transaction of that run", in: .concurrent)
         t.other("holder", .text, "the daemon that serves it", isNullable: true, in: .shared)
         t.other("held_until", .time, "the end of that daemon's lease", isNullable: true, in: .shared)
