@@ -135,8 +135,8 @@ final class Internet: @unchecked Sendable {
         if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(),
             loop.now - last < pace - .milliseconds(1)
         {
-            fail(
-                Finding(.limits, "\(host) is asked \(loop.now - last) after the last time, and allows once in \(pace)"))
+            let wait = "\(loop.now - last) after the last time, and allows once in \(pace)"
+            fail(Finding(.limits, "\(host) is asked by p\(process) \(wait)"))
         }
         traffic[host]?.last[process] = loop.now
     }
