@@ -41,8 +41,8 @@ final class Internet: @unchecked Sendable {
     private var cutOff: Set<EventLoop.Process> = []
     /// The processes that were paused or cut off once: others may have taken over what was theirs.
     private(set) var delayed: Set<EventLoop.Process> = []
-    /// The processes whose last run is not in the store, so that others do not know when it asked its hosts.
-    var unrecorded: Set<EventLoop.Process> = []
+    /// The hosts of each process's runs that are not in the store, so that others do not know when it asked them.
+    private var unrecorded: [EventLoop.Process: Set<String>] = [:]
     /// The hosts of which a process has once found an address in somebody's own network, with what it has found last.
     private var privateHosts: [EventLoop.Process: [String: Bool]] = [:]
     /// True as long as no clock of any daemon is wrong, so that they agree on when a host was asked.
@@ -74,6 +74,12 @@ final class Internet: @unchecked Sendable {
     /// Returns true where a process must not be led to a host: only this one has ever had a private address, and has it now.
     func isKnownAsPrivate(_ host: String, to process: EventLoop.Process) -> Bool {
         privateHosts[process].map { $0[host] == true && $0.count == 1 } ?? false
+    }
+
+    /// Takes note of whether a process's last run of a source is in the store.
+    func note(_ process: EventLoop.Process, _ source: String, isRecorded: Bool) {
+        let hosts = Set(feeds.values.filter { $0.source == source }.map(\.host))
+        if isRecorded { unrecorded[process]?.subtract(hosts) } else { unrecorded[process, default: []].formUnion(hosts) }
     }
 
     func isCutOff(_ process: EventLoop.Process) -> Bool { cutOff.contains(process) }
@@ -129,8 +135,8 @@ final class Internet: @unchecked Sendable {
         if count > rules.perHost {
             fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
         }
-        unrecorded.remove(process)
-        let known = clocksAgree ? asking.filter { !unrecorded.contains($0) } : [process]
+        unrecorded[process]?.remove(host)
+        let known = clocksAgree ? asking.filter { unrecorded[$0]?.contains(host) != true } : [process]
         // What another process knows of a host is in the store, in milliseconds.
         if let pace = rules.pace, let last = known.compactMap({ traffic[host]?.last[$0] }).max(),
             loop.now - last < pace - .milliseconds(1)

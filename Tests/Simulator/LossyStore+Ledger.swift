@@ -22,10 +22,10 @@ extension LossyStore {
         _ commit: Commit, merging stack: StagedStack?, stop: Stop,
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
-        lines.note(isRecorded: false)
+        lines.note(commit.report.source, isRecorded: false)
         return try await writing("commit") {
             let report = try await $0.commit(commit, merging: stack, stop: stop, seconds: seconds)
-            lines.note(isRecorded: true)
+            lines.note(commit.report.source, isRecorded: true)
             note(report)
             return report
         }

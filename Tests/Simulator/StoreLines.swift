@@ -12,10 +12,8 @@ final class StoreLines: @unchecked Sendable {
         self.internet = internet
     }
 
-    /// Takes note of whether the last run is in the store.
-    func note(isRecorded: Bool) {
-        if isRecorded { internet.unrecorded.remove(process) } else { internet.unrecorded.insert(process) }
-    }
+    /// Takes note of whether the last run of a source is in the store.
+    func note(_ source: String, isRecorded: Bool) { internet.note(process, source, isRecorded: isRecorded) }
 
     private var isCutOff: Bool { internet.isCutOff(process) }
 
