@@ -32,6 +32,24 @@ package enum XMLText {
         }
     }
 
+    /// Returns text in UTF-8 with U+FFFD in place of each character that XML has no way to write.
+    package static func replacingForbidden(in text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        for (index, byte) in text.enumerated() {
+            switch byte {
+            case 0x09, 0x0A, 0x0D, 0x20..<0x80: result.append(byte)
+            case ..<0x20: result += [0xEF, 0xBF, 0xBD]
+            default:
+                // U+FFFE and U+FFFF.
+                let isForbidden =
+                    byte & 0xFE == 0xBE && index >= 2 && text[index - 2] == 0xEF && text[index - 1] == 0xBF
+                result.append(isForbidden ? 0xBD : byte)
+            }
+        }
+        return result
+    }
+
     /// Returns text as content of an element or of an attribute; nil if XML has no way to write it.
     package static func escaped(_ text: String) -> String? {
         guard forbidden(in: text) == nil else { return nil }

@@ -79,7 +79,11 @@ final class Internet: @unchecked Sendable {
     /// Takes note of whether a process's last run of a source is in the store.
     func note(_ process: EventLoop.Process, _ source: String, isRecorded: Bool) {
         let hosts = Set(feeds.values.filter { $0.source == source }.map(\.host))
-        if isRecorded { unrecorded[process]?.subtract(hosts) } else { unrecorded[process, default: []].formUnion(hosts) }
+        if isRecorded {
+            unrecorded[process]?.subtract(hosts)
+        } else {
+            unrecorded[process, default: []].formUnion(hosts)
+        }
     }
 
     func isCutOff(_ process: EventLoop.Process) -> Bool { cutOff.contains(process) }

@@ -222,11 +222,8 @@ package final class ProtobufDecoder {
             return try Array(Data(buffer: value).base64EncodedData()).withUnsafeBufferPointer(events.text)
         }
         if value.allSatisfy({ $0 >= 0x20 && $0 < 0x80 }) { return try events.text(value) }
-        guard var text = String(validating: value, as: UTF8.self) else { throw problem("a text is not valid UTF-8") }
-        while let character = XMLText.forbidden(in: text) {
-            text.unicodeScalars.replace([character], with: ["\u{FFFD}"])
-        }
-        try text.withUTF8 { try events.text($0) }
+        guard String(validating: value, as: UTF8.self) != nil else { throw problem("a text is not valid UTF-8") }
+        try XMLText.replacingForbidden(in: value).withUnsafeBufferPointer(events.text)
     }
 
     // MARK: - Messages
