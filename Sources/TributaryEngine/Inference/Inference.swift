@@ -118,7 +118,8 @@ package actor Inference {
     ) async throws -> MappingProposal {
         let tooSlow = FetchError(
             .timeout,
-            "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give the file")
+            "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give the file"
+        )
         let isOfServer = locations.contains { !Self.url($0).lowercased().hasPrefix("file:") }
         let result: Result<MappingProposal, any Error>
         do {

@@ -22,7 +22,6 @@ extension RunState {
     func lastBodies(readsAll: Bool) throws -> KeptStack {
         guard stored.undone == nil else {
             throw StackError(
-                .reference,
                 "the source was undone to an earlier run, and its last kept bodies are the undone ones; "
                     + "`tributary resume \(source.name)` continues from them")
         }
@@ -35,13 +34,11 @@ extension RunState {
                 ? "`tributary sync \(source.name) --full` fetches and keeps them"
                 : "set keep_bodies = 1 for the source, and `tributary sync \(source.name) --full` fetches and keeps them"
             throw StackError(
-                .reference,
                 "no body of request \(names) is kept in \(bodies.folder(of: source.name)), so there is nothing to replay; "
                     + advice)
         }
         if let appended = requests.first(where: \.appends) {
             throw StackError(
-                .reference,
                 "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them again"
             )
         }

@@ -183,7 +183,8 @@ extension Refresh {
         try endDocument(reader, mapping, of: request, index)
         try keeper?.end()
         if isFirst, notesUnused || request.content != .captures {
-            try noteFurtherPage(in: exchange.response, of: request, index, nextPage, captures.values[request.captures.count])
+            try noteFurtherPage(
+                in: exchange.response, of: request, index, nextPage, captures.values[request.captures.count])
         }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }

@@ -90,7 +90,6 @@ extension Refresh {
     private func checkDocuments(_ body: ParsedBody, of request: RequestDeclaration) throws {
         guard case .mapping = request.content, body.records == 0, !request.allowsEmpty else { return }
         throw StackError(
-            .empty,
             "\(request.url): none of the documents held a record; correct the mapping, or set allow_empty = true if that "
                 + "is valid")
     }

@@ -41,7 +41,6 @@ extension Refresh {
                     seen.withLock { $0 = value }
                     guard !until.failures.contains(value) else {
                         throw StackError(
-                            .failed,
                             "\(subject): '\(until.written)' is '\(value.shortened(to: 100))', a value of until.fails")
                     }
                 }

@@ -279,7 +279,7 @@ actor Refresh {
         } catch let error as StoreError {
             throw error
         } catch {
-            throw ShownError(description: run.shown(error))
+            throw StackError(run.shown(error))
         }
     }
 
