@@ -1,4 +1,4 @@
-import FeedConfiguration
+package import FeedConfiguration
 import FeedModel
 import Foundation
 
@@ -8,6 +8,8 @@ import Foundation
 package struct SourceFiles: Sendable {
     /// True where there was no file: nothing is new, and no row changes.
     package let isEmpty: Bool
+    /// The origin that has them.
+    package var origin = Origin.file
     private let act: (@Sendable (ExchangeContext) async throws -> Void)?
 
     /// No file, as after an action.

@@ -19,7 +19,8 @@ struct FurtherPage {
 
     /// The error of a request that would delete the rows of the other pages.
     func refusal(of request: RequestDeclaration) -> StackError {
-        StackError("\(request.url): \(finding), and mirroring this page alone would delete the rows of the others\(advice)")
+        StackError(
+            "\(request.url): \(finding), and mirroring this page alone would delete the rows of the others\(advice)")
     }
 
     /// Returns nil if the page names no other, or if the request follows it.

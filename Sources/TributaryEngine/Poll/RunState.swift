@@ -37,34 +37,20 @@ struct RunState: Sendable {
     let additions = AdditionLog()
     var results: [RequestResult]
     var archives: SharedArchives
-    /// The files of the requests with `after_commit`, by the requests' positions.
-    var files: [Int: AnsweredFiles] = [:]
     /// The responses' hints about the time of the next run.
     var hints = PollHints()
     /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
     /// Notes on rows that the commit left out, with reasons.
     var notes: [String] = []
-    /// Remarks on the requests' documents, by the requests' positions; each once.
-    var remarks: [Int: [String]] = [:]
     /// The number of records that were left out.
     var skipped = 0
     /// Those of them that were left out because of an error.
     var rejected = 0
     /// Their number with the first reasons; nil without one.
     var rejection: String?
-    /// The counts of repairs, by the requests' positions.
-    var mended: [Int: XMLRepair.Counts] = [:]
-    /// The shapes of mapped documents, by the requests' positions.
-    var shapes: [Int: DocumentShape] = [:]
-    /// The folders that were read, by the requests' positions.
-    var listings: [Int: ListingReading] = [:]
-    /// The pages of the requests that name the next one in its body, by the requests' positions.
-    var pages: [Int: ReadPages] = [:]
-    /// The differences of these from earlier documents.
+    /// The differences of the documents' shapes from those of earlier ones.
     var drift: [Drift] = []
-    /// The omitted items of `for_each`, by the requests' positions.
-    var leftOut: [Int: LeftOutItems] = [:]
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, isReplay: Bool,
@@ -150,7 +136,8 @@ extension RunState {
     /// Notes a response's head.
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
-        files[index] = exchange.files.map { AnsweredFiles(files: $0, origin: exchange.origin) }
+        results[index].files = exchange.files
+        results[index].files?.origin = exchange.origin
         hints.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
     }
 

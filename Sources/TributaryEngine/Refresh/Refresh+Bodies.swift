@@ -65,7 +65,7 @@ extension Refresh {
                     after: request, exchange.response, records: body.records, found: body.nextPage)
             else {
                 if request.forEach == nil, let paging = request.paging, FurtherPage.path(of: paging) != nil {
-                    run.pages[index] = ReadPages(count: page, endsWithoutMark: body.nextPage == nil)
+                    run.results[index].documents.pages = ReadPages(count: page, endsWithoutMark: body.nextPage == nil)
                 }
                 return total
             }
@@ -238,7 +238,7 @@ extension Refresh {
         _ reader: BodyReader, _ mapping: MappingHandler?, of request: RequestDeclaration, _ index: Int
     ) throws {
         try reader.finish()
-        run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
+        run.results[index].documents.mended.merge(reader.mended, uniquingKeysWith: +)
         if let mapping { note(mapping, of: request, index) }
     }
 
@@ -274,7 +274,8 @@ extension Refresh {
     /// Notes the shape of a parsed document.
     private func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
         if notesUnused { unmatched.note(handler, of: request) }
-        run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
+        if run.results[index].documents.shape == nil { run.results[index].documents.shape = DocumentShape() }
+        run.results[index].documents.shape?.formUnion(handler.shape)
     }
 
     private func makeSpool(_ exchange: Exchange, _ request: RequestDeclaration) throws -> BodySpool {

@@ -107,7 +107,7 @@ extension Refresh {
         request.allowsEmpty = true
         let context = try workerContext()
         context.documentKeys =
-            run.listings[index]?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
+            run.results[index].documents.listing?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
         defer { context.documentKeys = nil }
         var bytes = 0
         do {
@@ -115,7 +115,7 @@ extension Refresh {
             try read(reader)
             try endDocument(reader, mapping, of: request, index)
             bytes = reader.count
-            run.listings[index]?.note(context.documentKeys?.hashes)
+            run.results[index].documents.listing?.note(context.documentKeys?.hashes)
         } catch {
             throw RunError.inDocument(name, of: request, error)
         }

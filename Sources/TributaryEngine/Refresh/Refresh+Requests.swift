@@ -44,7 +44,7 @@ extension Refresh {
                         + "the next run does so")
             }
             try await send(index, conditionally: false)
-            guard run.files[index]?.files.isEmpty != true else {
+            guard run.results[index].files?.isEmpty != true else {
                 throw StackError(
                     "request '\(run.source.requests[index].key)' has no file any more (after_commit), and another request of "
                         + "the source would delete its rows; declare a 'scope' for each, or sync = \"upsert\"")
@@ -89,8 +89,8 @@ extension Refresh {
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
-            run.leftOut[index] = nil
-            run.forgetDocuments(index)
+            run.results[index].leftOut = nil
+            run.results[index].documents = DocumentNotes()
             if let kept = run.kept {
                 permits.releaseHost()
                 return try await readKept(index, from: kept)
@@ -189,7 +189,7 @@ extension Refresh {
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
-        run.forgetDocuments(index)
+        run.results[index].documents = DocumentNotes()
         let exchange: Exchange
         if let begun {
             exchange = begun
@@ -206,14 +206,14 @@ extension Refresh {
                 declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
             note(exchange, index)
         }
-        if run.files[index]?.files.isEmpty == true { return run.noteNoFile(index, conditions) }
+        if run.results[index].files?.isEmpty == true { return run.noteNoFile(index, conditions) }
         if exchange.response.status == 304, !conditions.validators.isEmpty {
             return run.noteUnchanged(exchange, index, conditions)
         }
         let body = try await takeChanged(exchange, of: request, index, context, conditions)
         var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
-        if run.readsSome(index) {
+        if run.results[index].documents.areSome {
             state.shape = conditions.stored?.shape
         } else if isKnownByDigest(declared, state.validators) {
             state.digest = body.digest
@@ -252,7 +252,7 @@ extension Refresh {
         let request = run.source.requests[index]
         try checkRejected(index, records: records)
         if leftOut.count > 0 {
-            run.leftOut[index] = leftOut
+            run.results[index].leftOut = leftOut
         } else if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "

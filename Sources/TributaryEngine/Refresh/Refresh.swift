@@ -305,7 +305,7 @@ actor Refresh {
         var plan = StackPlan()
         plan.requests = run.results.map(\.report)
         plan.elements = unmatched.elements
-        let partial = Set(run.source.requests.indices.filter(run.readsSome).map { run.source.requests[$0].key })
+        let partial = Set(run.results.filter(\.documents.areSome).map(\.report.key))
         plan.columns = unmatched.columns.filter { !partial.contains($0.request) }
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
