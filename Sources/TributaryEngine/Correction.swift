@@ -62,7 +62,7 @@ extension SyncService {
                     counts: counts, content: .rows(review, nil), digest: "\(last)~\(review.digest.text)")
             case .replay(let all):
                 let declaration = try declared(source, environment)
-                let run = StackRun(declaration, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+                let run = StackRun(declaration, in: environment, mode: .force, replay: Replay(readsAll: all))
                 let (stack, review) = try await plan(declaration, run)
                 let basis = stack.basis?.text ?? ""
                 return CorrectionPlan(
@@ -94,10 +94,9 @@ extension SyncService {
                 report = try await undo(source, to: target, environment).run(shown: commit, changes: changes)
             case .replay(let all):
                 guard let changes = ChangeDigest(parts[0]), let basis = ChangeDigest(last) else { throw malformed }
-                let run = StackRun(
-                    try declared(source, environment), in: environment, mode: .force, isReplay: true,
-                    readsAllBodies: all, shown: ShownReplay(changes: changes, basis: basis))
-                report = await run.run()
+                let replay = Replay(readsAll: all, shown: Replay.Shown(changes: changes, basis: basis))
+                let declaration = try declared(source, environment)
+                report = await StackRun(declaration, in: environment, mode: .force, replay: replay).run()
             case .purge:
                 guard let shown = ChangeDigest(last) else { throw malformed }
                 report = try await environment.threads.run { try self.purge(source, environment, shown: shown).run }

@@ -28,7 +28,7 @@ extension RunState {
             return Ending(outcome: .cancelled, error: Ending.stopped)
         }
         // A run whose changes the user has reviewed does not wait for a decision.
-        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
+        let blocked = replay?.shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
         return Ending(
             outcome: blocked == nil ? .discarded : .blocked, error: shown(error), exceeded: blocked?.exceeded ?? [])
     }

@@ -14,8 +14,8 @@ struct RunState: Sendable {
     var source: SourceDeclaration
     let environment: RunEnvironment
     let mode: RefreshMode
-    /// True to read the last kept bodies instead of responses.
-    let isReplay: Bool
+    /// nil for a run that reads responses.
+    let replay: Replay?
     let startedAt: Date
     /// The clock's uptime when the run began.
     private let start: Duration
@@ -27,8 +27,6 @@ struct RunState: Sendable {
     var undone: UndoneFeed?
     /// The bodies that are read instead of responses; nil for none.
     var kept: KeptStack?
-    /// The reviewed changes of a replay; nil without a review.
-    var shown: ShownReplay?
     /// The uptime before the run looked at the tables of its last commit.
     var lookedAt: Duration?
     /// The reason why accepted documents cannot be committed any more.
@@ -53,13 +51,13 @@ struct RunState: Sendable {
     var drift: [Drift] = []
 
     init(
-        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, isReplay: Bool,
+        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, replay: Replay?,
         stored: SourceState, known: [String: RequestState]
     ) {
         self.source = source
         self.environment = environment
         self.mode = mode
-        self.isReplay = isReplay
+        self.replay = replay
         self.stored = stored
         self.known = known
         startedAt = environment.clock.now()
@@ -67,6 +65,8 @@ struct RunState: Sendable {
         results = source.requests.map { RequestResult(key: $0.key) }
         archives = SharedArchives(source.requests)
     }
+
+    var isReplay: Bool { replay != nil }
 
     /// The seconds since the run began.
     var elapsed: @Sendable () -> Double {

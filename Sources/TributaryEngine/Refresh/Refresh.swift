@@ -153,7 +153,7 @@ actor Refresh {
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
         try run.noteDrift()
-        stack.unmet = run.shown == nil ? unmet.blocking + run.blockingDrift : []
+        stack.unmet = run.replay?.shown == nil ? unmet.blocking + run.blockingDrift : []
         run.reportRemarks()
         let skipped = context?.allSkipped ?? SkippedRows()
         run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
@@ -165,9 +165,9 @@ actor Refresh {
         var commit = run.commit(ending)
         commit.mirrors = run.mirrors
         commit.checkMirrors = run.checkMirrors
-        commit.limits = run.shown == nil ? run.limits : [:]
+        commit.limits = run.replay?.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
-        commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.shown = run.replay?.shown?.changes ?? run.kept?.blocked?.shown
         commit.showsVersions = run.source.historyKept != nil
         commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
@@ -261,13 +261,13 @@ actor Refresh {
     ///
     /// - Throws: the error that would discard the run, without secrets.
     func plan(
-        bodies: [String: String], readsAllBodies: Bool, onChange: @escaping @Sendable (PlannedChange) throws -> Void
+        bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
         notesUnused = true
         defer { context?.remove() }
         do {
             substitute(bodies)
-            if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
+            run.kept = try run.replay.map(run.lastBodies)
             try await withTaskCancellationHandler {
                 try await sendRequests()
             } onCancel: {
