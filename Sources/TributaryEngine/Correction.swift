@@ -154,8 +154,8 @@ extension SyncService {
             throw Refusal("\(source) is running; wait for the end of the run", isBusy: true)
         }
         defer { claim.unlock() }
-        var purge = try SourcePurge(source: source, configuration: environment.configuration, store: environment.store)
-            .purge(parsers: environment.registry, now: environment.clock.now())
+        var purge = try environment.configuration.purge(
+            of: source, in: environment.store, parsers: environment.registry, now: environment.clock.now())
         purge.shown = shown
         let report = try environment.store.purge(purge, isTrial: shown == nil)
         guard shown != nil else { return report }
@@ -176,8 +176,7 @@ extension SyncService {
             throw Refusal("two plans are in progress; try again in a moment", isBusy: true)
         }
         defer { planning.release() }
-        var environment = environment
-        environment.configuration = configuration
+        var environment = environment.with(configuration)
         // Somebody waits for it, so it does not wait for the runs' slots.
         environment.slots = Slots(limit: 1)
         do {

@@ -245,11 +245,7 @@ actor HookDelivery {
     private func shown(_ text: String) -> String { present.shown(text) }
 
     /// The environment with the current configuration.
-    private var present: RunEnvironment {
-        var environment = environment
-        environment.configuration = configuration.withLock(\.self)
-        return environment
-    }
+    private var present: RunEnvironment { environment.with(configuration.withLock(\.self)) }
 
     /// Stores the position after runs without an event from time to time, so that it does not become outdated.
     private func notePassed(_ state: HookState, _ now: Date) throws {

@@ -59,10 +59,8 @@ extension Refresh {
         return try run.source.requests.indices.contains { position in
             let other = run.source.requests[position]
             return try position != index
-                && tables(other).intersection(own).contains { table in
-                    if request.scope.isEmpty || other.scope.isEmpty { return true }
-                    return try environment.store.comparison(of: table, scopes: [request.scope, other.scope])
-                        .mayShareRows(request.scope, other.scope)
+                && tables(other).intersection(own).contains {
+                    try environment.store.mayShareRows(of: $0, request.scope, other.scope)
                 }
         }
     }

@@ -25,9 +25,7 @@ extension SyncService {
             throw Refusal("another document is being tried; try again in a moment", isBusy: true)
         }
         defer { trying.release() }
-        var environment = environment
-        environment.configuration = configuration
-        let run = TrialRun(subject, toml, environment, makeStore)
+        let run = TrialRun(subject, toml, environment.with(configuration), makeStore)
         let tooSlow = Refusal("the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled")
         return try await withTimeLimit(Self.tryingTime, by: environment.clock, timeout: tooSlow, run.trial)
     }
@@ -199,8 +197,7 @@ private actor TrialRun {
         let configuration = try TributaryConfiguration(trying: trial.toml, store: path, parsers: environment.registry)
         let store = try makeStore(path, "")
         defer { try? store.close() }
-        var environment = environment
-        environment.configuration = configuration
+        var environment = environment.with(configuration)
         environment.store = store
         environment.slots = Slots(limit: 1)
         environment.activeRuns = ActiveRuns()
