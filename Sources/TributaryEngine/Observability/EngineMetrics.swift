@@ -15,7 +15,7 @@ package final class EngineMetrics: Sendable {
         var counters: SourceCounters
         /// nil for sources of other daemons, and for sources without series of their own.
         var gauges: MeterGroup?
-        var figures = SourceFigures()
+        var figures: SourceState
         /// The number of the last noted run.
         var noted = 0
         /// True once the source's state was read from the store.
@@ -76,7 +76,7 @@ package final class EngineMetrics: Sendable {
             guard state.declared.names.contains(report.source) else { return all }
             state.notes += 1
             var source = state.sources[report.source] ?? made(report.source)
-            source.figures.note(report)
+            source.figures.take(report)
             source.noted = state.notes
             source.gauges?.show([source.figures])
             state.sources[report.source] = source
@@ -141,7 +141,7 @@ package final class EngineMetrics: Sendable {
             for name in state.own.subtracting(names) {
                 state.sources[name]?.gauges?.destroy()
                 state.sources[name]?.gauges = nil
-                state.sources[name]?.figures = SourceFigures()
+                state.sources[name]?.figures = SourceState(source: name)
                 state.sources[name]?.isKnown = false
             }
             for name in names where state.sources[name] == nil || perSource && state.sources[name]?.gauges == nil {
@@ -172,12 +172,9 @@ package final class EngineMetrics: Sendable {
             for name in state.own {
                 guard var source = state.sources[name], source.noted <= notes else { continue }
                 source.isKnown = true
-                if let known = states[name] {
-                    source.figures.take(known, deaths: deaths(known))
-                } else {
-                    // The source was purged, or never ran.
-                    source.figures = SourceFigures()
-                }
+                // A source without a state was purged, or never ran.
+                let known = states[name] ?? SourceState(source: name)
+                source.figures = known.measured(deaths: deaths(known))
                 source.gauges?.show([source.figures])
                 state.sources[name] = source
             }
@@ -199,8 +196,8 @@ package final class EngineMetrics: Sendable {
                 state.gauges.show(figures)
                 state.gauges.set(.stale, Double(stale.values.count(where: \.self)))
             }
-            let counts = Dictionary(grouping: figures, by: \.state).mapValues(\.count)
-            for word in SourceFigures.State.allCases {
+            let counts = Dictionary(grouping: figures, by: \.condition).mapValues(\.count)
+            for word in SourceCondition.allCases where word <= .ok {
                 state.gauges.set(.sources, of: word.rawValue, Double(counts[word] ?? 0))
             }
         }
@@ -234,7 +231,8 @@ package final class EngineMetrics: Sendable {
     }
 
     private func made(_ name: String) -> Source {
-        Source(counters: all ?? SourceCounters(source: name, factory: factory))
+        Source(
+            counters: all ?? SourceCounters(source: name, factory: factory), figures: SourceState(source: name))
     }
 }
 

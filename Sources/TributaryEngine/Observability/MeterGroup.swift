@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import Metrics
 
@@ -36,11 +37,11 @@ struct MeterGroup: Sendable {
 
     /// Sets the gauges of one source, or of all sources together: the most consecutive failures, the numbers of blocked and
     /// paused sources, the last success, the first due time, and the earliest start of a failure.
-    mutating func show(_ figures: [SourceFigures]) {
+    mutating func show(_ figures: [SourceState]) {
         set(.failures, Double(figures.map(\.failures).max() ?? 0))
         set(.blocked, Double(figures.count(where: \.isBlocked)))
         set(.paused, Double(figures.count(where: \.isPaused)))
-        set(.lastSuccess, figures.compactMap(\.lastSuccess).max())
+        set(.lastSuccess, figures.compactMap(\.lastGood).max())
         set(.nextDue, figures.compactMap(\.nextDue).min())
         set(.failingSince, figures.compactMap(\.failingSince).min())
     }

@@ -133,7 +133,7 @@ extension RunState {
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten)
         commit.endsStaleness =
-            source.freshWithin.flatMap { limit in stored.freshFrom.map { $0 + limit.seconds <= now } } ?? false
+            source.freshWithin.map { stored.isStale(after: $0.seconds, now: now) } ?? false
         commit.changesClaims = states.contains { known[$0.key]?.hasClaims(of: $0) != true }
         commit.acceptance = useOfAcceptance(ending)
         for result in results
