@@ -23,11 +23,8 @@ package struct BodyFileReader {
             throw damaged
         }
         let bytes = Array(header)
-        func number(_ range: Range<Int>) -> UInt64 {
-            range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
-        }
-        let headLength = Int(number(14..<16)) - 8
-        let length = number(16..<24)
+        let headLength = bytes.littleEndian(at: 14, count: 2) - 8
+        let length = UInt64(bitPattern: Int64(bytes.littleEndian(at: 16, count: 8)))
         guard headLength >= 0, length > UInt64(header.count + headLength), length <= size - offset,
             let head = try file.read(upToCount: headLength), head.count == headLength
         else { throw damaged }

@@ -61,8 +61,16 @@ package struct Exchange: Sendable {
         }
     }
 
-    static func withoutBody(_ response: FeedResponse, _ files: SourceFiles? = nil) -> Exchange {
-        var exchange = Exchange(response: response, body: .none)
+    /// The answer to a request whose files an earlier run has deleted or moved.
+    static func gone(_ request: PreparedRequest, at address: String, _ now: Date) -> Exchange {
+        var response = request.answer(at: address, Validators(), Validators(), now)
+        response.status = 304
+        return ofFiles(response, .none, size: nil, .gone)
+    }
+
+    private static func ofFiles(_ response: FeedResponse, _ body: Body, size: Int?, _ files: SourceFiles?) -> Exchange {
+        var exchange = Exchange(response: response, body: response.status == 304 ? .none : body)
+        if response.status != 304 { exchange.announcedBytes = size }
         exchange.files = files
         return exchange
     }
@@ -73,8 +81,11 @@ package struct Exchange: Sendable {
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
-    static func listing(_ response: FeedResponse, _ listing: some RequestedListing) -> Exchange {
-        Exchange(response: response, body: .listing(listing), announcedBytes: listing.size)
+    /// The files of a listing; without a body for a 304.
+    static func listing(
+        _ response: FeedResponse, _ listing: some RequestedListing, _ files: SourceFiles? = nil
+    ) -> Exchange {
+        ofFiles(response, .listing(listing), size: listing.size, files)
     }
 
     /// A body between two offsets of a file that is kept beside the store.
@@ -83,12 +94,11 @@ package struct Exchange: Sendable {
         return Exchange(response: response, body: .kept(part), announcedBytes: part.size)
     }
 
+    /// A body that blocks its reader; without it for a 304.
     static func source(
         _ response: FeedResponse, _ source: any BodySource, _ files: SourceFiles? = nil
     ) -> Exchange {
-        var exchange = Exchange(response: response, body: .source(source), announcedBytes: source.size)
-        exchange.files = files
-        return exchange
+        ofFiles(response, .source(source), size: source.size, files)
     }
 
     /// True if the body consists of the files of a listing.

@@ -62,45 +62,37 @@ extension FetchError {
         client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
         proxy: Transport.Proxy? = nil, clock: ExchangeClock? = nil
     ) {
-        switch error {
-        case let error as FetchError:
+        if let error = error as? FetchError {
             self = error
-        case let error as AddressGuard.Refusal:
-            self.init(.redirect, "\(subject): \(error)")
-        case let error as HTTPClientError where Self.connecting.contains(error):
-            self.init(
-                .timeout, "\(subject): no connection within \(connectTimeout.secondsText) (connect_timeout)")
-        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            let timeoutDetail = clock?.timeoutDetail(after: timeout) ?? "no response within \(timeout.secondsText)"
-            self.init(.timeout, "\(subject): \(timeoutDetail)")
-        case let error as AnswerError:
-            let code: Code =
-                switch error {
-                case .closedBeforeAnswer, .leftOver: .truncated
-                default: .decoding
-                }
-            self.init(code, "\(subject): \(error)")
-        case let error as HTTPClientError where error == .remoteConnectionClosed:
-            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
-        case is HTTPParserError:
-            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
-        case NIOSSLError.uncleanShutdown:
-            // A body that ends with its connection is complete only if TLS was closed properly (RFC 9112, section 9.8).
-            self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-            self.init(
-                .connection,
-                "\(subject): no TLS connection: \(ErrorText.handshake(ErrorText.words(error)))")
-        case let error where ErrorText.isRefused(error):
-            let advice =
-                proxy.map { "the proxy \($0.host):\($0.port) refuses the connection; check 'proxy'" }
-                ?? ErrorText.connectionRefused
-            self.init(.connection, "\(subject): \(advice)")
-        case let error as IOError:
-            self.init(.connection, "\(subject): the connection broke: \(ErrorText.words(error))")
-        default:
-            self.init(.connection, "\(subject): \(ErrorText.words(error))")
+            return
         }
+        let (code, text): (Code, String) =
+            switch error {
+            case is AddressGuard.Refusal: (.redirect, "\(error)")
+            case let error as HTTPClientError where Self.connecting.contains(error):
+                (.timeout, "no connection within \(connectTimeout.secondsText) (connect_timeout)")
+            case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+                (.timeout, clock?.timeoutDetail(after: timeout) ?? "no response within \(timeout.secondsText)")
+            case AnswerError.closedBeforeAnswer, AnswerError.leftOver: (.truncated, "\(error)")
+            case is AnswerError: (.decoding, "\(error)")
+            case let error as HTTPClientError where error == .remoteConnectionClosed:
+                (.truncated, ErrorText.words(error))
+            case is HTTPParserError: (.truncated, ErrorText.words(error))
+            // A body that ends with its connection is complete only if TLS was closed properly (RFC 9112, section 9.8).
+            case NIOSSLError.uncleanShutdown:
+                (.truncated, "the TLS connection broke off before the response was complete")
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+                (.connection, "no TLS connection: \(ErrorText.handshake(ErrorText.words(error)))")
+            case let error where ErrorText.isRefused(error):
+                (
+                    .connection,
+                    proxy.map { "the proxy \($0.host):\($0.port) refuses the connection; check 'proxy'" }
+                        ?? ErrorText.connectionRefused
+                )
+            case is IOError: (.connection, "the connection broke: \(ErrorText.words(error))")
+            default: (.connection, ErrorText.words(error))
+            }
+        self.init(code, "\(subject): \(text)")
     }
 
     /// The client's errors for a connection that timed out.

@@ -1,18 +1,31 @@
 import AsyncHTTPClient
 import FeedModel
 
+/// A file of a listing.
+protocol ListedFile: Sendable {
+    /// The path below the folder, in the bytes of the server or file system.
+    var path: [UInt8] { get }
+    var size: Int { get }
+    /// Changes with the file.
+    var version: String { get }
+}
+
 /// The files of a listing, as one archive that is generated while it is read. Some of them can be read without the others.
 protocol ListedSource: Sendable {
-    associatedtype File: Sendable
-
-    /// The bytes of all files; nil if unknown.
-    var size: Int? { get }
+    associatedtype File: ListedFile
 
     /// The files, in the order of reading.
     var files: [File] { get set }
+}
 
-    /// Returns a file's name, and a text that changes with the file.
-    func version(of file: File) -> (name: [UInt8], version: String)
+/// A listing whose files are read one after another by a thread that blocks.
+protocol BlockingListing: ListedSource, BodySource {
+    /// Passes a file to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError`` if the file has changed; the errors of `check` and `consume`.
+    func read(
+        _ file: File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws
 }
 
 /// A listing whose files are requested one after another while they are read.
@@ -20,13 +33,38 @@ protocol RequestedListing: ListedSource {
     var body: HTTPClientResponse.Body { get }
 }
 
+extension BlockingListing {
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        for file in files {
+            try check()
+            try TarWriter.begin(file.path, size: file.size, consume)
+            try read(file, check, consume)
+            try TarWriter.end(size: file.size, consume)
+        }
+        try TarWriter.finish(consume)
+    }
+}
+
+extension Array where Element: ListedFile {
+    /// A digest of the paths and versions.
+    var digest: String {
+        var hash = SHA256()
+        for file in self { hash.update(file.path + [0] + [UInt8](file.version.utf8) + [0]) }
+        return hash.digest().hexadecimal
+    }
+}
+
 extension ListedSource {
+    /// The bytes of all files.
+    var size: Int? {
+        files.reduce(0) { $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size }
+    }
+
     /// Digests of the files' names and versions, in the order of reading.
     var versions: [UInt64] {
         files.map { file in
-            let (name, version) = version(of: file)
             var hash = SHA256()
-            hash.update(name + [0] + Array(version.utf8))
+            hash.update(file.path + [0] + Array(file.version.utf8))
             return hash.digest().bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
     }

@@ -213,7 +213,7 @@ final class ZipArchive {
 }
 
 extension [UInt8] {
-    fileprivate func littleEndian(at offset: Int, count: Int) -> Int {
+    func littleEndian(at offset: Int, count: Int) -> Int {
         // A size of eight bytes with the topmost bit set exceeds any file; it must not trap.
         Int(truncatingIfNeeded: (0..<count).reduce(UInt64(0)) { $0 | UInt64(self[offset + $1]) << (8 * UInt64($1)) })
     }

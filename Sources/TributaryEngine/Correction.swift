@@ -62,7 +62,7 @@ extension SyncService {
                     counts: counts, content: .rows(review, nil), digest: "\(last)~\(review.digest.text)")
             case .replay(let all):
                 let declaration = try declared(source, environment)
-                let run = StackRun(declaration, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+                let run = StackRun(declaration, in: environment, mode: .force, replay: Replay(readsAll: all))
                 let (stack, review) = try await plan(declaration, run)
                 let basis = stack.basis?.text ?? ""
                 return CorrectionPlan(
@@ -94,10 +94,9 @@ extension SyncService {
                 report = try await undo(source, to: target, environment).run(shown: commit, changes: changes)
             case .replay(let all):
                 guard let changes = ChangeDigest(parts[0]), let basis = ChangeDigest(last) else { throw malformed }
-                let run = StackRun(
-                    try declared(source, environment), in: environment, mode: .force, isReplay: true,
-                    readsAllBodies: all, shown: ShownReplay(changes: changes, basis: basis))
-                report = await run.run()
+                let replay = Replay(readsAll: all, shown: Replay.Shown(changes: changes, basis: basis))
+                let declaration = try declared(source, environment)
+                report = await StackRun(declaration, in: environment, mode: .force, replay: replay).run()
             case .purge:
                 guard let shown = ChangeDigest(last) else { throw malformed }
                 report = try await environment.threads.run { try self.purge(source, environment, shown: shown).run }
@@ -155,8 +154,8 @@ extension SyncService {
             throw Refusal("\(source) is running; wait for the end of the run", isBusy: true)
         }
         defer { claim.unlock() }
-        var purge = try SourcePurge(source: source, configuration: environment.configuration, store: environment.store)
-            .purge(parsers: environment.registry, now: environment.clock.now())
+        var purge = try environment.configuration.purge(
+            of: source, in: environment.store, parsers: environment.registry, now: environment.clock.now())
         purge.shown = shown
         let report = try environment.store.purge(purge, isTrial: shown == nil)
         guard shown != nil else { return report }
@@ -177,8 +176,7 @@ extension SyncService {
             throw Refusal("two plans are in progress; try again in a moment", isBusy: true)
         }
         defer { planning.release() }
-        var environment = environment
-        environment.configuration = configuration
+        var environment = environment.with(configuration)
         // Somebody waits for it, so it does not wait for the runs' slots.
         environment.slots = Slots(limit: 1)
         do {

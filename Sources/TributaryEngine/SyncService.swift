@@ -229,7 +229,7 @@ public final class SyncService: Service {
     ///
     /// - Parameter all: true to read all kept bodies of requests that delete no rows, the oldest first.
     package func replay(_ source: SourceDeclaration, all: Bool = false) async throws -> RunReport {
-        let run = StackRun(source, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+        let run = StackRun(source, in: environment, mode: .force, replay: Replay(readsAll: all))
         let report = await withTaskCancellationHandler {
             await run.run()
         } onCancel: {
@@ -253,16 +253,16 @@ public final class SyncService: Service {
         onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
         let run = StackRun(
-            source, in: environment, mode: ignoresValidators ? .full : .force, isReplay: known != nil,
-            readsAllBodies: all)
+            source, in: environment, mode: ignoresValidators ? .full : .force,
+            replay: known.map { _ in Replay(readsAll: all) })
+        let result: Result<StackPlan, any Error>
         do {
-            let plan = try await run.plan(bodies: bodies, replaying: known, onChange: onChange)
-            try await environment.http.shutdown()
-            return plan
+            result = .success(try await run.plan(bodies: bodies, replaying: known, onChange: onChange))
         } catch {
-            try await environment.http.shutdown()
-            throw error
+            result = .failure(error)
         }
+        try await environment.http.shutdown()
+        return try result.get()
     }
 
     /// Requests a refresh of sources now, regardless of their cache intervals; all sources for nil.

@@ -349,6 +349,26 @@ import TributaryStores
             "after_commit: found 'action' and 'move'; give only one")
         try await expect("file:///in/*.xml", "after_commit = {}", "after_commit: names no action; write \"delete\"")
     }
+
+    @Test(arguments: [
+        ("after_commit = \"delete\"", "", "*.xml", true), ("after_commit = \"delete\"", "", "*.csv", false),
+        ("after_commit = \"delete\"", "after_commit = \"delete\"", "*.xml", false),
+        ("", "after_commit = { move = \".done/\" }", "*.xml", true),
+    ])
+    func requestsForTheSameFilesTreatThemAlike(_ one: String, _ other: String, _ pattern: String, isMistake: Bool)
+        async throws
+    {
+        try await withTemporaryFolder { (folder) async throws in
+            let text = [("a", "*.xml", one), ("b", pattern, other)].map { key, pattern, options in
+                "[[sources.s.requests]]\nkey = \"\(key)\"\nurl = \"file:///in/\(pattern)\"\nparser = \"ItemsParser\"\n\(options)\n"
+            }
+            let configuration = try TributaryConfiguration(
+                file: folder.write(text.joined(), to: "sources.toml"), parsers: EngineFixture.registry, environment: [:]
+            )
+            let mistakes = ScopeConflict.mistakes(in: configuration, parsers: EngineFixture.registry)
+            #expect(mistakes.contains { "\($0)".contains("after_commit") } == isMistake, "\(mistakes)")
+        }
+    }
 }
 
 /// `after_commit` on file servers.

@@ -167,8 +167,8 @@ extension Simulation {
     private static func purge(_ name: String, _ service: SyncService, _ clock: SimulatedClock) throws {
         guard let claim = try service.store.claim(name) else { return }
         defer { claim.unlock() }
-        let purge = try SourcePurge(source: name, configuration: service.configuration, store: service.store)
-            .purge(parsers: Daemon.parsers, now: clock.now())
+        let purge = try service.configuration.purge(
+            of: name, in: service.store, parsers: Daemon.parsers, now: clock.now())
         _ = try service.store.purge(purge, isTrial: false)
     }
 

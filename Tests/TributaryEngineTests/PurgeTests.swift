@@ -31,8 +31,7 @@ import TributaryStores
         defer { try? store.close() }
         let claim = try #require(try store.claim(name))
         defer { claim.unlock() }
-        let purge = try SourcePurge(source: name, configuration: configuration, store: store)
-            .purge(parsers: EngineFixture.registry, now: Date())
+        let purge = try configuration.purge(of: name, in: store, parsers: EngineFixture.registry, now: Date())
         return try store.purge(purge, isTrial: isTrial)
     }
 

@@ -131,16 +131,14 @@ package final class ArchiveReader {
     /// Returns the next bytes of the member, which are valid until the next call; nil at the end.
     private func nextPiece() throws -> UnsafeRawBufferPointer? {
         guard !isAtEnd else { return nil }
-        var piece: UnsafeRawPointer?
-        var length = 0
-        var offset: Int64 = 0
-        switch archive_read_data_block(archive, &piece, &length, &offset) {
+        let (status, piece, offset) = archive.nextBlock()
+        switch status {
         case ARCHIVE_OK:
             guard offset == position else { throw FetchError(.decoding, "it has gaps, which no document has") }
-            position += Int64(length)
-            unpacked += length
+            position += Int64(piece.count)
+            unpacked += piece.count
             guard unpacked <= limit else { throw Self.tooLarge(limit) }
-            return UnsafeRawBufferPointer(start: piece, count: length)
+            return piece
         case ARCHIVE_EOF:
             if let failure = input.failure { throw failure }
             isAtEnd = true
@@ -197,10 +195,7 @@ package final class ArchiveReader {
 
     /// The error with libarchive's message.
     private var failure: any Error {
-        if let failure = input.failure { return failure }
-        let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"
-        let isCut = text.lowercased().contains("truncated")
-        return FetchError(isCut ? .truncated : .decoding, "the archive cannot be read: \(text)")
+        input.failure ?? archive.failure("the archive cannot be read")
     }
 
     static func tooMany(_ limit: Int) -> FetchError {

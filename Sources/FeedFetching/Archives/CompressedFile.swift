@@ -65,11 +65,9 @@ final class CompressedFile {
         var entry: OpaquePointer?
         guard archive_read_next_header(archive, &entry) == ARCHIVE_OK else { throw problem }
         while true {
-            var piece: UnsafeRawPointer?
-            var length = 0
-            var offset: Int64 = 0
-            switch archive_read_data_block(archive, &piece, &length, &offset) {
-            case ARCHIVE_OK: try consume(UnsafeRawBufferPointer(start: piece, count: length))
+            let (status, piece, _) = archive.nextBlock()
+            switch status {
+            case ARCHIVE_OK: try consume(piece)
             case ARCHIVE_EOF:
                 if let failure { throw failure }
                 while let piece = try rest() { size += piece.count }
@@ -112,10 +110,23 @@ final class CompressedFile {
     }
 
     /// The error with libarchive's message.
-    private var problem: any Error {
-        if let failure { return failure }
-        let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"
-        return FetchError(
-            text.lowercased().contains("truncated") ? .truncated : .decoding, "it cannot be unpacked: \(text)")
+    private var problem: any Error { failure ?? archive.failure("it cannot be unpacked") }
+}
+
+/// An archive of libarchive.
+extension OpaquePointer {
+    /// Returns libarchive's status, and the next bytes of the current member with their offset.
+    func nextBlock() -> (status: Int32, bytes: UnsafeRawBufferPointer, offset: Int64) {
+        var bytes: UnsafeRawPointer?
+        var length = 0
+        var offset: Int64 = 0
+        let status = archive_read_data_block(self, &bytes, &length, &offset)
+        return (status, UnsafeRawBufferPointer(start: bytes, count: length), offset)
+    }
+
+    /// Returns an error with libarchive's message.
+    func failure(_ beginning: String) -> FetchError {
+        let text = archive_error_string(self).map { String(cString: $0) } ?? "it is damaged"
+        return FetchError(text.lowercased().contains("truncated") ? .truncated : .decoding, "\(beginning): \(text)")
     }
 }

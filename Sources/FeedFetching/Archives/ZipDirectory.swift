@@ -36,12 +36,12 @@ struct ZipDirectory {
             count += 1
             guard count <= limit else { throw ArchiveReader.tooMany(limit) }
             let base = entry.startIndex
-            let length = 46 + buffer.number(at: base + 28, 2)
+            let length = 46 + buffer.littleEndian(at: base + 28, count: 2)
             // The rest of a long entry is not in the buffer.
             let whole = entry.count >= length ? Array(entry.prefix(length)) : read(offset, length)
             guard whole.count == length else { throw Self.invalid }
-            try checkName(Array(whole.dropFirst(46)), headerAt: whole.number(at: 42, 4))
-            offset += 46 + [28, 30, 32].reduce(0) { $0 + buffer.number(at: base + $1, 2) }
+            try checkName(Array(whole.dropFirst(46)), headerAt: whole.littleEndian(at: 42, count: 4))
+            offset += 46 + [28, 30, 32].reduce(0) { $0 + buffer.littleEndian(at: base + $1, count: 2) }
         }
     }
 
@@ -56,10 +56,10 @@ struct ZipDirectory {
         // Without the signature, libarchive reports the error.
         guard header.starts(with: [0x50, 0x4B, 3, 4]) else { return }
         guard header.count >= 30 else { throw Self.invalid }
-        guard header.count == 30 + name.count, header.number(at: 26, 2) == name.count,
+        guard header.count == 30 + name.count, header.littleEndian(at: 26, count: 2) == name.count,
             header.dropFirst(30).elementsEqual(name)
         else {
-            let found = MemberPattern.name(of: read(offset + 30, min(header.number(at: 26, 2), 200)))
+            let found = MemberPattern.name(of: read(offset + 30, min(header.littleEndian(at: 26, count: 2), 200)))
             throw FetchError(
                 .decoding,
                 "the ZIP archive is damaged: the member '\(MemberPattern.name(of: name.prefix(200)))' of its directory has the name "
@@ -74,11 +74,11 @@ struct ZipDirectory {
         guard tail.count >= 22,
             let end = (0...(tail.count - 22)).reversed().first(where: { tail[$0...].starts(with: [0x50, 0x4B, 5, 6]) })
         else { throw FetchError(.truncated, "the ZIP archive ended before its last byte") }
-        var start = tail.number(at: end + 16, 4)
+        var start = tail.littleEndian(at: end + 16, count: 4)
         if end >= 20, tail[(end - 20)...].starts(with: [0x50, 0x4B, 6, 7]) {
-            let record = read(tail.number(at: end - 12, 8), 56)
+            let record = read(tail.littleEndian(at: end - 12, count: 8), 56)
             guard record.count == 56, record.starts(with: [0x50, 0x4B, 6, 6]) else { throw Self.invalid }
-            start = record.number(at: 48, 8)
+            start = record.littleEndian(at: 48, count: 8)
         }
         guard start >= 0, start <= base + end else { throw Self.invalid }
         return start
@@ -98,10 +98,4 @@ struct ZipDirectory {
     }
 
     private static var invalid: FetchError { FetchError(.decoding, "the body is not a valid ZIP archive") }
-}
-
-extension [UInt8] {
-    fileprivate func number(at offset: Int, _ count: Int) -> Int {
-        Int(truncatingIfNeeded: (0..<count).reduce(UInt64(0)) { $0 | UInt64(self[offset + $1]) << (8 * UInt64($1)) })
-    }
 }

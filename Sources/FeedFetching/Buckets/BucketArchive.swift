@@ -9,11 +9,6 @@ struct BucketArchive: AsyncSequence, RequestedListing {
     /// Requests an object, and returns its body.
     let open: @Sendable (BucketListing.Object) async throws -> HTTPClientResponse.Body
 
-    /// The bytes of all objects.
-    var size: Int? { files.reduce(0) { $0.addingReportingOverflow($1.size).overflow ? .max : $0 + $1.size } }
-
-    func version(of object: BucketListing.Object) -> (name: [UInt8], version: String) { (object.name, object.etag) }
-
     var body: HTTPClientResponse.Body { .stream(self) }
 
     func makeAsyncIterator() -> Iterator { Iterator(rest: files[...], open: open) }
@@ -45,7 +40,7 @@ struct BucketArchive: AsyncSequence, RequestedListing {
                     return try Self.bytes(TarWriter.finish)
                 }
                 place = .within(object, try await open(object).makeAsyncIterator(), left: object.size)
-                return try Self.bytes { try TarWriter.begin(object.name, size: object.size, $0) }
+                return try Self.bytes { try TarWriter.begin(object.path, size: object.size, $0) }
             case .within(let object, var body, let left):
                 if let piece = try await body.next(isolation: actor) {
                     guard piece.readableBytes <= left else { throw object.change }
@@ -72,7 +67,7 @@ struct BucketArchive: AsyncSequence, RequestedListing {
 
 extension BucketListing.Object {
     /// The name, as messages show it.
-    var shown: String { "'\(MemberPattern.name(of: name))' in the bucket" }
+    var shown: String { "'\(MemberPattern.name(of: path))' in the bucket" }
 
     /// The error of an object that is not what was listed.
     var change: FetchError { FetchError(.truncated, "\(shown) changed while the listing was read") }

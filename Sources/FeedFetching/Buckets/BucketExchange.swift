@@ -49,7 +49,7 @@ struct BucketExchange: Sendable {
     }
 
     func key(of object: BucketListing.Object) -> String {
-        address.folder + String(decoding: object.name, as: UTF8.self)
+        address.folder + String(decoding: object.path, as: UTF8.self)
     }
 
     func document(_ exchange: Exchange) async throws -> BucketDocument {

@@ -41,12 +41,12 @@ package struct BucketFetcher: Fetcher {
         case 404:
             let words = try await store.words(exchange)
             guard words["Code"] == "NoSuchKey" else { throw store.refusal(exchange, words) }
-            return noObject(request)
+            return .gone(request, at: request.address.absoluteString, http.now())
         case 200, 304:
             let response = exchange.response
             guard let etag = response.validators.etag ?? stored else { return exchange }
             let listed = BucketListing.Object(
-                name: Array(key.utf8.dropFirst(store.address.folder.utf8.count)), size: 0,
+                path: Array(key.utf8.dropFirst(store.address.folder.utf8.count)), size: 0,
                 modified: Int(
                     (response[header: "Last-Modified"].flatMap(HTTPDate.parse) ?? http.now()).timeIntervalSince1970),
                 etag: etag)
@@ -74,34 +74,19 @@ package struct BucketFetcher: Fetcher {
                 throw error.on("\(request.url)")
             }
         } while token != nil
-        if listing.objects.isEmpty, request.afterCommit != nil { return noObject(request) }
-        guard !listing.objects.isEmpty || request.allowsEmpty else {
-            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, listing.others))")
-        }
-        let current = Validators(etag: "\"\(listing.digest)\"")
-        var response = response(to: request, current)
-        response.status = !known.isEmpty && known == current ? 304 : 200
         let objects = listing.objects
+        let place = request.address.absoluteString
+        if try request.hasNoFile(among: objects, pattern, listing.others) {
+            return .gone(request, at: place, http.now())
+        }
+        let response = request.answer(
+            at: place, Validators(etag: "\"\(objects.digest)\""), known,
+            // The archive is made anew for each reader.
+            headers: [("Accept-Ranges", "none")], http.now())
         let archive = BucketArchive(files: objects) { try await store.body(of: $0) }
-        var exchange =
-            response.status == 304 ? Exchange.withoutBody(response) : Exchange.listing(response, archive)
+        var exchange = Exchange.listing(response, archive, request.afterCommit.map { store.files(objects, $0) })
         exchange.origin = answer.origin
         exchange.from = answer.from
-        exchange.files = request.afterCommit.map { store.files(objects, $0) }
         return exchange
-    }
-
-    /// Returns the answer of a request whose objects an earlier run has deleted or moved.
-    private func noObject(_ request: PreparedRequest) -> Exchange {
-        var response = response(to: request, Validators())
-        response.status = 304
-        return .withoutBody(response, .gone)
-    }
-
-    private func response(to request: PreparedRequest, _ validators: Validators) -> FeedResponse {
-        FeedResponse(
-            requestedURL: request.url.template, url: request.address.absoluteString, status: 200,
-            // The archive is made anew for each reader.
-            headers: [("Accept-Ranges", "none")], fetchedAt: http.now(), validators: validators)
     }
 }

@@ -20,15 +20,8 @@ struct BucketFinisher {
                 }
                 try check(try await store.send("DELETE", key), [200, 204, 404])
             } catch let error as FetchError {
-                throw error.on("\(object.shown) cannot be \(verb) after its commit")
+                throw error.on(action.failure(on: object.shown))
             }
-        }
-    }
-
-    private var verb: String {
-        switch action {
-        case .delete: "deleted"
-        case .move(let folder): "moved to '\(folder)'"
         }
     }
 
@@ -42,7 +35,7 @@ struct BucketFinisher {
     /// - Returns: false if the object has changed.
     private func copy(_ object: BucketListing.Object, to folder: String) async throws -> Bool {
         let parts = folder.split(separator: "/").map { $0 + "/" }.joined()
-        for name in [object.name, SourceFiles.otherName(object.name, modified: object.modified)] {
+        for name in [object.path, SourceFiles.otherName(object.path, modified: object.modified)] {
             let key = store.address.folder + parts + MemberPattern.name(of: name)
             guard try await etag(of: key) == nil else { continue }
             let exchange = try await store.send(
@@ -58,7 +51,7 @@ struct BucketFinisher {
             guard let code = values["Code"] else { return true }
             throw FetchError(.status, "\(store.request.url): \(code) (\((values["Message"] ?? "").shortened(to: 300)))")
         }
-        throw SourceFiles.taken(MemberPattern.name(of: object.name), folder)
+        throw SourceFiles.taken
     }
 
     private func check(_ exchange: Exchange, _ expected: Set<Int>) throws(FetchError) {

@@ -9,14 +9,16 @@ struct BucketListing: Sendable {
     static let pageLimit = 1_000
     private static let tokenLimit = 4_096
 
-    struct Object: Sendable, Equatable {
+    struct Object: ListedFile, Equatable {
         /// The key from the folder on.
-        var name: [UInt8]
+        var path: [UInt8]
         var size: Int
         /// The time of the last change, in seconds since 1970.
         var modified: Int
         /// Changes with the object's bytes.
         var etag: String
+
+        var version: String { etag }
 
         /// Returns true for the ETag of the same bytes, as a header has it.
         func isSame(_ etag: String) -> Bool {
@@ -60,7 +62,7 @@ struct BucketListing: Sendable {
             guard page.values["IsTruncated"] != "true" else {
                 throw FetchError(.decoding, "the listing ends in the middle: the store does not know ListObjectsV2")
             }
-            objects.sort { $0.name.lexicographicallyPrecedes($1.name) }
+            objects.sort { $0.path.lexicographicallyPrecedes($1.path) }
             return nil
         }
         guard pages < Self.pageLimit else {
@@ -96,13 +98,6 @@ struct BucketListing: Sendable {
         guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw FetchError(.file, "the key '\(shown)' in the bucket has a control character in it")
         }
-        objects.append(Object(name: name, size: size, modified: seconds, etag: etag))
-    }
-
-    /// A digest of the names and ETags.
-    var digest: String {
-        var hash = SHA256()
-        for object in objects { hash.update(object.name + [0] + Array(object.etag.utf8) + [0]) }
-        return hash.digest().hexadecimal
+        objects.append(Object(path: name, size: size, modified: seconds, etag: etag))
     }
 }

@@ -34,7 +34,7 @@ package struct FileFetcher: Fetcher {
                 file = try RegularFile(opening: address.path)
             } catch {
                 guard error == .missing, request.afterCommit != nil else { throw error }
-                return noFile(request)
+                return .gone(request, at: request.url.value, now())
             }
             let status = file.status
             let modified = status.modification
@@ -42,12 +42,11 @@ package struct FileFetcher: Fetcher {
             let identity = request.afterCommit == nil ? "" : "-\(status.identity)"
             let current = Validators(
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\(identity)\"")
-            let response = response(
-                to: request, current, validators, type: FeedResponse.mediaType(ofName: address.path))
+            let type = FeedResponse.mediaType(ofName: address.path).map { [(name: "Content-Type", value: $0)] }
+            let response = request.answer(at: request.url.value, current, validators, headers: type ?? [], now())
             let files = request.afterCommit.map { action in
                 SourceFiles { _ in try await BlockingWork.run { _ in try Self.finish(action, address.path, status) } }
             }
-            guard response.status != 304 else { return .withoutBody(response, files) }
             let part = FilePart(handle: file.handle, range: 0..<UInt64(status.st_size), name: response.requestedURL)
             return .source(response, part, files)
         } catch let error as RegularFile.Problem {
@@ -62,12 +61,12 @@ package struct FileFetcher: Fetcher {
     ) throws -> Exchange {
         let oldest = request.oldestFile(at: now())
         let folder = try FolderListing(path, pattern: pattern, oldest: oldest, cancellation)
-        if folder.files.isEmpty, request.afterCommit != nil { return noFile(request) }
-        guard !folder.files.isEmpty || request.allowsEmpty else {
-            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, folder.others))")
+        if try request.hasNoFile(among: folder.files, pattern, folder.others) {
+            return .gone(request, at: request.url.value, now())
         }
         let digest = folder.digest(tellingLaterFiles: request.afterCommit != nil)
-        let response = response(to: request, Validators(etag: "\"\(digest)\""), validators, type: nil)
+        let current = Validators(etag: "\"\(digest)\"")
+        let response = request.answer(at: request.url.value, current, validators, now())
         let files = request.afterCommit.map { action in
             SourceFiles { _ in
                 try await BlockingWork.run { cancellation in
@@ -82,16 +81,7 @@ package struct FileFetcher: Fetcher {
                 }
             }
         }
-        return response.status == 304
-            ? .withoutBody(response, files) : .source(response, FolderArchive(folder), files)
-    }
-
-    /// Returns the answer of a request whose files an earlier run has deleted or moved.
-    private func noFile(_ request: PreparedRequest) -> Exchange {
-        let response = FeedResponse(
-            requestedURL: request.url.template, url: request.url.value, status: 304, headers: [], fetchedAt: now(),
-            validators: Validators())
-        return .withoutBody(response, .gone)
+        return .source(response, FolderArchive(folder), files)
     }
 
     /// - Parameter status: that of the file as it was read.
@@ -112,15 +102,6 @@ package struct FileFetcher: Fetcher {
         }
         try FileFinisher(action: action, path: folder, root: root).finish(
             FolderListing.File(path: Array(name.utf8), status))
-    }
-
-    private func response(
-        to request: PreparedRequest, _ current: Validators, _ known: Validators, type: String?
-    ) -> FeedResponse {
-        FeedResponse(
-            requestedURL: request.url.template, url: request.url.value,
-            status: !known.isEmpty && known == current ? 304 : 200,
-            headers: type.map { [("Content-Type", $0)] } ?? [], fetchedAt: now(), validators: current)
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -146,22 +127,5 @@ extension stat {
         #else
             "\(st_ino).\(st_ctim.tv_sec).\(st_ctim.tv_nsec)"
         #endif
-    }
-}
-
-extension PreparedRequest {
-    /// Returns the time, in seconds since 1970, before which files of a folder are omitted; nil for none.
-    func oldestFile(at now: Date) -> Int? {
-        newerThan.map { Int((now.timeIntervalSince1970 - $0.seconds).rounded(.down)) }
-    }
-
-    /// Returns the message for a folder without a matching file.
-    ///
-    /// - Parameter others: some names of other files.
-    func shortage(of pattern: MemberPattern, _ others: [String]) -> String {
-        let age = newerThan == nil ? "" : " and is newer than 'newer_than' says"
-        let found = others.isEmpty ? "no file" : others.map { "'\($0)'" }.joined(separator: ", ")
-        return
-            "no file of the folder matches '\(pattern.text)'\(age); it holds \(found); set allow_empty = true if that is valid"
     }
 }

@@ -13,34 +13,41 @@ struct FileFinisher {
     /// - Parameter file: a file as it was listed.
     /// - Throws: ``FetchError`` if the system refuses.
     func finish(_ file: FolderListing.File) throws {
+        do {
+            try act(on: file)
+        } catch {
+            let error = error as? FetchError ?? FetchError(.file, ErrorText.words(error))
+            throw error.on(action.failure(on: "the file '\(file.name)' of \(path)"))
+        }
+    }
+
+    private func act(on file: FolderListing.File) throws {
         let (folder, name) = FolderListing.place(of: file.path, in: root)
         guard folder >= 0 else {
             // The folder is gone, and the file with it.
             if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return }
-            throw failure(file)
+            throw Self.failure
         }
         defer { close(folder) }
         var status = stat()
         guard name.withCName({ fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
             if errno == ENOENT { return }
-            throw failure(file)
+            throw Self.failure
         }
         guard file.isSame(as: status) else { return }
         switch action {
         case .delete:
-            try remove(file, name, of: folder)
+            try remove(name, of: folder)
         case .move(let target):
             let inner = try self.target(target, below: file)
             defer { close(inner) }
             // A move within one folder would find the file itself in its place.
             guard !Self.isSameFolder(folder, inner) else {
-                throw FetchError(
-                    .file, "'\(file.name)' cannot be moved to '\(target)', as it is in that folder",
-                    advice: "name another folder")
+                throw FetchError(.file, "it is in that folder", advice: "name another folder")
             }
             for name in [(name, name), (name, SourceFiles.otherName(name, modified: file.modified.tv_sec))]
             where try move(file, name.0, of: folder, to: name.1, in: inner) { return }
-            throw SourceFiles.taken(file.name, target)
+            throw SourceFiles.taken
         }
     }
 
@@ -59,7 +66,7 @@ struct FileFinisher {
             errno = reason
             folder = inner
         }
-        guard folder >= 0 else { throw failure(file) }
+        guard folder >= 0 else { throw Self.failure }
         return folder
     }
 
@@ -75,23 +82,23 @@ struct FileFinisher {
             case EEXIST: return false
             case ENOENT: return true
             case EXDEV: return try copy(file, name, of: folder, to: other, in: target)
-            case EPERM, ENOTSUP, EMLINK: return try rename(file, name, of: folder, to: other, in: target)
-            default: throw failure(file)
+            case EPERM, ENOTSUP, EMLINK: return try rename(name, of: folder, to: other, in: target)
+            default: throw Self.failure
             }
         }
         var status = stat()
         guard other.withCName({ fstatat(target, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0, file.isSame(as: status)
         else {
             // It has changed meanwhile, and stays.
-            guard other.withCName({ unlinkat(target, $0, 0) }) == 0 || errno == ENOENT else { throw failure(file) }
+            guard other.withCName({ unlinkat(target, $0, 0) }) == 0 || errno == ENOENT else { throw Self.failure }
             return true
         }
-        try remove(file, name, of: folder)
+        try remove(name, of: folder)
         return true
     }
 
-    private func remove(_ file: FolderListing.File, _ name: [UInt8], of folder: Int32) throws {
-        guard name.withCName({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else { throw failure(file) }
+    private func remove(_ name: [UInt8], of folder: Int32) throws {
+        guard name.withCName({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else { throw Self.failure }
     }
 
     private static func isSameFolder(_ one: Int32, _ other: Int32) -> Bool {
@@ -113,13 +120,11 @@ struct FileFinisher {
     /// Renames a file where the file system, or the owner of the file, permits no link.
     ///
     /// - Returns: false if the name is taken.
-    private func rename(
-        _ file: FolderListing.File, _ name: [UInt8], of folder: Int32, to other: [UInt8], in target: Int32
-    ) throws -> Bool {
+    private func rename(_ name: [UInt8], of folder: Int32, to other: [UInt8], in target: Int32) throws -> Bool {
         var status = stat()
         guard other.withCName({ fstatat(target, $0, &status, AT_SYMLINK_NOFOLLOW) }) != 0 else { return false }
         let result = name.withCName { name in other.withCName { renameat(folder, name, target, $0) } }
-        guard result == 0 || errno == ENOENT else { throw failure(file) }
+        guard result == 0 || errno == ENOENT else { throw Self.failure }
         return true
     }
 
@@ -131,55 +136,40 @@ struct FileFinisher {
         _ file: FolderListing.File, _ name: [UInt8], of folder: Int32, to other: [UInt8], in target: Int32
     ) throws -> Bool {
         let source = name.withCName { openat(folder, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) }
-        guard source >= 0 else { throw failure(file) }
+        guard source >= 0 else { throw Self.failure }
         defer { close(source) }
         let draft = Array(".tributary-\(file.inode)".utf8)
         // One of an earlier attempt.
         _ = draft.withCName { unlinkat(target, $0, 0) }
         let copy = draft.withCName { openat(target, $0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        guard copy >= 0 else { throw failure(file) }
+        guard copy >= 0 else { throw Self.failure }
         defer {
             close(copy)
             _ = draft.withCName { unlinkat(target, $0, 0) }
         }
         let (reader, writer) = (FileHandle(fileDescriptor: source), FileHandle(fileDescriptor: copy))
         var status = stat()
-        do {
-            while let piece = try reader.read(upToCount: 256 << 10), !piece.isEmpty {
-                try writer.write(contentsOf: piece)
-            }
-            guard fstat(source, &status) == 0 else { throw failure(file) }
-            guard file.isSame(as: status) else { return true }
-            fchmod(copy, status.st_mode & 0o777)
-            let times = [status.modification, status.modification]
-            guard futimens(copy, times) == 0, fsync(copy) == 0 else { throw failure(file) }
-        } catch let error as FetchError {
-            throw error
-        } catch {
-            throw FetchError(.file, "\(subject(file)): \(ErrorText.words(error))")
+        while let piece = try reader.read(upToCount: 256 << 10), !piece.isEmpty {
+            try writer.write(contentsOf: piece)
         }
+        guard fstat(source, &status) == 0 else { throw Self.failure }
+        guard file.isSame(as: status) else { return true }
+        fchmod(copy, status.st_mode & 0o777)
+        let times = [status.modification, status.modification]
+        guard futimens(copy, times) == 0, fsync(copy) == 0 else { throw Self.failure }
         let result = draft.withCName { draft in other.withCName { linkat(target, draft, target, $0, 0) } }
         switch result == 0 ? 0 : errno {
         case 0: break
         case EEXIST: return false
         case EPERM, ENOTSUP, EMLINK:
-            guard try rename(file, draft, of: target, to: other, in: target) else { return false }
-        default: throw failure(file)
+            guard try rename(draft, of: target, to: other, in: target) else { return false }
+        default: throw Self.failure
         }
-        guard fsync(target) == 0 else { throw failure(file) }
-        try remove(file, name, of: folder)
+        guard fsync(target) == 0 else { throw Self.failure }
+        try remove(name, of: folder)
         return true
     }
 
-    private func subject(_ file: FolderListing.File) -> String {
-        switch action {
-        case .delete: "the file '\(file.name)' of \(path) cannot be deleted after its commit"
-        case .move(let folder): "the file '\(file.name)' of \(path) cannot be moved to '\(folder)' after its commit"
-        }
-    }
-
-    private func failure(_ file: FolderListing.File) -> FetchError {
-        let reason = errno
-        return FetchError(.file, "\(subject(file)): \(String(cString: strerror(reason)))")
-    }
+    /// The error with the system's reason.
+    private static var failure: FetchError { FetchError(.file, String(cString: strerror(errno))) }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The files of a folder as a tar archive, which is generated while it is read. A file that has changed since the
 /// listing ends it with an error.
-struct FolderArchive: BodySource, ListedSource {
+struct FolderArchive: BlockingListing {
     private static let pieceSize = 256 << 10
 
     private let folder: FolderListing
@@ -14,27 +14,7 @@ struct FolderArchive: BodySource, ListedSource {
         files = folder.files
     }
 
-    /// The bytes of all files.
-    var size: Int? { files.reduce(0) { $0 + $1.size } }
-
-    func version(of file: FolderListing.File) -> (name: [UInt8], version: String) {
-        (file.path, "\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec) \(file.identity)")
-    }
-
-    /// Passes the archive to `consume`, in pieces.
-    ///
-    /// - Throws: ``FetchError`` if a file has changed; the errors of `check` and `consume`.
-    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        for file in files {
-            try check()
-            try TarWriter.begin(file.path, size: file.size, consume)
-            try read(file, check, consume)
-            try TarWriter.end(size: file.size, consume)
-        }
-        try TarWriter.finish(consume)
-    }
-
-    private func read(
+    func read(
         _ file: FolderListing.File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let descriptor = folder.descriptor(of: file)

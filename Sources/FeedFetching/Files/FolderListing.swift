@@ -12,7 +12,7 @@ final class FolderListing: Sendable {
     /// The most nested folders. A folder stays open while its subfolders are read.
     private static let depthLimit = 100
 
-    struct File: Sendable {
+    struct File: ListedFile {
         /// The path relative to the folder, in the file system's bytes.
         var path: [UInt8]
         var size: Int
@@ -29,6 +29,8 @@ final class FolderListing: Sendable {
             inode = status.st_ino
             identity = status.identity
         }
+
+        var version: String { "\(size) \(modified.tv_sec).\(modified.tv_nsec) \(identity)" }
 
         /// The path as text, for messages and for the pattern.
         var name: String { MemberPattern.name(of: path) }

@@ -173,13 +173,13 @@ package final class HostGate: Sendable {
             return answer.effects
         }
         guard !isSent else { return }
-        clock?.pause()
-        defer { clock?.resume() }
-        _ = try await waiting(at: origin) { waiter in
-            let now = self.uptime()
-            return self.state.withLock { state in
-                defer { self.setTimer(&state) }
-                return state.queues.wait(waiter, now: now)
+        try await pausing(clock) {
+            _ = try await waiting(at: origin) { waiter in
+                let now = self.uptime()
+                return self.state.withLock { state in
+                    defer { self.setTimer(&state) }
+                    return state.queues.wait(waiter, now: now)
+                }
             }
         }
     }

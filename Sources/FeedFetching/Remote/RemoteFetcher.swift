@@ -86,21 +86,21 @@ package struct RemoteFetcher: Fetcher {
             }
             return RemoteStatus(connection, address)
         }
-        guard let status else { return noFile(request, address) }
+        let place = address.url.absoluteString
+        guard let status else { return .gone(request, at: place, now()) }
         let current = validators(of: [status.modified]) {
             "\(status.modified ?? 0)-\(status.size.map(String.init) ?? "")"
         }
-        var response = response(to: request, address, current, known)
+        var response = request.answer(at: place, current, known, headers: current.header, now())
         if let type = FeedResponse.mediaType(ofName: address.url.path) {
             response.headers.append((name: "Content-Type", value: type))
         }
         let listed = status.modified.map {
-            RemoteListing.File(name: address.fileName, size: status.size ?? 0, modified: $0)
+            RemoteListing.File(path: address.fileName, size: status.size ?? 0, modified: $0)
         }
         let files = files([listed].compactMap(\.self), request, address, connection)
-        guard response.status != 304 else { return .withoutBody(response, files) }
         var file = RemoteFile(connection: connection, request: request, address: address, status: status)
-        if let offset = Self.rest(request, current), let size = status.size, offset < size {
+        if response.status == 200, let offset = Self.rest(request, current), let size = status.size, offset < size {
             response.status = 206
             response.headers.append((name: "Content-Range", value: "bytes \(offset)-\(size - 1)/\(size)"))
             file.offset = offset
@@ -128,17 +128,15 @@ package struct RemoteFetcher: Fetcher {
         let listing = try await BlockingWork.run { cancellation in
             try RemoteListing(connection, address, pattern: pattern, oldest: oldest, check: cancellation.check)
         }
-        if listing.files.isEmpty, request.afterCommit != nil { return noFile(request, address) }
-        guard !listing.files.isEmpty || request.allowsEmpty else {
-            throw FetchError(.file, "\(request.url): \(request.shortage(of: pattern, listing.others))")
+        let place = address.url.absoluteString
+        if try request.hasNoFile(among: listing.files, pattern, listing.others) {
+            return .gone(request, at: place, now())
         }
-        let current = validators(of: listing.files.map(\.modified)) { listing.digest }
-        let response = response(to: request, address, current, known)
-        let files = files(listing.files, request, address, connection)
-        guard response.status != 304 else { return .withoutBody(response, files) }
+        let current = validators(of: listing.files.map(\.modified)) { listing.files.digest }
         return .source(
-            response, RemoteFolder(connection: connection, request: request, address: address, files: listing.files),
-            files)
+            request.answer(at: place, current, known, headers: current.header, now()),
+            RemoteFolder(connection: connection, request: request, address: address, files: listing.files),
+            files(listing.files, request, address, connection))
     }
 
     // MARK: - After the commit
@@ -162,13 +160,6 @@ package struct RemoteFetcher: Fetcher {
         }
     }
 
-    /// Returns the answer of a request whose files an earlier run has deleted or moved.
-    private func noFile(_ request: PreparedRequest, _ address: RemoteAddress) -> Exchange {
-        var response = response(to: request, address, Validators(), Validators())
-        response.status = 304
-        return .withoutBody(response, .gone)
-    }
-
     // MARK: - Answers
 
     /// Returns the validators of files; none if a file has no time, or changed so recently that it may change again
@@ -178,13 +169,9 @@ package struct RemoteFetcher: Fetcher {
         guard times.allSatisfy({ $0.map { Double($0) < latest } ?? false }) else { return Validators() }
         return Validators(etag: "\"\(tag())\"")
     }
+}
 
-    private func response(
-        to request: PreparedRequest, _ address: RemoteAddress, _ current: Validators, _ known: Validators
-    ) -> FeedResponse {
-        FeedResponse(
-            requestedURL: request.url.template, url: address.url.absoluteString,
-            status: !known.isEmpty && known == current ? 304 : 200,
-            headers: current.etag.map { [("ETag", $0)] } ?? [], fetchedAt: now(), validators: current)
-    }
+extension Validators {
+    /// The entity tag as a header; none without one.
+    fileprivate var header: [(name: String, value: String)] { etag.map { [("ETag", $0)] } ?? [] }
 }

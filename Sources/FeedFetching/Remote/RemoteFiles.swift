@@ -42,44 +42,20 @@ struct RemoteFile: BodySource {
 }
 
 /// The files of a server's folder as a tar archive, which is generated while it is read.
-struct RemoteFolder: BodySource, ListedSource {
+struct RemoteFolder: BlockingListing {
     let connection: CurlConnection
     let request: PreparedRequest
     let address: RemoteAddress
     var files: [RemoteListing.File]
 
-    /// The bytes of all files.
-    var size: Int? {
-        files.reduce(0) { total, file in
-            let sum = total.addingReportingOverflow(file.size)
-            return sum.overflow ? .max : sum.partialValue
-        }
-    }
-
-    func version(of file: RemoteListing.File) -> (name: [UInt8], version: String) {
-        (file.name, "\(file.size) \(file.modified)")
-    }
-
-    /// Passes the archive to `consume`, in pieces.
-    ///
-    /// - Throws: ``FetchError`` if a transfer breaks off, or a file has changed; the errors of `check` and `consume`.
-    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        for file in files {
-            try check()
-            try TarWriter.begin(file.name, size: file.size, consume)
-            if file.size > 0 { try read(file, check, consume) }
-            try TarWriter.end(size: file.size, consume)
-        }
-        try TarWriter.finish(consume)
-    }
-
-    private func read(
+    func read(
         _ file: RemoteListing.File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
+        guard file.size > 0 else { return }
         var left = file.size
-        let place = "'\(MemberPattern.name(of: file.name))' in the folder"
+        let place = "'\(MemberPattern.name(of: file.path))' in the folder"
         do {
-            try connection.run(.file(from: 0), of: address.address(of: file.name), check: check) { piece in
+            try connection.run(.file(from: 0), of: address.address(of: file.path), check: check) { piece in
                 left -= piece.count
                 guard left >= 0 else { throw change(place) }
                 try consume(piece)

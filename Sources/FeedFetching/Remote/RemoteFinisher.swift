@@ -21,10 +21,10 @@ struct RemoteFinisher {
             do {
                 guard
                     try isThere(
-                        file.name, in: [], check, where: { $0.size == file.size && $0.modified == file.modified })
+                        file.path, in: [], check, where: { $0.size == file.size && $0.modified == file.modified })
                 else { continue }
                 guard case .move(let target) = action else {
-                    try run([command("DELE", "rm", [path(file.name)])], check)
+                    try run([command("DELE", "rm", [path(file.path)])], check)
                     continue
                 }
                 let folder = target.utf8.split(separator: UInt8(ascii: "/")).map(Array.init)
@@ -33,33 +33,26 @@ struct RemoteFinisher {
                     try run(parents.map { Array("*".utf8) + command("MKD", "mkdir", [path($0)]) }, check)
                     isPrepared = true
                 }
-                try move(file, to: folder, target, check)
-            } catch let error as CurlFailure {
+                try move(file, to: folder, check)
+            } catch  where error is CurlFailure || error is FetchError {
                 throw FetchError(remote: error, to: request, at: address).on(
-                    "'\(MemberPattern.name(of: file.name))' cannot be \(verb) after its commit")
+                    action.failure(on: "'\(MemberPattern.name(of: file.path))'"))
             }
         }
     }
 
-    private var verb: String {
-        switch action {
-        case .delete: "deleted"
-        case .move(let folder): "moved to '\(folder)'"
-        }
-    }
-
     private func move(
-        _ file: RemoteListing.File, to folder: [[UInt8]], _ target: String, _ check: () throws -> Void
+        _ file: RemoteListing.File, to folder: [[UInt8]], _ check: () throws -> Void
     ) throws {
-        for name in [file.name, SourceFiles.otherName(file.name, modified: file.modified)] {
+        for name in [file.path, SourceFiles.otherName(file.path, modified: file.modified)] {
             guard try !isThere(name, in: folder, check) else { continue }
-            let (old, new) = (path(file.name), path(folder + [name]))
+            let (old, new) = (path(file.path), path(folder + [name]))
             return try run(
                 address.scheme == .sftp
                     ? [command("", "rename", [old, new])] : [command("RNFR", "", [old]), command("RNTO", "", [new])],
                 check)
         }
-        throw SourceFiles.taken(MemberPattern.name(of: file.name), target)
+        throw SourceFiles.taken
     }
 
     /// Returns true if there is a file of a name, and it is the one that is meant.

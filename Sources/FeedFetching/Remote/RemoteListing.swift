@@ -6,11 +6,13 @@ import Foundation
 /// The files of a server's folder whose names match a pattern, at the time of the listing. Links and names that begin
 /// with a dot are skipped.
 struct RemoteListing: Sendable {
-    struct File: Sendable, Equatable {
-        var name: [UInt8]
+    struct File: ListedFile, Equatable {
+        var path: [UInt8]
         var size: Int
         /// The time of the last change, in seconds since 1970.
         var modified: Int
+
+        var version: String { "\(size) \(modified)" }
     }
 
     /// The files that match, by their names' bytes.
@@ -43,17 +45,10 @@ struct RemoteListing: Sendable {
                 files.append(file)
             }
         }
-        files.sort { $0.name.lexicographicallyPrecedes($1.name) }
+        files.sort { $0.path.lexicographicallyPrecedes($1.path) }
     }
 
     private mutating func note(_ name: String) { if others.count < 3 { others.append(name) } }
-
-    /// A digest of the names, sizes and times.
-    var digest: String {
-        var hash = SHA256()
-        for file in files { hash.update(file.name + [0] + Array("\(file.size) \(file.modified)".utf8) + [0]) }
-        return hash.digest().hexadecimal
-    }
 
     // MARK: - Reading
 
@@ -82,7 +77,7 @@ struct RemoteListing: Sendable {
         _ entry: RemoteEntry, _ connection: CurlConnection, _ address: RemoteAddress, _ check: () throws -> Void
     ) throws -> File? {
         if let size = entry.size, let modified = entry.modified {
-            return File(name: entry.name, size: size, modified: modified)
+            return File(path: entry.name, size: size, modified: modified)
         }
         let place = "'\(MemberPattern.name(of: entry.name))' in the folder"
         do {
@@ -99,7 +94,7 @@ struct RemoteListing: Sendable {
         guard let size = connection.size ?? (address.scheme == .sftp ? 0 : nil) else {
             throw FetchError(.file, "the server does not tell the size of \(place)")
         }
-        return File(name: entry.name, size: size, modified: modified)
+        return File(path: entry.name, size: size, modified: modified)
     }
 }
 

@@ -40,8 +40,7 @@ struct PurgeCommand: ProgramCommand {
                 "\(source) is being run at this moment; wait for the end of the run, or stop the process that runs it")
         }
         defer { claim.unlock() }
-        var purge = try SourcePurge(source: source, configuration: configuration, store: store)
-            .purge(parsers: program.parsers, now: Date())
+        var purge = try configuration.purge(of: source, in: store, parsers: program.parsers, now: Date())
         let next = configuration[source: source]?.isEnabled == true ? Self.next : nil
         if !confirmation.yes {
             let trial = try store.purge(purge, isTrial: true)

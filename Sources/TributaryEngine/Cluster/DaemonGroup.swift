@@ -41,8 +41,6 @@ actor DaemonGroup {
     private let requests = Mutex(Requests())
 
     private struct Requests {
-        /// True if a heartbeat is due at once.
-        var isAlarmed = false
         /// The sources that other processes have run, until their states are read.
         var ran: Set<String> = []
         var configuration: TributaryConfiguration?
@@ -84,24 +82,16 @@ actor DaemonGroup {
         lookNow()
     }
 
-    private nonisolated func lookNow() {
-        requests.withLock { $0.isAlarmed = true }
-        timer.set(.distantPast)
-    }
+    private nonisolated func lookNow() { timer.set(.distantPast) }
 
     /// Runs until the task is cancelled. The daemon then keeps its sources until its runs have ended.
     func run() async {
         let listening = store.listen { [weak self] messages in self?.receive(messages) }
         defer { listening.stop() }
-        timer.set(.distantPast)
-        for await _ in timer.ticks {
-            if Task.isCancelled { break }
-            requests.withLock { $0.isAlarmed = false }
+        await timer.run {
             let pause = look()
-            timer.set(clock.now() + pause)
-            if requests.withLock(\.isAlarmed) { timer.set(.distantPast) }
+            return clock.now() + pause
         }
-        timer.set(nil)
     }
 
     /// Notifies the other daemons that this one has ended. If the store is unreachable, its lease ends by itself.

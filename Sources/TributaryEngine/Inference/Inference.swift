@@ -116,21 +116,16 @@ package actor Inference {
     private func untilShutdown(
         reading locations: [String], _ body: @escaping @Sendable () async throws -> MappingProposal
     ) async throws -> MappingProposal {
+        let tooSlow = FetchError(
+            .timeout,
+            "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give the file"
+        )
         let isOfServer = locations.contains { !Self.url($0).lowercased().hasPrefix("file:") }
         let result: Result<MappingProposal, any Error>
         do {
             let proposal =
                 isOfServer
-                ? try await withDeadline(
-                    clock: clock, left: { [clock, began = clock.uptime] in Self.timeLimit - (clock.uptime - began) }
-                ) { [url] in
-                    FetchError(
-                        .timeout,
-                        "GET \(url): the document was not read within \(Self.timeLimit.secondsText); download it, and give "
-                            + "the file")
-                } _: {
-                    try await body()
-                } : try await body()
+                ? try await withTimeLimit(Self.timeLimit, by: clock, timeout: tooSlow, body) : try await body()
             result = .success(proposal)
         } catch {
             result = .failure(error)

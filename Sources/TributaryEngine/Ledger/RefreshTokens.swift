@@ -55,13 +55,9 @@ final class RefreshTokens: RefreshTokenStore {
             do {
                 let stored = try token(of: lease)
                 let sent = unsaved(after: lease) ?? stored
-                let deadline = clock.uptime + limit
-                let token = try await withDeadline(clock: clock, left: { [clock] in deadline - clock.uptime }) {
-                    FetchError(
-                        .timeout, "the token server \(client.tokenURL) issued no token within \(limit.secondsText)")
-                } _: {
-                    try await exchange(sent)
-                }
+                let tooSlow = FetchError(
+                    .timeout, "the token server \(client.tokenURL) issued no token within \(limit.secondsText)")
+                let token = try await withTimeLimit(limit, by: clock, timeout: tooSlow) { try await exchange(sent) }
                 let next = token.nextRefreshToken ?? sent
                 try await end(lease, next: next == stored ? nil : next)
                 return token

@@ -42,13 +42,10 @@ actor RunPruning {
 
     /// Runs until the task is cancelled.
     func run() async {
-        timer.set(.distantPast)
-        for await _ in timer.ticks {
-            if Task.isCancelled { break }
+        await timer.run {
             pass()
-            timer.set(clock.now() + Self.secondsBetweenPasses)
+            return clock.now() + Self.secondsBetweenPasses
         }
-        timer.set(nil)
     }
 
     /// Deletes old runs, a bounded number in each transaction, so that other transactions can run in between.

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// An actor on its own queue, because a slow file system blocks the queue's thread.
 actor StoreWatch {
-    static let interval = Duration.seconds(10)
+    private static let secondsBetweenChecks = 10.0
 
     private let store: any MainStore
     private let clock: any RunClock
@@ -16,8 +16,7 @@ actor StoreWatch {
     private static let idleAfter = Duration.seconds(1)
     /// The uptime at the end of the last run; nil if the main file has all commits.
     private let lastRun = Mutex<Duration?>(nil)
-    private let alarms: AsyncStream<Void>
-    private let alarm: AsyncStream<Void>.Continuation
+    private let timer: DueTimer
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -25,31 +24,22 @@ actor StoreWatch {
         self.store = store
         self.clock = clock
         self.executor = executor
-        (alarms, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        timer = DueTimer(clock: clock)
     }
 
     nonisolated func note(_ report: RunReport) {
         lastRun.withLock { $0 = clock.uptime }
-        if report.outcome.isFailure { alarm.yield() }
+        if report.outcome.isFailure { timer.set(.distantPast) }
     }
 
     /// Runs until it throws: `StoreError` if a file was moved or replaced; `CancellationError`.
     func run() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.checkRegularly() }
-            group.addTask { try await self.checkWhenAlarmed() }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
-        throw CancellationError()
-    }
-
-    private func checkRegularly() async throws {
-        while true {
+        try await timer.run {
             try store.checkPlace()
             checkpointIfIdle()
-            try await clock.sleep(for: Self.interval)
+            return clock.now() + Self.secondsBetweenChecks
         }
+        throw CancellationError()
     }
 
     private func checkpointIfIdle() {
@@ -62,10 +52,5 @@ actor StoreWatch {
         guard isIdle else { return }
         // A failure loses no data: each commit is in the write-ahead log, and the next pause retries.
         try? store.tidy()
-    }
-
-    /// Runs until it is cancelled.
-    private func checkWhenAlarmed() async throws {
-        for await _ in alarms { try store.checkPlace() }
     }
 }

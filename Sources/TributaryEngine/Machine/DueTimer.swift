@@ -43,6 +43,19 @@ final class DueTimer: Sendable {
         former?.cancel()
     }
 
+    /// Calls a body at once and with each tick, until the task is cancelled. A tick during the call is followed by another one.
+    /// - Parameter body: returns the time of the next call, which an earlier setting precedes.
+    /// - Throws: the error of `body`, which ends the calls.
+    func run(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Date) async rethrows {
+        defer { set(nil) }
+        set(.distantPast)
+        for await _ in ticks where !Task.isCancelled {
+            let next = try await body()
+            if Task.isCancelled { break }
+            set(next)
+        }
+    }
+
     private func tick(at end: Date) async {
         guard (try? await clock.sleep(until: end)) != nil, !Task.isCancelled else { return }
         sleeper.withLock { if $0?.end == end { $0 = nil } }

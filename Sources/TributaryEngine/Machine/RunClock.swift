@@ -81,6 +81,17 @@ struct ClockWatch {
     }
 }
 
+/// Runs an operation, and cancels it after a time.
+///
+/// - Throws: the operation's error; `timeout` after the time.
+func withTimeLimit<Value: Sendable>(
+    _ limit: Duration, by clock: any RunClock, timeout: @autoclosure @escaping @Sendable () -> any Error,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let end = clock.uptime + limit
+    return try await withDeadline(clock: clock, left: { end - clock.uptime }, timeout: timeout, operation)
+}
+
 /// Runs an operation, and cancels it at its deadline.
 ///
 /// - Parameter left: returns the time to the deadline, which pauses move.

@@ -27,7 +27,6 @@ actor HookDelivery {
     private let sender: HookSender
     private let executor: RunExecutor
     private let timer: DueTimer
-    private let isAlarmed = Mutex(false)
     private let passedTo = Mutex(RunPosition.start)
     private let sources: Mutex<WatchedSources>
     private let configuration: Mutex<TributaryConfiguration>
@@ -70,27 +69,11 @@ actor HookDelivery {
     }
 
     /// Checks for events soon.
-    nonisolated func alarm() {
-        let isFirst = isAlarmed.withLock { isAlarmed in
-            defer { isAlarmed = true }
-            return !isAlarmed
-        }
-        if isFirst { timer.set(clockNow + Self.shortestPause) }
-    }
-
-    private nonisolated var clockNow: Date { environment.clock.now() }
+    nonisolated func alarm() { timer.set(environment.clock.now() + Self.shortestPause) }
 
     /// Runs until the task is cancelled.
     func run() async {
-        timer.set(.distantPast)
-        for await _ in timer.ticks {
-            if Task.isCancelled { break }
-            isAlarmed.withLock { $0 = false }
-            let next = await look()
-            if Task.isCancelled { break }
-            timer.set(isAlarmed.withLock(\.self) ? clock.now() + Self.shortestPause : next)
-        }
-        timer.set(nil)
+        await timer.run { await look() }
         // If the store is unreachable, the lease ends by itself.
         try? store.releaseHook(hook.name)
     }
@@ -262,11 +245,7 @@ actor HookDelivery {
     private func shown(_ text: String) -> String { present.shown(text) }
 
     /// The environment with the current configuration.
-    private var present: RunEnvironment {
-        var environment = environment
-        environment.configuration = configuration.withLock(\.self)
-        return environment
-    }
+    private var present: RunEnvironment { environment.with(configuration.withLock(\.self)) }
 
     /// Stores the position after runs without an event from time to time, so that it does not become outdated.
     private func notePassed(_ state: HookState, _ now: Date) throws {

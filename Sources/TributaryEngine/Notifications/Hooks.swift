@@ -115,8 +115,7 @@ actor Hooks {
     }
 
     private func apply(_ configuration: TributaryConfiguration) async {
-        var environment = self.environment
-        environment.configuration = configuration
+        let environment = environment.with(configuration)
         let declared = Dictionary(uniqueKeysWithValues: configuration.hooks.map { ($0.name, $0) })
         await stop(deliveries.values.filter { declared[$0.hook.name] != $0.hook }.map(\.hook.name))
         guard !declared.isEmpty else { return alarmed.withLock { $0 = [] } }
@@ -125,9 +124,7 @@ actor Hooks {
         let sender = HookSender(
             webhooks: webhooks, clock: environment.clock, threads: environment.threads
         ) { [self] text in
-            var environment = self.environment
-            environment.configuration = self.configuration.withLock(\.self)
-            return environment.redacted(text)
+            self.environment.with(self.configuration.withLock(\.self)).redacted(text)
         }
         for hook in configuration.hooks where deliveries[hook.name] == nil {
             let delivery = HookDelivery(hook, environment, sender)

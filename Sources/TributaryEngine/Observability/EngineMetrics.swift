@@ -14,8 +14,8 @@ package final class EngineMetrics: Sendable {
     private struct Source {
         var counters: SourceCounters
         /// nil for sources of other daemons, and for sources without series of their own.
-        var gauges: SourceGauges?
-        var figures = SourceFigures()
+        var gauges: MeterGroup?
+        var figures: SourceState
         /// The number of the last noted run.
         var noted = 0
         /// True once the source's state was read from the store.
@@ -27,11 +27,11 @@ package final class EngineMetrics: Sendable {
         /// The declared sources that this daemon owns or has measured.
         var sources: [String: Source] = [:]
         var own: Set<String> = []
-        /// The gauges of all sources together, if sources have no series of their own.
-        var gauges: SourceGauges?
+        /// The gauges of the engine; also of all sources together, if sources have no series of their own.
+        var gauges: MeterGroup
         var notes = 0
         var codes: [String: Counter] = [:]
-        var hooks: [String: HookMeters] = [:]
+        var hooks: [String: MeterGroup] = [:]
 
         /// Returns which of the own sources with `fresh_within` are stale.
         func stale(now: Date) -> [String: Bool] {
@@ -51,32 +51,18 @@ package final class EngineMetrics: Sendable {
     private let load = Mutex(Schedule.Load())
     private let runDuration: Metrics.Timer
     private let commitDuration: Metrics.Timer
-    private let schedulerLag: Meter
-    private let running: Meter
-    private let waiting: Meter
-    private let storeBytes: Meter
-    /// The meters of the scheduler and of the store, after their first check.
-    private let health = Mutex<[Meter]>([])
-    private let states: [SourceFigures.State: Meter]
 
     /// - Parameter perSource: false for series without the label of a source.
     init(factory: any MetricsFactory = MetricsSystem.factory, perSource: Bool, declared: WatchedSources) {
-        func meter(_ definition: MetricDefinition, _ dimensions: [(String, String)] = []) -> Meter {
-            Meter(label: definition.name, dimensions: dimensions, factory: factory)
-        }
         isOn = !(factory is NOOPMetricsHandler)
         self.factory = factory
         self.perSource = perSource
         all = perSource ? nil : SourceCounters(source: nil, factory: factory)
-        state = Mutex(State(declared: declared))
+        state = Mutex(State(declared: declared, gauges: MeterGroup(factory: factory)))
         runDuration = Metrics.Timer(label: MetricDefinition.runDuration.name, factory: factory)
         commitDuration = Metrics.Timer(label: MetricDefinition.commitDuration.name, factory: factory)
-        (schedulerLag, running, waiting) = (meter(.schedulerLag), meter(.running), meter(.waiting))
-        storeBytes = meter(.storeBytes)
-        states = SourceFigures.State.allCases.reduce(into: [:]) { meters, state in
-            meters[state] = meter(.sources, [("state", state.rawValue)])
-        }
-        meter(.buildInfo, [("version", TributaryVersion.version), ("commit", TributaryVersion.commit)]).set(1)
+        let build = [("version", TributaryVersion.version), ("commit", TributaryVersion.commit)]
+        Meter(label: MetricDefinition.buildInfo.name, dimensions: build, factory: factory).set(1)
     }
 
     // MARK: - What happens
@@ -90,9 +76,9 @@ package final class EngineMetrics: Sendable {
             guard state.declared.names.contains(report.source) else { return all }
             state.notes += 1
             var source = state.sources[report.source] ?? made(report.source)
-            source.figures.note(report)
+            source.figures.take(report)
             source.noted = state.notes
-            source.gauges?.show(source.figures)
+            source.gauges?.show([source.figures])
             state.sources[report.source] = source
             return source.counters
         }
@@ -155,13 +141,13 @@ package final class EngineMetrics: Sendable {
             for name in state.own.subtracting(names) {
                 state.sources[name]?.gauges?.destroy()
                 state.sources[name]?.gauges = nil
-                state.sources[name]?.figures = SourceFigures()
+                state.sources[name]?.figures = SourceState(source: name)
                 state.sources[name]?.isKnown = false
             }
             for name in names where state.sources[name] == nil || perSource && state.sources[name]?.gauges == nil {
                 var source = state.sources[name] ?? made(name)
-                if perSource { source.gauges = SourceGauges(source: name, factory: factory) }
-                source.gauges?.show(source.figures)
+                if perSource { source.gauges = MeterGroup([("source", name)], factory: factory) }
+                source.gauges?.show([source.figures])
                 state.sources[name] = source
             }
             state.own = names
@@ -186,13 +172,10 @@ package final class EngineMetrics: Sendable {
             for name in state.own {
                 guard var source = state.sources[name], source.noted <= notes else { continue }
                 source.isKnown = true
-                if let known = states[name] {
-                    source.figures.take(known, deaths: deaths(known))
-                } else {
-                    // The source was purged, or never ran.
-                    source.figures = SourceFigures()
-                }
-                source.gauges?.show(source.figures)
+                // A source without a state was purged, or never ran.
+                let known = states[name] ?? SourceState(source: name)
+                source.figures = known.measured(deaths: deaths(known))
+                source.gauges?.show([source.figures])
                 state.sources[name] = source
             }
         }
@@ -202,36 +185,30 @@ package final class EngineMetrics: Sendable {
     func refresh(now: Date) {
         guard isOn else { return }
         let load = load.withLock(\.self)
-        schedulerLag.set(max(0, load.waitingSince.map { now.timeIntervalSince($0) } ?? 0))
-        running.set(load.running)
-        waiting.set(load.waiting)
-        let figures = state.withLock { state in
+        state.withLock { state in
+            state.gauges.set(.schedulerLag, max(0, load.waitingSince.map { now.timeIntervalSince($0) } ?? 0))
+            state.gauges.set(.running, Double(load.running))
+            state.gauges.set(.waiting, Double(load.waiting))
             let figures = state.own.compactMap { state.sources[$0]?.figures }
             let stale = state.stale(now: now)
-            for name in state.own { state.sources[name]?.gauges?.show(stale: stale[name].map { $0 ? 1 : 0 }) }
+            for name in state.own { state.sources[name]?.gauges?.set(.stale, stale[name].map { $0 ? 1 : 0 }) }
             if !perSource {
-                var gauges = state.gauges ?? SourceGauges(source: nil, factory: factory)
-                gauges.show(all: figures)
-                gauges.show(stale: stale.values.count(where: \.self))
-                state.gauges = gauges
+                state.gauges.show(figures)
+                state.gauges.set(.stale, Double(stale.values.count(where: \.self)))
             }
-            return figures
+            let counts = Dictionary(grouping: figures, by: \.condition).mapValues(\.count)
+            for word in SourceCondition.allCases where word <= .ok {
+                state.gauges.set(.sources, of: word.rawValue, Double(counts[word] ?? 0))
+            }
         }
-        let counts = figures.reduce(into: [:]) { counts, figures in counts[figures.state, default: 0] += 1 }
-        for (state, meter) in states { meter.set(counts[state] ?? 0) }
     }
 
-    func note(storeBytes bytes: Int64) { storeBytes.set(bytes) }
+    func note(storeBytes bytes: Int64) { state.withLock { $0.gauges.set(.storeBytes, Double(bytes)) } }
 
     func note(_ report: HealthReport) {
-        health.withLock { health in
-            if health.isEmpty {
-                health = ["scheduler", "store"].map { check in
-                    Meter(label: MetricDefinition.healthy.name, dimensions: [("check", check)], factory: factory)
-                }
-            }
-            for (meter, finding) in zip(health, [report.scheduler, report.store]) {
-                meter.set(finding == .good ? 1 : 0)
+        state.withLock { state in
+            for (check, finding) in [("scheduler", report.scheduler), ("store", report.store)] {
+                state.gauges.set(.healthy, of: check, finding == .good ? 1 : 0)
             }
         }
     }
@@ -244,38 +221,19 @@ package final class EngineMetrics: Sendable {
                 state.hooks[name] = nil
             }
             for (name, lag) in lags {
-                let meters = state.hooks[name] ?? HookMeters(name, factory: factory)
-                meters.show(lag)
+                var meters = state.hooks[name] ?? MeterGroup([("hook", name)], factory: factory)
+                meters.set(.hookLagRuns, Double(lag.runs))
+                meters.set(.hookLagSeconds, lag.seconds)
+                meters.set(.hookFailures, Double(lag.failures))
                 state.hooks[name] = meters
             }
         }
     }
 
     private func made(_ name: String) -> Source {
-        Source(counters: all ?? SourceCounters(source: name, factory: factory))
+        Source(
+            counters: all ?? SourceCounters(source: name, factory: factory), figures: SourceState(source: name))
     }
-}
-
-/// The meters of a hook.
-struct HookMeters: Sendable {
-    private let runs: Meter
-    private let seconds: Meter
-    private let failures: Meter
-
-    init(_ hook: String, factory: any MetricsFactory) {
-        func meter(_ definition: MetricDefinition) -> Meter {
-            Meter(label: definition.name, dimensions: [("hook", hook)], factory: factory)
-        }
-        (runs, seconds, failures) = (meter(.hookLagRuns), meter(.hookLagSeconds), meter(.hookFailures))
-    }
-
-    func show(_ lag: HookLag) {
-        runs.set(lag.runs)
-        seconds.set(lag.seconds)
-        failures.set(lag.failures)
-    }
-
-    func destroy() { for meter in [runs, seconds, failures] { meter.destroy() } }
 }
 
 /// The lag of a hook.

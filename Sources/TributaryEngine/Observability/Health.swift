@@ -21,14 +21,14 @@ package final class Health: Sendable {
         threads: any WorkThreads = SystemThreads(),
         shown: @escaping @Sendable (String) -> String
     ) {
-        let asking = StoreQuestion(store, threads, clock)
         self.scheduler = HealthProbe("the scheduler", timeLimit: timeLimit, clock: clock) {
             await heartbeat()
             return .good
         }
         self.store = HealthProbe("the store \(store.name)", timeLimit: timeLimit, clock: clock) {
             do {
-                try await asking.ask()
+                // A thread of its own, because a hanging store blocks it.
+                try await threads.run { try store.probe() }
                 return .good
             } catch {
                 return .failed(shown("\(error)"))
@@ -61,21 +61,6 @@ package final class Health: Sendable {
             logger.error("A health check failed: \(report.problems.joined(separator: "; "))")
         }
     }
-}
-
-/// Checks a store on its own queue, because a hanging store blocks the queue's thread.
-private actor StoreQuestion {
-    private let store: any MainStore
-    private let executor: RunExecutor
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    init(_ store: any MainStore, _ threads: any WorkThreads, _ clock: any RunClock) {
-        self.store = store
-        executor = RunExecutor(label: "tributary.health", threads)
-    }
-
-    func ask() throws { try store.probe() }
 }
 
 /// The health of an engine. Failing feeds do not affect it.

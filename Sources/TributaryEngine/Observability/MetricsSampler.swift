@@ -23,8 +23,6 @@ actor MetricsSampler {
     private let executor: RunExecutor
     private let timer: DueTimer
     private let declared: Mutex<WatchedSources>
-    /// True if a sample was requested meanwhile.
-    private let isAlarmed = Mutex(false)
     private var lastRead = Date.distantPast
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -56,11 +54,6 @@ actor MetricsSampler {
         let watched = configuration.watched
         declared.withLock { $0 = watched }
         metrics.declare(watched)
-        alarm()
-    }
-
-    private nonisolated func alarm() {
-        isAlarmed.withLock { $0 = true }
         timer.set(.distantPast)
     }
 
@@ -70,17 +63,12 @@ actor MetricsSampler {
     /// Runs until the task is cancelled.
     func run() async {
         guard metrics.isOn else { return }
-        ownership?.onChange { [weak self] in self?.alarm() }
-        timer.set(.distantPast)
-        for await _ in timer.ticks {
-            if Task.isCancelled { break }
-            isAlarmed.withLock { $0 = false }
+        ownership?.onChange { [weak timer] in timer?.set(.distantPast) }
+        await timer.run {
             look()
             metrics.note(await health.report())
-            timer.set(clock.now() + Self.secondsBetweenLooks)
-            if isAlarmed.withLock(\.self) { timer.set(.distantPast) }
+            return clock.now() + Self.secondsBetweenLooks
         }
-        timer.set(nil)
     }
 
     /// Samples the metrics. After an error, a metric keeps its last value; the health shows that the store is unusable.

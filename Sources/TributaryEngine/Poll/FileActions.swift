@@ -2,12 +2,6 @@ import FeedConfiguration
 import FeedFetching
 import FeedModel
 
-/// The files of an answer, on which `after_commit` acts, and where they are.
-struct AnsweredFiles: Sendable {
-    var files: SourceFiles
-    var origin: Origin
-}
-
 /// Deletes or moves the files whose rows the store has (`after_commit`).
 ///
 /// No list of such files is kept: the store has the validators of the files whose rows it has, in the transaction of these
@@ -23,20 +17,21 @@ struct FileActions {
     /// - Throws: ``RunError`` for the first file that stays; `CancellationError`.
     func finish(_ run: RunState) async throws {
         guard run.undone == nil else { return }
-        for (index, answered) in run.files.sorted(by: { $0.key < $1.key }) where answered.files.hasAction {
-            guard [.parsed, .unchanged].contains(run.results[index].report.outcome) else { continue }
-            try await finish(answered, of: run.source.requests[index])
+        for (request, result) in zip(run.source.requests, run.results) {
+            guard let files = result.files, files.hasAction else { continue }
+            guard [.parsed, .unchanged].contains(result.report.outcome) else { continue }
+            try await finish(files, of: request)
         }
     }
 
-    private func finish(_ answered: AnsweredFiles, of request: RequestDeclaration) async throws {
+    private func finish(_ files: SourceFiles, of request: RequestDeclaration) async throws {
         do {
             try Task.checkCancellation()
             let clock = environment.exchangeClock()
-            let permit = try await clock.pausing { try await permits.permit(at: answered.origin) }
+            let permit = try await clock.pausing { try await permits.permit(at: files.origin) }
             defer { permit.release() }
             try await clock.limiting(request, by: environment.clock) {
-                try await answered.files.finish(ExchangeContext(permit, clock))
+                try await files.finish(ExchangeContext(permit, clock))
             }
         } catch {
             if Task.isCancelled { throw CancellationError() }

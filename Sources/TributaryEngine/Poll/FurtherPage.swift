@@ -20,7 +20,6 @@ struct FurtherPage {
     /// The error of a request that would delete the rows of the other pages.
     func refusal(of request: RequestDeclaration) -> StackError {
         StackError(
-            .pages,
             "\(request.url): \(finding), and mirroring this page alone would delete the rows of the others\(advice)")
     }
 

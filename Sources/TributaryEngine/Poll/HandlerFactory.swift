@@ -76,7 +76,7 @@ struct HandlerFactory {
 
     private func parser(_ name: String) throws -> Parser {
         guard let parser = environment.registry[name] else {
-            throw StackError(.parser, "the parser '\(name)' is not registered")
+            throw StackError("the parser '\(name)' is not registered")
         }
         return parser
     }

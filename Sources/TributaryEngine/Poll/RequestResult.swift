@@ -1,7 +1,9 @@
 import FeedConfiguration
+import FeedFetching
 import FeedModel
 import FeedStaging
 import FeedStores
+import XMLStream
 
 /// The result of one request during its run.
 struct RequestResult: Sendable {
@@ -10,8 +12,30 @@ struct RequestResult: Sendable {
     var state: RequestState?
     /// True if the request's documents have been read and hold no record.
     var isEmpty = false
+    /// The files that were read, for `after_commit`.
+    var files: SourceFiles?
+    var documents = DocumentNotes()
+    /// The omitted items of `for_each`; nil without any.
+    var leftOut: LeftOutItems?
 
     init(key: String) { report = RequestReport(key: key, outcome: .skipped) }
+}
+
+/// What a run has noted about the documents of a request.
+struct DocumentNotes: Sendable {
+    /// Remarks, each once.
+    var remarks: [String] = []
+    /// The counts of repairs.
+    var mended: XMLRepair.Counts = [:]
+    /// The shape of mapped documents.
+    var shape: DocumentShape?
+    /// The reading of a folder.
+    var listing: ListingReading?
+    /// The pages, if one names the next one in its body.
+    var pages: ReadPages?
+
+    /// True if unchanged documents were left out.
+    var areSome: Bool { listing?.positions != nil }
 }
 
 /// The pages of a request that a run has read.

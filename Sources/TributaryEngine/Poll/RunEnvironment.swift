@@ -61,6 +61,13 @@ struct RunEnvironment: Sendable {
     /// Creates an executor with its own queue, for an actor with blocking work.
     func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads) }
 
+    /// Returns the environment with another configuration.
+    func with(_ configuration: TributaryConfiguration) -> RunEnvironment {
+        var environment = self
+        environment.configuration = configuration
+        return environment
+    }
+
     /// Applies the limits of a configuration.
     func setLimits(_ configuration: TributaryConfiguration) {
         slots.setLimit(configuration.concurrency)

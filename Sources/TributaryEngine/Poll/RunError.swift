@@ -16,7 +16,7 @@ struct RunError: Error, CustomStringConvertible {
     var wait: RequestedWait?
 
     /// The error without the request, for a report that names it.
-    var withoutRequest: ShownError { ShownError(description: (item.map { $0 + ": " } ?? "") + message) }
+    var withoutRequest: StackError { StackError((item.map { $0 + ": " } ?? "") + message) }
 
     var description: String { "request '\(request)'\(item.map { ", " + $0 } ?? ""): \(message)" }
 
@@ -92,37 +92,9 @@ struct RunError: Error, CustomStringConvertible {
     }
 }
 
-/// The error of a run that a server, a document or the store did not cause.
-struct StackError: Error, Sendable, CustomStringConvertible {
-    enum Code: Sendable {
-        /// A request refers to a value that is unknown, or that cannot be sent.
-        case reference
-        /// A feed without a record would delete every row.
-        case empty
-        /// All records were left out because of errors, or more of them than `max_skipped` allows.
-        case rejected
-        /// An expectation is not met, or cannot be evaluated.
-        case expectation
-        /// A first page names a further one that the request does not find, and its mirror would delete rows.
-        case pages
-        /// A response has a value that discards the run (`until`).
-        case failed
-        /// The program has no parser of the name that a request gives.
-        case parser
-    }
+/// An error that consists only of its text, as that of a run that neither a server nor a document nor the store caused.
+struct StackError: Error, CustomStringConvertible {
+    let description: String
 
-    var code: Code
-    var message: String
-
-    var description: String { message }
-
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-}
-
-/// An error that consists only of its text, without secrets.
-struct ShownError: Error, CustomStringConvertible {
-    var description: String
+    init(_ description: String) { self.description = description }
 }

@@ -28,7 +28,7 @@ extension RunState {
             return Ending(outcome: .cancelled, error: Ending.stopped)
         }
         // A run whose changes the user has reviewed does not wait for a decision.
-        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
+        let blocked = replay?.shown == nil ? (error as? StoreError).flatMap { $0.code == .blocked ? $0 : nil } : nil
         return Ending(
             outcome: blocked == nil ? .discarded : .blocked, error: shown(error), exceeded: blocked?.exceeded ?? [])
     }
@@ -133,7 +133,7 @@ extension RunState {
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten)
         commit.endsStaleness =
-            source.freshWithin.flatMap { limit in stored.freshFrom.map { $0 + limit.seconds <= now } } ?? false
+            source.freshWithin.map { stored.isStale(after: $0.seconds, now: now) } ?? false
         commit.changesClaims = states.contains { known[$0.key]?.hasClaims(of: $0) != true }
         commit.acceptance = useOfAcceptance(ending)
         for result in results
@@ -148,11 +148,12 @@ extension RunState {
     }
 
     private func addListings(to commit: inout Commit) {
-        for (index, listing) in listings where results[index].report.outcome == .parsed {
-            let key = source.requests[index].key
-            if readsSome(index) { commit.continued[key] = known[key] }
+        for result in results where result.report.outcome == .parsed {
+            guard let listing = result.documents.listing else { continue }
+            let key = result.report.key
+            if result.documents.areSome { commit.continued[key] = known[key] }
             var row: ListingRow?
-            if let documents = listing.documents, let version = results[index].state?.validators.etag {
+            if let documents = listing.documents, let version = result.state?.validators.etag {
                 row = ListingRow(source: source.name, key: key, version: version, documents: documents)
             }
             commit.listings.updateValue(row, forKey: key)
@@ -179,15 +180,6 @@ extension RunState {
 
     // MARK: - What is said of bodies
 
-    /// Removes the notes on the documents of a request that is sent again.
-    mutating func forgetDocuments(_ index: Int) {
-        mended[index] = nil
-        shapes[index] = nil
-        remarks[index] = nil
-        pages[index] = nil
-        listings[index] = nil
-    }
-
     /// The most remarks on the documents of a request and of a run, and the most characters of one: servers choose names in
     /// them.
     private static let (mostRemarks, mostRemarksOfRun, longestRemark) = (5, 50, 1_000)
@@ -195,24 +187,25 @@ extension RunState {
     /// Notes a remark on a request's documents, once.
     mutating func note(_ remark: String, _ index: Int) {
         let remark = remark.shortened(to: Self.longestRemark)
-        let known = remarks[index, default: []]
+        let known = results[index].documents.remarks
         guard known.count < Self.mostRemarks, !known.contains(remark),
-            remarks.values.reduce(0, { $0 + $1.count }) < Self.mostRemarksOfRun
+            results.reduce(0, { $0 + $1.documents.remarks.count }) < Self.mostRemarksOfRun
         else { return }
-        remarks[index, default: []].append(remark)
+        results[index].documents.remarks.append(remark)
     }
 
     /// The remarks on documents, for the run's note.
     var remarkNotes: [String] {
-        remarks.sorted { $0.key < $1.key }.flatMap { index, remarks in
-            remarks.map { "request '\(source.requests[index].key)': \($0)" }
+        results.flatMap { result in
+            result.documents.remarks.map { "request '\(result.report.key)': \($0)" }
         }
     }
 
     /// Adds the remarks on documents to the reports of their requests.
     mutating func reportRemarks() {
         for index in results.indices {
-            let remarks = remarks[index, default: []] + [listings[index]?.note].compactMap(\.self)
+            let documents = results[index].documents
+            let remarks = documents.remarks + [documents.listing?.note].compactMap(\.self)
             guard !remarks.isEmpty else { continue }
             results[index].report.note = environment.shown(remarks.joined(separator: "; "))
         }
@@ -220,35 +213,33 @@ extension RunState {
 
     /// The remarks on folders of which only the changed documents were read, for a plan.
     var listingNotes: [String] {
-        listings.sorted { $0.key < $1.key }.compactMap { index, listing in
-            listing.note.map { "request '\(source.requests[index].key)': \($0)" }
+        results.compactMap { result in
+            result.documents.listing?.note.map { "request '\(result.report.key)': \($0)" }
         }
     }
-
-    /// Returns true if the request's unchanged documents were left out.
-    func readsSome(_ index: Int) -> Bool { listings[index]?.positions != nil }
 
     /// Compares the shapes of the documents with the stored ones of the same declaration, and notes the new shapes.
     mutating func noteDrift() throws {
         drift = []
-        for (index, document) in shapes.sorted(by: { $0.key < $1.key }) where results[index].report.outcome == .parsed {
+        for index in results.indices where results[index].report.outcome == .parsed {
+            guard var document = results[index].documents.shape else { continue }
+            let pages = results[index].documents.pages?.count
             let former = known[source.requests[index].key]
             guard former?.fingerprint == results[index].state?.fingerprint,
                 var shape = former?.shape.flatMap(RequestShape.init(text:))
             else {
                 var shape = RequestShape(first: document)
-                shape.pages = pages[index]?.count
+                shape.pages = pages
                 results[index].state?.shape = try shape.text
                 noteColumns(without: document.empty, index)
                 noteRepetition(index)
                 continue
             }
-            var document = document
             // The documents that were left out may have values.
-            if readsSome(index) { document.empty = [] }
+            if results[index].documents.areSome { document.empty = [] }
             notePages(after: shape.pages, index)
             // Kept bodies are read without the requests for their pages.
-            shape.pages = pages[index]?.count ?? shape.pages
+            shape.pages = pages ?? shape.pages
             if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
             results[index].state?.shape = try shape.text
         }
@@ -270,7 +261,7 @@ extension RunState {
 
     /// Notes the columns that take the first of several values of a record.
     mutating func noteRepetition(_ index: Int) {
-        guard let columns = shapes[index]?.repeated, !columns.isEmpty else { return }
+        guard let columns = results[index].documents.shape?.repeated, !columns.isEmpty else { return }
         note(
             "the first value of a record counts for \(Self.names(columns)), and some records have several; map a table "
                 + "of their own, or set repeat = \"join\", if you need all",
@@ -286,7 +277,7 @@ extension RunState {
     ///
     /// - Parameter former: the number of pages of the last commit.
     private mutating func notePages(after former: Int?, _ index: Int) {
-        guard let former, former > 1, let read = pages[index], read.count == 1, read.endsWithoutMark,
+        guard let former, former > 1, let read = results[index].documents.pages, read.count == 1, read.endsWithoutMark,
             let (key, written) = source.requests[index].paging.flatMap(FurtherPage.path)
         else { return }
         note(
@@ -296,9 +287,9 @@ extension RunState {
     }
 
     var mendedNotes: [String] {
-        mended.sorted { $0.key < $1.key }.compactMap { index, counts in
+        results.compactMap { result in
             let faults = XMLRepair.Fault.allCases.compactMap { fault -> String? in
-                guard let count = counts[fault], count > 0 else { return nil }
+                guard let count = result.documents.mended[fault], count > 0 else { return nil }
                 return switch fault {
                 case .characters: "\(count) × a character that XML forbids"
                 case .entities: "\(count) × an entity of HTML's"
@@ -306,26 +297,25 @@ extension RunState {
                 }
             }
             guard !faults.isEmpty else { return nil }
-            return "request '\(source.requests[index].key)' was repaired: \(faults.joined(separator: ", "))"
+            return "request '\(result.report.key)' was repaired: \(faults.joined(separator: ", "))"
         }
     }
 
     // MARK: - Items that were left out
 
-    var leftOutNotes: [String] {
-        leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
-    }
+    var leftOutNotes: [String] { results.compactMap { $0.leftOut?.note(of: $0.report.key) } }
 
     /// Returns true if items were omitted of a request, or of an earlier one whose staged rows it may use.
     func lacksItems(_ index: Int) -> Bool {
-        leftOut.keys.contains { $0 == index || $0 < index && source.requests[index].forEach != nil }
+        results[index].leftOut != nil
+            || source.requests[index].forEach != nil && results[..<index].contains { $0.leftOut != nil }
     }
 
     /// The omitted items, as records with unknown rows: no row is deleted from the tables of their requests, nor from
     /// those of later `for_each` requests.
     var skippedRecords: [SkippedRecords] {
         source.requests.indices.filter(lacksItems).flatMap { index in
-            let items = leftOut.filter { $0.key <= index }.reduce(0) { $0 + $1.value.count }
+            let items = results[...index].reduce(0) { $0 + ($1.leftOut?.count ?? 0) }
             return (results[index].state?.tables ?? []).sorted()
                 .filter { table in source.requests.contains { $0.deletesRows(of: table) } }
                 .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items) }

@@ -17,12 +17,10 @@ extension RunState {
 
     /// Returns the last kept bodies of all requests.
     ///
-    /// - Parameter readsAll: true to return all kept bodies of requests that delete no rows.
     /// - Throws: ``StackError`` with the requests without a kept body, and what to do.
-    func lastBodies(readsAll: Bool) throws -> KeptStack {
+    func lastBodies(of replay: Replay) throws -> KeptStack {
         guard stored.undone == nil else {
             throw StackError(
-                .reference,
                 "the source was undone to an earlier run, and its last kept bodies are the undone ones; "
                     + "`tributary resume \(source.name)` continues from them")
         }
@@ -35,13 +33,11 @@ extension RunState {
                 ? "`tributary sync \(source.name) --full` fetches and keeps them"
                 : "set keep_bodies = 1 for the source, and `tributary sync \(source.name) --full` fetches and keeps them"
             throw StackError(
-                .reference,
                 "no body of request \(names) is kept in \(bodies.folder(of: source.name)), so there is nothing to replay; "
                     + advice)
         }
         if let appended = requests.first(where: \.appends) {
             throw StackError(
-                .reference,
                 "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them again"
             )
         }
@@ -49,7 +45,7 @@ extension RunState {
             names: requests.reduce(into: [:]) { names, request in
                 let kept = known[request.key]?.bodies.filter { bodies.has($0, of: source.name) } ?? []
                 // If rows are deleted, rows that only an older body has are gone.
-                names[request.key] = readsAll && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
+                names[request.key] = replay.readsAll && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
             })
     }
 
@@ -62,8 +58,8 @@ extension RunState {
     }
 
     /// - Throws: ``StoreError`` if the bodies or the declaration of a replay have changed since its changes were shown.
-    func checkAsShown(_ kept: KeptStack) throws {
-        guard let shown, shown.basis != basis(of: kept) else { return }
+    func check(_ kept: KeptStack, areThoseOf replay: Replay) throws {
+        guard let shown = replay.shown, shown.basis != basis(of: kept) else { return }
         throw StoreError(
             .history,
             "the kept bodies or the declaration have changed since the changes were shown; nothing was changed")
@@ -111,11 +107,19 @@ extension RunState {
     }
 }
 
-/// The reviewed changes of a replay. Exactly these are made, regardless of limits.
-struct ShownReplay: Sendable {
-    var changes: ChangeDigest
-    /// The bodies and the declaration from which they follow.
-    var basis: ChangeDigest
+/// A run that reads the last kept bodies instead of responses.
+struct Replay: Sendable {
+    /// The reviewed changes. Exactly these are made, regardless of limits.
+    struct Shown: Sendable {
+        var changes: ChangeDigest
+        /// The bodies and the declaration from which they follow.
+        var basis: ChangeDigest
+    }
+
+    /// True to read all kept bodies of requests that delete no rows, the oldest first.
+    var readsAll: Bool
+    /// nil without a review.
+    var shown: Shown?
 }
 
 extension RequestDeclaration {

@@ -14,8 +14,8 @@ struct RunState: Sendable {
     var source: SourceDeclaration
     let environment: RunEnvironment
     let mode: RefreshMode
-    /// True to read the last kept bodies instead of responses.
-    let isReplay: Bool
+    /// nil for a run that reads responses.
+    let replay: Replay?
     let startedAt: Date
     /// The clock's uptime when the run began.
     private let start: Duration
@@ -27,8 +27,6 @@ struct RunState: Sendable {
     var undone: UndoneFeed?
     /// The bodies that are read instead of responses; nil for none.
     var kept: KeptStack?
-    /// The reviewed changes of a replay; nil without a review.
-    var shown: ShownReplay?
     /// The uptime before the run looked at the tables of its last commit.
     var lookedAt: Duration?
     /// The reason why accepted documents cannot be committed any more.
@@ -37,43 +35,29 @@ struct RunState: Sendable {
     let additions = AdditionLog()
     var results: [RequestResult]
     var archives: SharedArchives
-    /// The files of the requests with `after_commit`, by the requests' positions.
-    var files: [Int: AnsweredFiles] = [:]
     /// The responses' hints about the time of the next run.
     var hints = PollHints()
     /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
     /// Notes on rows that the commit left out, with reasons.
     var notes: [String] = []
-    /// Remarks on the requests' documents, by the requests' positions; each once.
-    var remarks: [Int: [String]] = [:]
     /// The number of records that were left out.
     var skipped = 0
     /// Those of them that were left out because of an error.
     var rejected = 0
     /// Their number with the first reasons; nil without one.
     var rejection: String?
-    /// The counts of repairs, by the requests' positions.
-    var mended: [Int: XMLRepair.Counts] = [:]
-    /// The shapes of mapped documents, by the requests' positions.
-    var shapes: [Int: DocumentShape] = [:]
-    /// The folders that were read, by the requests' positions.
-    var listings: [Int: ListingReading] = [:]
-    /// The pages of the requests that name the next one in its body, by the requests' positions.
-    var pages: [Int: ReadPages] = [:]
-    /// The differences of these from earlier documents.
+    /// The differences of the documents' shapes from those of earlier ones.
     var drift: [Drift] = []
-    /// The omitted items of `for_each`, by the requests' positions.
-    var leftOut: [Int: LeftOutItems] = [:]
 
     init(
-        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, isReplay: Bool,
+        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, replay: Replay?,
         stored: SourceState, known: [String: RequestState]
     ) {
         self.source = source
         self.environment = environment
         self.mode = mode
-        self.isReplay = isReplay
+        self.replay = replay
         self.stored = stored
         self.known = known
         startedAt = environment.clock.now()
@@ -81,6 +65,8 @@ struct RunState: Sendable {
         results = source.requests.map { RequestResult(key: $0.key) }
         archives = SharedArchives(source.requests)
     }
+
+    var isReplay: Bool { replay != nil }
 
     /// The seconds since the run began.
     var elapsed: @Sendable () -> Double {
@@ -150,7 +136,8 @@ extension RunState {
     /// Notes a response's head.
     mutating func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
-        files[index] = exchange.files.map { AnsweredFiles(files: $0, origin: exchange.origin) }
+        results[index].files = exchange.files
+        results[index].files?.origin = exchange.origin
         hints.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
     }
 

@@ -1,8 +1,10 @@
 package import FeedConfiguration
+import FeedFetching
 package import FeedModel
 package import FeedParsing
 
-/// A conflict of two requests: no column of their table's key distinguishes the rows of the two.
+/// A conflict of two requests: no column of their table's key distinguishes the rows of the two, or one of them removes the
+/// files of the other.
 package struct ScopeConflict: Sendable {
     package let mistake: Mistake
     /// True if each commit takes rows of the other request; false if it may be intended.
@@ -10,7 +12,7 @@ package struct ScopeConflict: Sendable {
 
     /// Returns the mistakes that the declarations alone show, without the primary keys of tables.
     package static func mistakes(in configuration: TributaryConfiguration, parsers: ParserRegistry) -> [Mistake] {
-        sharedTables(of: configuration, parsers).flatMap { scopes($0, []) }.map(\.mistake)
+        (files(in: configuration) + sharedTables(of: configuration, parsers).flatMap { scopes($0, []) }).map(\.mistake)
     }
 
     /// Returns all conflicts between enabled sources that declare their tables.
@@ -20,9 +22,34 @@ package struct ScopeConflict: Sendable {
         in configuration: TributaryConfiguration, parsers: ParserRegistry,
         primaryKey: (_ table: String) throws -> [String]
     ) rethrows -> [ScopeConflict] {
-        try sharedTables(of: configuration, parsers).flatMap { writers in
+        let ofTables = try sharedTables(of: configuration, parsers).flatMap { writers in
             let key = try primaryKey(writers[0].table)
             return scopes(writers, key) + mirrors(writers)
+        }
+        return files(in: configuration) + ofTables
+    }
+
+    /// The requests that read the files of another request of their source, and that do not treat them alike after the commit.
+    private static func files(in configuration: TributaryConfiguration) -> [ScopeConflict] {
+        let sources = configuration.enabledSources.filter { $0.requests.contains { $0.afterCommit != nil } }
+        return sources.flatMap { source in
+            var readers: [String: RequestDeclaration] = [:]
+            return source.requests.compactMap { request -> ScopeConflict? in
+                guard let target = try? request.prepare().target else { return nil }
+                let files = "\(target.url) \(target.pattern?.text ?? request.documents?.text ?? "")"
+                guard let other = readers[files] else {
+                    readers[files] = request
+                    return nil
+                }
+                guard other.afterCommit != request.afterCommit else { return nil }
+                return ScopeConflict(
+                    mistake: Mistake(
+                        request.place,
+                        "reads the files of \(other.place.path), too, and the two have different values of after_commit: what one "
+                            + "deletes or moves, the next run of the other does not find",
+                        help: "declare the same after_commit for both"),
+                    isMistake: true)
+            }
         }
     }
 

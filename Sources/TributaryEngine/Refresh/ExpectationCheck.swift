@@ -44,7 +44,6 @@ struct ExpectationCheck {
         guard rows < least else { return }
         let noun = rows == 1 ? "row" : "rows"
         throw StackError(
-            .expectation,
             "\(request.url): the feed gives \(rows) \(noun)\(place), fewer than min_rows = \(least); if that is right, "
                 + "lower min_rows")
     }
@@ -58,18 +57,17 @@ struct ExpectationCheck {
             found = try context.finding(against: expectation.sql) { [clock] in clock.uptime > end }
         } catch let error as StoreError where error.code == .limit {
             throw StackError(
-                .expectation,
                 "expect[\(number)].sql \(error.message), more than \(Self.time.components.seconds) s; simplify "
                     + "it: \(expectation.shownSQL)")
         } catch let error as StoreError where error.code == .schema {
-            throw StackError(.expectation, "expect[\(number)].sql \(error.message): \(expectation.shownSQL)")
+            throw StackError("expect[\(number)].sql \(error.message): \(expectation.shownSQL)")
         }
         guard let found else { return }
         let text =
             expectation.message.map { "\($0) (\(found))" }
             ?? "the expectation \(expectation.shownSQL) is false: \(found)"
         switch expectation.onFailure {
-        case .discard: throw StackError(.expectation, "the rows are not as expected: \(text)")
+        case .discard: throw StackError("the rows are not as expected: \(text)")
         case .block:
             unmet.blocking.append(
                 ExceededLimit(

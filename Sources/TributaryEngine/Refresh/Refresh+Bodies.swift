@@ -65,7 +65,7 @@ extension Refresh {
                     after: request, exchange.response, records: body.records, found: body.nextPage)
             else {
                 if request.forEach == nil, let paging = request.paging, FurtherPage.path(of: paging) != nil {
-                    run.pages[index] = ReadPages(count: page, endsWithoutMark: body.nextPage == nil)
+                    run.results[index].documents.pages = ReadPages(count: page, endsWithoutMark: body.nextPage == nil)
                 }
                 return total
             }
@@ -159,31 +159,15 @@ extension Refresh {
             }
             spool = received.body
         }
-        var factory = HandlerFactory(request: request, environment: environment)
-        factory.notesUnused = notesUnused
-        factory.expressions = expressions
         let nextPage = isFirst && looksForPages(request) ? NextPageWatch() : nil
-        factory.nextPage = nextPage
         let context = try workerContext()
-        try factory.prepareStore(run.additions)
-        var response = exchange.response
-        response.maxBody = request.maxBody
-        response.source = run.source.name
-        response.request = request.key
-        response.isOnlyRequest = run.source.requests.count == 1
+        try HandlerFactory(request: request, environment: environment).prepareStore(run.additions)
         let keeper = keepers[index]
         try keeper?.begin(keptBody(exchange, of: request, index))
-        var handlers = try factory.makeHandlers(response, context: context, index: index)
-        context.textLimit = request.maxBody
-        let mapping = handlers.first as? MappingHandler
         let captures = CaptureHandler(request.capturedPaths)
-        if !request.capturedPaths.isEmpty { handlers.append(captures) }
-        let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
-        // The file of a kept body may be larger than the body.
-        let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
-        let reader = try BodyReader(
-            response, handlers, limit: limit, dialect: request.dialect, repair: request.repair, digests: digests,
-            keeper: keeper, folder: environment.store.workFolder)
+        let (reader, mapping) = try beginDocument(
+            exchange.response, of: request, index, captures, nextPage: nextPage,
+            digests: digest == nil && isKnownByDigest(request, exchange.response.validators), keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -196,12 +180,11 @@ extension Refresh {
                 return reader.received
             }
         }
-        try reader.finish()
+        try endDocument(reader, mapping, of: request, index)
         try keeper?.end()
-        run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-        if let mapping { note(mapping, of: request, index) }
         if isFirst, notesUnused || request.content != .captures {
-            try noteFurtherPage(in: response, of: request, index, nextPage, captures.values[request.captures.count])
+            try noteFurtherPage(
+                in: exchange.response, of: request, index, nextPage, captures.values[request.captures.count])
         }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
@@ -214,6 +197,49 @@ extension Refresh {
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
             records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
             nextPage: captures.values[request.captures.count])
+    }
+
+    /// Prepares to stage a document.
+    ///
+    /// - Parameters:
+    ///   - captures: takes values of the document for later requests; nil for one of several documents.
+    ///   - digests: true to compute the document's digest.
+    ///   - keeper: receives the document, too.
+    /// - Returns: the reader of the document, and the handler of a mapping.
+    func beginDocument(
+        _ response: FeedResponse, of request: RequestDeclaration, _ index: Int, _ captures: CaptureHandler? = nil,
+        nextPage: NextPageWatch? = nil, digests: Bool = false, keeper: BodyKeeper? = nil
+    ) throws -> (reader: BodyReader, mapping: MappingHandler?) {
+        var factory = HandlerFactory(request: request, environment: environment)
+        factory.notesUnused = notesUnused
+        factory.expressions = expressions
+        factory.nextPage = nextPage
+        var response = response
+        response.maxBody = request.maxBody
+        response.source = run.source.name
+        response.request = request.key
+        response.isOnlyRequest = run.source.requests.count == 1
+        let context = try workerContext()
+        var handlers = try factory.makeHandlers(response, context: context, index: index)
+        context.textLimit = request.maxBody
+        let mapping = handlers.first as? MappingHandler
+        if let captures, !request.capturedPaths.isEmpty { handlers.append(captures) }
+        // The file of a kept body may be larger than the body.
+        let isKept = run.kept != nil && response.member == nil
+        let reader = try BodyReader(
+            response, handlers, limit: isKept ? BodyFileWriter.longest(request.maxBody) : request.maxBody,
+            dialect: request.dialect, repair: request.repair, digests: digests, keeper: keeper,
+            folder: environment.store.workFolder)
+        return (reader, mapping)
+    }
+
+    /// Ends the staging of a document, and notes what is said of it.
+    func endDocument(
+        _ reader: BodyReader, _ mapping: MappingHandler?, of request: RequestDeclaration, _ index: Int
+    ) throws {
+        try reader.finish()
+        run.results[index].documents.mended.merge(reader.mended, uniquingKeysWith: +)
+        if let mapping { note(mapping, of: request, index) }
     }
 
     /// Returns true if a first page is searched for the place of another one. That of a parser class is searched only
@@ -246,9 +272,10 @@ extension Refresh {
     }
 
     /// Notes the shape of a parsed document.
-    func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
+    private func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
         if notesUnused { unmatched.note(handler, of: request) }
-        run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
+        if run.results[index].documents.shape == nil { run.results[index].documents.shape = DocumentShape() }
+        run.results[index].documents.shape?.formUnion(handler.shape)
     }
 
     private func makeSpool(_ exchange: Exchange, _ request: RequestDeclaration) throws -> BodySpool {

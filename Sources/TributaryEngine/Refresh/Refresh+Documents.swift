@@ -67,7 +67,8 @@ extension Refresh {
             return spool.received
         }
         let archive = ReceivedArchive(exchange: exchange, spool: spool, digest: try spool.finish())
-        run.results[index].report.bytes += spool.count
+        // The archive of a folder is only the form in which its files are read.
+        run.results[index].report.bytes += exchange.isListing ? exchange.announcedBytes ?? spool.count : spool.count
         // The files of a folder are those that the request's own pattern matches.
         if run.kept == nil, !exchange.isListing, let key = run.archives.key(of: index) {
             archives[key] = archive
@@ -89,7 +90,6 @@ extension Refresh {
     private func checkDocuments(_ body: ParsedBody, of request: RequestDeclaration) throws {
         guard case .mapping = request.content, body.records == 0, !request.allowsEmpty else { return }
         throw StackError(
-            .empty,
             "\(request.url): none of the documents held a record; correct the mapping, or set allow_empty = true if that "
                 + "is valid")
     }
@@ -105,31 +105,17 @@ extension Refresh {
         var request = request
         // One of several may be empty; the check for records covers all of them together.
         request.allowsEmpty = true
-        var response = response
-        response.maxBody = request.maxBody
-        response.source = run.source.name
-        response.request = request.key
-        response.isOnlyRequest = run.source.requests.count == 1
-        var factory = HandlerFactory(request: request, environment: environment)
-        factory.notesUnused = notesUnused
-        factory.expressions = expressions
         let context = try workerContext()
         context.documentKeys =
-            run.listings[index]?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
+            run.results[index].documents.listing?.notesKeys == true ? DocumentKeys(most: ListedDocuments.most) : nil
         defer { context.documentKeys = nil }
         var bytes = 0
         do {
-            let handlers = try factory.makeHandlers(response, context: context, index: index)
-            context.textLimit = request.maxBody
-            let reader = try BodyReader(
-                response, handlers, limit: request.maxBody, dialect: request.dialect, repair: request.repair,
-                folder: environment.store.workFolder)
+            let (reader, mapping) = try beginDocument(response, of: request, index)
             try read(reader)
-            try reader.finish()
+            try endDocument(reader, mapping, of: request, index)
             bytes = reader.count
-            run.listings[index]?.note(context.documentKeys?.hashes)
-            run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-            if let mapping = handlers.first as? MappingHandler { note(mapping, of: request, index) }
+            run.results[index].documents.listing?.note(context.documentKeys?.hashes)
         } catch {
             throw RunError.inDocument(name, of: request, error)
         }

@@ -209,7 +209,6 @@ extension Refresh {
         request.given = body.given
         for reference in declared.mappedReferences where body.given[reference.description] == nil {
             throw StackError(
-                .reference,
                 "\(declared.url): the kept body does not tell \(reference), which a column has taken only since; "
                     + "`tributary sync \(run.source.name) --full` fetches it again")
         }

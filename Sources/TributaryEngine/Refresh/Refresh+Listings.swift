@@ -13,22 +13,22 @@ extension Refresh {
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
         _ conditions: RunState.Conditions
     ) async throws -> ParsedBody {
-        run.listings[index] = try listing(exchange, index, conditions)
-        if let positions = run.listings[index]?.positions {
+        run.results[index].documents.listing = try listing(exchange, index, conditions)
+        if let positions = run.results[index].documents.listing?.positions {
             let former = unmatched
             var part = request
             // What is read may be empty, and what is left out may not.
             part.allowsEmpty = true
             let body = try await takePages(exchange.selecting(positions), of: part, index, context)
-            if run.listings[index]?.end() == true { return body }
+            if run.results[index].documents.listing?.end() == true { return body }
             // A row has the key of a document that was left out: the order of all of them decides.
             try self.context?.forgetRequest(index)
-            run.forgetDocuments(index)
+            run.results[index].documents = DocumentNotes()
             unmatched = former
-            run.listings[index] = exchange.versions.map { ListingReading($0) }
+            run.results[index].documents.listing = exchange.versions.map { ListingReading($0) }
         }
         let body = try await takePages(exchange, of: request, index, context, known: conditions.digest)
-        _ = run.listings[index]?.end()
+        _ = run.results[index].documents.listing?.end()
         return body
     }
 
@@ -59,10 +59,8 @@ extension Refresh {
         return try run.source.requests.indices.contains { position in
             let other = run.source.requests[position]
             return try position != index
-                && tables(other).intersection(own).contains { table in
-                    if request.scope.isEmpty || other.scope.isEmpty { return true }
-                    return try environment.store.comparison(of: table, scopes: [request.scope, other.scope])
-                        .mayShareRows(request.scope, other.scope)
+                && tables(other).intersection(own).contains {
+                    try environment.store.mayShareRows(of: $0, request.scope, other.scope)
                 }
         }
     }

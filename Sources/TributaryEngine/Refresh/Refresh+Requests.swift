@@ -40,14 +40,12 @@ extension Refresh {
         while let index = try unchangedRequestToRepeat() {
             guard run.kept == nil else {
                 throw StackError(
-                    .reference,
                     "request '\(run.source.requests[index].key)' was unchanged, and its rows must be fetched again with the others; "
                         + "the next run does so")
             }
             try await send(index, conditionally: false)
-            guard run.files[index]?.files.isEmpty != true else {
+            guard run.results[index].files?.isEmpty != true else {
                 throw StackError(
-                    .reference,
                     "request '\(run.source.requests[index].key)' has no file any more (after_commit), and another request of "
                         + "the source would delete its rows; declare a 'scope' for each, or sync = \"upsert\"")
             }
@@ -91,8 +89,8 @@ extension Refresh {
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
-            run.leftOut[index] = nil
-            run.forgetDocuments(index)
+            run.results[index].leftOut = nil
+            run.results[index].documents = DocumentNotes()
             if let kept = run.kept {
                 permits.releaseHost()
                 return try await readKept(index, from: kept)
@@ -191,7 +189,7 @@ extension Refresh {
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
-        run.forgetDocuments(index)
+        run.results[index].documents = DocumentNotes()
         let exchange: Exchange
         if let begun {
             exchange = begun
@@ -208,14 +206,14 @@ extension Refresh {
                 declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
             note(exchange, index)
         }
-        if run.files[index]?.files.isEmpty == true { return run.noteNoFile(index, conditions) }
+        if run.results[index].files?.isEmpty == true { return run.noteNoFile(index, conditions) }
         if exchange.response.status == 304, !conditions.validators.isEmpty {
             return run.noteUnchanged(exchange, index, conditions)
         }
         let body = try await takeChanged(exchange, of: request, index, context, conditions)
         var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
-        if run.readsSome(index) {
+        if run.results[index].documents.areSome {
             state.shape = conditions.stored?.shape
         } else if isKnownByDigest(declared, state.validators) {
             state.digest = body.digest
@@ -254,10 +252,9 @@ extension Refresh {
         let request = run.source.requests[index]
         try checkRejected(index, records: records)
         if leftOut.count > 0 {
-            run.leftOut[index] = leftOut
+            run.results[index].leftOut = leftOut
         } else if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
-                .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is valid")
         }
@@ -275,13 +272,11 @@ extension Refresh {
         let count = "\(skipped.invalid) record\(skipped.invalid == 1 ? "" : "s")"
         guard !skipped.leavesNone else {
             throw StackError(
-                .rejected,
                 "\(request.url): no record is left, as \(count) would be left out (on_error = \"skip\"); correct the mapping, or "
                     + "ask the publisher\(reason)")
         }
         guard let most = request.maxSkipped, most.isExceeded(by: skipped.invalid, of: records) else { return }
         throw StackError(
-            .rejected,
             "\(request.url): \(count) of \(records) would be left out (on_error = \"skip\"), and max_skipped = \(most) "
                 + "allows no more; correct the mapping, or raise max_skipped\(reason)")
     }
@@ -290,7 +285,6 @@ extension Refresh {
     func checkRecords(_ records: Int, of declared: RequestDeclaration, responses: Int) throws {
         guard case .mapping = declared.content, records == 0, responses > 0, !declared.allowsEmpty else { return }
         throw StackError(
-            .empty,
             "\(declared.url): none of \(responses) responses held a record; correct the mapping, or set "
                 + "allow_empty = true if that is valid")
     }

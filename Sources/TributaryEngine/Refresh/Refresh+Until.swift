@@ -28,13 +28,11 @@ extension Refresh {
         to request: RequestDeclaration, _ until: UntilDeclaration, _ index: Int, _ conditions: RunState.Conditions
     ) async throws -> Exchange {
         let (clock, hosts, subject) = (environment.clock, environment.hosts, "\(request.method) \(request.url)")
-        let began = clock.uptime
         let seen = Mutex<String?>(nil)
-        return try await withDeadline(
-            clock: clock, left: { until.limit - (clock.uptime - began) },
-            timeout: {
-                FetchError(.timeout, "\(subject): \(until.lateness(last: seen.withLock(\.self))); raise until.within")
-            }
+        return try await withTimeLimit(
+            until.limit, by: clock,
+            timeout: FetchError(
+                .timeout, "\(subject): \(until.lateness(last: seen.withLock(\.self))); raise until.within")
         ) {
             while true {
                 let answer = try await self.answer(to: request, until, index, conditions)
@@ -43,7 +41,6 @@ extension Refresh {
                     seen.withLock { $0 = value }
                     guard !until.failures.contains(value) else {
                         throw StackError(
-                            .failed,
                             "\(subject): '\(until.written)' is '\(value.shortened(to: 100))', a value of until.fails")
                     }
                 }

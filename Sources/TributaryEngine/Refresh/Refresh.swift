@@ -157,7 +157,7 @@ actor Refresh {
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
         try run.noteDrift()
-        stack.unmet = run.shown == nil ? unmet.blocking + run.blockingDrift : []
+        stack.unmet = run.replay?.shown == nil ? unmet.blocking + run.blockingDrift : []
         run.reportRemarks()
         let skipped = context?.allSkipped ?? SkippedRows()
         run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
@@ -169,9 +169,9 @@ actor Refresh {
         var commit = run.commit(ending)
         commit.mirrors = run.mirrors
         commit.checkMirrors = run.checkMirrors
-        commit.limits = run.shown == nil ? run.limits : [:]
+        commit.limits = run.replay?.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.blocked.map { $0.exceeded ?? [] }
-        commit.shown = run.shown?.changes ?? run.kept?.blocked?.shown
+        commit.shown = run.replay?.shown?.changes ?? run.kept?.blocked?.shown
         commit.showsVersions = run.source.historyKept != nil
         commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
@@ -265,13 +265,13 @@ actor Refresh {
     ///
     /// - Throws: the error that would discard the run, without secrets.
     func plan(
-        bodies: [String: String], readsAllBodies: Bool, onChange: @escaping @Sendable (PlannedChange) throws -> Void
+        bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
         notesUnused = true
         defer { context?.remove() }
         do {
             substitute(bodies)
-            if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
+            run.kept = try run.replay.map(run.lastBodies)
             try await withTaskCancellationHandler {
                 try await sendRequests()
             } onCancel: {
@@ -283,7 +283,7 @@ actor Refresh {
         } catch let error as StoreError {
             throw error
         } catch {
-            throw ShownError(description: run.shown(error))
+            throw StackError(run.shown(error))
         }
     }
 
@@ -309,7 +309,7 @@ actor Refresh {
         var plan = StackPlan()
         plan.requests = run.results.map(\.report)
         plan.elements = unmatched.elements
-        let partial = Set(run.source.requests.indices.filter(run.readsSome).map { run.source.requests[$0].key })
+        let partial = Set(run.results.filter(\.documents.areSome).map(\.report.key))
         plan.columns = unmatched.columns.filter { !partial.contains($0.request) }
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }

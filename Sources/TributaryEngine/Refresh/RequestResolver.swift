@@ -47,8 +47,7 @@ struct RequestResolver {
         }
         request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
         for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
-            throw StackError(
-                .reference, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
+            throw StackError("\(declared.url): the value of the header '\(name)' would have a line feed in it")
         }
         request.body = try declared.body?.resolved { try value($0, declared) }
         // A parameter is left out if the store has no value for it yet.
@@ -116,7 +115,6 @@ struct RequestResolver {
         guard Self.dotSegments(of: address) > Self.dotSegments(of: harmless) else { return }
         let names = references.map { "${\($0)}" }.joined(separator: ", ")
         throw StackError(
-            .reference,
             "\(declared.url): the value of \(names) would make a part of the path '.' or '..', which leads to another address; "
                 + "leave such values out, as with a WHERE in for_each")
     }
@@ -160,7 +158,6 @@ struct RequestResolver {
                 let asked = stack.first { $0.captures.contains { $0.name == name } }
                 let path = asked?.captures.first { $0.name == name }?.written ?? ""
                 throw StackError(
-                    .reference,
                     "${capture:\(name)} is not known: the response of request '\(asked?.key ?? "")' (\(asked?.url.description ?? "")) "
                         + "has nothing at '\(path)'")
             }
@@ -168,12 +165,11 @@ struct RequestResolver {
         case .row(let name):
             guard let value = row[name.lowercased()] else {
                 throw StackError(
-                    .reference,
                     "\(request.url): the rows of for_each have no column '\(name)'; they have "
                         + row.keys.sorted().joined(separator: ", "))
             }
             guard let value else {
-                throw StackError(.reference, "\(request.url): a row of for_each has no value in its column '\(name)'")
+                throw StackError("\(request.url): a row of for_each has no value in its column '\(name)'")
             }
             return value
         case .slice(let bound):
@@ -194,14 +190,13 @@ struct RequestResolver {
         do throws(SliceDeclaration.Problem) {
             return try slices.spans(from: from, to: to, now: startedAt, zone: request.timeZone ?? .utc)
         } catch {
-            throw StackError(.reference, "\(request.url): slices: \(error)")
+            throw StackError("\(request.url): slices: \(error)")
         }
     }
 
     private func lastValue(_ expression: String, _ request: RequestDeclaration) throws -> String {
         guard let table = environment.registry.tables(of: request.content).first else {
-            throw StackError(
-                .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
+            throw StackError("\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
         try environment.store.renewTableInfos(of: [table])
         try HandlerFactory(request: request, environment: environment).prepareStore(additions)

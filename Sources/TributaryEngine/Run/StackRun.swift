@@ -17,21 +17,17 @@ struct StackRun: Sendable {
     private let source: SourceDeclaration
     private let environment: RunEnvironment
     private let mode: RefreshMode
-    private let isReplay: Bool
-    private let readsAllBodies: Bool
-    private let shown: ShownReplay?
+    private let replay: Replay?
     private let permits: RunPermits
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
-        isReplay: Bool = false, readsAllBodies: Bool = false, shown: ShownReplay? = nil
+        replay: Replay? = nil
     ) {
         self.source = source
         self.environment = environment
         self.mode = mode
-        self.isReplay = isReplay
-        self.readsAllBodies = readsAllBodies
-        self.shown = shown
+        self.replay = replay
         permits = RunPermits(permit, in: environment)
     }
 
@@ -73,7 +69,7 @@ struct StackRun: Sendable {
             var run = run
             if let known { run.known = known }
             let refresh = Refresh(run, permits: permits)
-            return try await refresh.plan(bodies: bodies, readsAllBodies: readsAllBodies, onChange: onChange)
+            return try await refresh.plan(bodies: bodies, onChange: onChange)
         }
     }
 
@@ -88,8 +84,7 @@ struct StackRun: Sendable {
     ) async throws -> Value {
         let (claim, stored, known, lookedAt) = try await claim()
         permits.claim = claim
-        var run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
-        run.shown = shown
+        var run = RunState(source, in: environment, mode: mode, replay: replay, stored: stored, known: known)
         run.lookedAt = lookedAt
         let deaths = stored.declared == source.identity ? environment.attempts.deaths(before: stored) : 0
         let result: Result<Value, any Error>
@@ -155,9 +150,9 @@ struct StackRun: Sendable {
     private func run(_ began: RunState, after deaths: Int, _ onAnswer: () -> Void) async -> RunReport {
         var run = began
         do {
-            if isReplay {
-                let bodies = try run.lastBodies(readsAll: readsAllBodies)
-                try run.checkAsShown(bodies)
+            if let replay {
+                let bodies = try run.lastBodies(of: replay)
+                try run.check(bodies, areThoseOf: replay)
                 run.kept = bodies
             } else {
                 if deaths >= SourceState.deathsUntilPaused, !environment.runsPaused {
@@ -166,14 +161,16 @@ struct StackRun: Sendable {
                 if run.stored.isBlocked {
                     (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
-                if run.kept == nil, run.stored.pausedAt != nil { return paused(run) }
+                if run.kept == nil, run.stored.pausedAt != nil { return notFetched(run, run.stored.reasonOfStop) }
                 if run.kept == nil, let due = run.wait() {
                     await countWaitFromNow(of: run)
                     return notDue(run, before: due)
                 }
                 // The blocked run has shown that the feed differs from the undone one.
                 run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
-                if let undone = run.undone, !undone.covers(source) { return paused(run, undone) }
+                if let undone = run.undone, !undone.covers(source) {
+                    return notFetched(run, undone.strictNote(source.name))
+                }
             }
             run.additions.note(environment.startAdditions.take(of: source.name))
             var found: Poll.Found?
@@ -195,7 +192,7 @@ struct StackRun: Sendable {
             let ending = run.ending(with: error)
             if !run.additions.all.isEmpty { try? await environment.threads.run { [run] in run.removeAdditions() } }
             // A replay without bodies is reported to its caller, and not recorded.
-            return isReplay ? run.report(ending) : await run.record(ending)
+            return run.isReplay ? run.report(ending) : await run.record(ending)
         }
     }
 
@@ -205,8 +202,7 @@ struct StackRun: Sendable {
     /// failure.
     private func unclaimed(_ error: any Error) -> RunReport {
         var run = RunState(
-            source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
-            known: [:])
+            source, in: environment, mode: mode, replay: replay, stored: SourceState(source: source.name), known: [:])
         let ending = run.ending(with: error)
         var report = run.report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
@@ -260,18 +256,10 @@ struct StackRun: Sendable {
         return RunReport(source: source.name, outcome: .notDue, startedAt: now, nextDue: now)
     }
 
-    /// Reports a paused source after an undo, whose feed can only be compared by committing it.
-    private func paused(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
+    /// Reports a source that an operator has paused, or that was undone and whose feed can only be compared by committing it.
+    private func notFetched(_ run: RunState, _ reason: String?) -> RunReport {
         RunReport(
-            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: undone.strictNote(source.name),
-            nextDue: .distantFuture)
-    }
-
-    /// Reports a source that an operator has paused.
-    private func paused(_ run: RunState) -> RunReport {
-        RunReport(
-            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: run.stored.reasonOfStop,
-            nextDue: .distantFuture)
+            source: source.name, outcome: .notDue, startedAt: run.startedAt, note: reason, nextDue: .distantFuture)
     }
 
     /// Reports a source as paused after it killed the process several times.

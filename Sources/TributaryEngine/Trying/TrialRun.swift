@@ -25,23 +25,9 @@ extension SyncService {
             throw Refusal("another document is being tried; try again in a moment", isBusy: true)
         }
         defer { trying.release() }
-        var environment = environment
-        environment.configuration = configuration
-        let run = TrialRun(subject, toml, environment, makeStore)
-        return try await withThrowingTaskGroup(of: Trial?.self) { [clock = environment.clock] group in
-            defer { group.cancelAll() }
-            group.addTask { try await run.trial() }
-            group.addTask {
-                try await clock.sleep(for: Self.tryingTime)
-                return nil
-            }
-            guard let trial = try await group.next() ?? nil else {
-                throw Refusal(
-                    "the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled"
-                )
-            }
-            return trial
-        }
+        let run = TrialRun(subject, toml, environment.with(configuration), makeStore)
+        let tooSlow = Refusal("the trial took longer than \(Self.tryingTime.components.seconds) s and was cancelled")
+        return try await withTimeLimit(Self.tryingTime, by: environment.clock, timeout: tooSlow, run.trial)
     }
 }
 
@@ -128,18 +114,10 @@ private actor TrialRun {
     private static let downloadTime = Duration.seconds(30)
 
     private func download(_ address: String) async throws -> (FeedResponse, Data) {
-        try await withThrowingTaskGroup(of: (FeedResponse, Data)?.self) { [clock = environment.clock] group in
-            defer { group.cancelAll() }
-            group.addTask { try await self.fetch(address) }
-            group.addTask {
-                try await clock.sleep(for: Self.downloadTime)
-                return nil
-            }
-            guard let found = try await group.next() ?? nil else {
-                throw FetchError(
-                    .timeout, "\(address): the response did not end within \(Self.downloadTime.components.seconds) s")
-            }
-            return found
+        let tooSlow = FetchError(
+            .timeout, "\(address): the response did not end within \(Self.downloadTime.components.seconds) s")
+        return try await withTimeLimit(Self.downloadTime, by: environment.clock, timeout: tooSlow) {
+            try await self.fetch(address)
         }
     }
 
@@ -219,8 +197,7 @@ private actor TrialRun {
         let configuration = try TributaryConfiguration(trying: trial.toml, store: path, parsers: environment.registry)
         let store = try makeStore(path, "")
         defer { try? store.close() }
-        var environment = environment
-        environment.configuration = configuration
+        var environment = environment.with(configuration)
         environment.store = store
         environment.slots = Slots(limit: 1)
         environment.activeRuns = ActiveRuns()
