@@ -23,10 +23,10 @@ public final class XMLStreamParser {
     // Checking each access at run time took a fifth of the parser's time.
     @exclusivity(unchecked) var failure: (any Error)?
     @exclusivity(unchecked) var names = XMLNameTable()
-    @exclusivity(unchecked) var frames = PointerStack<XMLFrame>(capacity: 32)
-    @exclusivity(unchecked) var text = ByteArena()
-    @exclusivity(unchecked) var attributes = PointerStack<XMLAttributeRecord>(capacity: 32)
-    @exclusivity(unchecked) var attributeValues = ByteArena()
+    @exclusivity(unchecked) var frames = FlatArray<XMLFrame>(capacity: 32)
+    @exclusivity(unchecked) var text = FlatArray<UInt8>(capacity: 4096)
+    @exclusivity(unchecked) var attributes = FlatArray<XMLAttributeRecord>(capacity: 32)
+    @exclusivity(unchecked) var attributeValues = FlatArray<UInt8>(capacity: 4096)
     @exclusivity(unchecked) var expanded = 0
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
