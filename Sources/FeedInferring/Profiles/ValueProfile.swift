@@ -82,17 +82,18 @@ package struct ValueProfile {
     var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
-        convertible = ValueForms.convertible(text, to: convertible)
+        let number = NumberText(text)
+        convertible = ValueForms.convertible(text, number, to: convertible)
         if !hasLocalTime, convertible.contains(.datetime), let time = Lexical.time(text), !time.hasZone {
             hasLocalTime = true
         }
         guard !forms.isEmpty || local.isOpen else { return }
-        let number = PlainNumber(text)
-        if local.isOpen { local.add(text, plain: number) }
-        if !forms.isEmpty { forms.formIntersection(ValueForms(text, number: number)) }
-        if number?.hasExponent ?? false { hasExponent = true }
-        if let number {
-            places.add(number.decimals)
+        let plain = number.flatMap { $0.isPlain ? $0 : nil }
+        if local.isOpen { local.add(text, plain: plain) }
+        if !forms.isEmpty { forms.formIntersection(ValueForms(text, plain: plain)) }
+        if plain?.hasExponent ?? false { hasExponent = true }
+        if let plain {
+            places.add(plain.decimals)
             if !places.areDecimal { forms.remove(.decimal) }
         }
     }

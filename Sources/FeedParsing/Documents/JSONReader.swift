@@ -218,24 +218,12 @@ final class JSONReader: DocumentReader {
         case "true", "false":
             try emitToken()
         default:
-            guard token.withUnsafeBufferPointer(Self.isNumber) else {
+            guard token.withUnsafeBufferPointer({ NumberText($0)?.isPlain ?? false }) else {
                 throw problem("'\(text.prefix(40))' is not a value")
             }
             try emitToken()
         }
         endValue()
-    }
-
-    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point,
-    /// and no zero before other digits.
-    private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
-        let whole = unsigned.prefix { $0 &- UInt8(ascii: "0") < 10 }
-        guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return false }
-        let rest = unsigned.dropFirst(whole.count)
-        let isPoint = rest.first == UInt8(ascii: ".")
-        guard !isPoint || rest.dropFirst().first.map({ $0 &- UInt8(ascii: "0") < 10 }) ?? false else { return false }
-        return Lexical.isDecimal(text, exponent: true)
     }
 
     private func emitToken() throws {
