@@ -48,17 +48,13 @@ struct ExportComparison {
         for mapping in mapping.tables {
             let id = mapping.table.lowercased()
             if tables[id] == nil {
-                let columns = try Row.fetchAll(
-                    db, sql: "SELECT name, pk FROM pragma_table_info(?, 'store') ORDER BY pk",
-                    arguments: [mapping.table])
-                let names = Set(columns.map { ($0["name"] as String).lowercased() })
-                let hasRowID =
-                    try Bool.fetchOne(
-                        db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'",
-                        arguments: [mapping.table]) ?? true
+                let names = Set(
+                    try String.fetchAll(
+                        db, sql: "SELECT lower(name) FROM pragma_table_info(?, 'store')", arguments: [mapping.table]))
+                let hasRowID = try db.hasRowIDInStore(mapping.table)
                 tables[id] = Table(
                     name: mapping.table, mappings: [], columns: [],
-                    primaryKey: columns.filter { ($0["pk"] as Int) > 0 }.map { $0["name"] },
+                    primaryKey: try db.keyInStore(of: mapping.table),
                     rowID: hasRowID ? ["rowid", "_rowid_", "oid"].first { !names.contains($0) } : nil,
                     number: tables.count)
             }
@@ -89,13 +85,6 @@ struct ExportComparison {
         }
         for table in tables.values.sorted(by: { $0.number < $1.number }) { visit(table.name.lowercased()) }
         return ordered
-    }
-
-    /// Returns the primary key of a table, where it is one column.
-    func primaryKey(of table: String) throws -> String? {
-        let key = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0", arguments: [table])
-        return key.count == 1 ? key[0] : nil
     }
 
     // MARK: - Numbers of rows
@@ -242,7 +231,7 @@ extension ExportComparison {
         return try mapping.columns.compactMap { column in
             guard case .parent(let name) = column.origin, !tables.contains(name.lowercased()),
                 let parent = self.mapping.tables.first(where: { $0.table.lowercased() == name.lowercased() }),
-                let key = try primaryKey(of: parent.table)
+                case let keys = try db.keyInStore(of: parent.table), keys.count == 1, let key = keys.first
             else { return nil }
             let outer = "\(alias)p"
             let own = request.deletionMark(of: parent).map { ["\(outer).\($0.sqlIdentifier) IS NULL"] } ?? []
