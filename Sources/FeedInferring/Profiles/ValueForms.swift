@@ -52,18 +52,14 @@ struct ValueForms: OptionSet {
         return decimals.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
     }
 
+    /// The types that are guessed, the narrowest first.
+    static let types: [(form: ValueForms, type: ValueType)] = [
+        (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
+        (.datetime, .datetime),
+    ]
+
     /// The form of a type; nil for one that is not guessed.
-    static func form(of type: ValueType) -> ValueForms? {
-        switch type {
-        case .integer: .integer
-        case .decimal: .decimal
-        case .real: .real
-        case .boolean: .boolean
-        case .date: .date
-        case .datetime: .datetime
-        case .text, .blob, .xml: nil
-        }
-    }
+    static func form(of type: ValueType) -> ValueForms? { types.first { $0.type == type }?.form }
 
     /// - Parameter text: the text of the value, trimmed and not empty.
     /// - Parameter number: the same text as a plain number, where it is one.
