@@ -85,11 +85,7 @@ extension FeedParser {
     /// - Returns: false if the element has no such attribute.
     @discardableResult
     private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
-        guard let prefixes, let (local, namespace) = prefixes.split(name) else {
-            return stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) } != nil
-        }
-        let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
-        return stream.attributesOfElement.withValue(of: test) { body(trimmed($0)) } != nil
+        attributes.withValue(of: name) { body(trimmed($0)) } != nil
     }
 
     private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?
