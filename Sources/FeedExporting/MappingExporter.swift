@@ -92,7 +92,8 @@ package struct MappingExporter {
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }
                     try trial.finish(db)
-                    try ExportComparison(db: db, mapping: exported, request: request).check()
+                    var comparison = ExportComparison(db: db, mapping: exported, request: request)
+                    try comparison.check()
                     return .rollback
                 }
                 try trial.forEachPiece(write)
