@@ -13,9 +13,13 @@ struct ExportComparison {
     /// The mapping, with named columns where it matches columns by name.
     let mapping: RequestMapping
     let request: RequestDeclaration
+    /// The tables by their names in lower case.
+    var tables: [String: Table] = [:]
+    /// The names of those whose rows have numbers.
+    var numbered: Set<String> = []
 
     /// One table of the store, with all the mapping's tables that write it.
-    private struct Table {
+    struct Table {
         var name: String
         var mappings: [TableMapping]
         /// The columns that come back: without facts of a response, and those left out of exports.
@@ -32,33 +36,28 @@ struct ExportComparison {
     }
 
     /// - Throws: ``ExportError`` with the first table, row and column that would come back different.
-    func check() throws {
+    mutating func check() throws {
         try db.addRowHash()
-        let tables = try self.tables()
-        var numbered: Set<String> = []
-        for table in inOrder(tables) {
-            for schema in ["store", ExportTrial.schema] { try number(table, schema, tables, numbered) }
-            try compare(table, tables, numbered)
+        tables = try findTables()
+        for table in inOrder {
+            for schema in ["store", ExportTrial.schema] { try number(table, schema) }
+            try compare(table)
             numbered.insert(table.name.lowercased())
         }
     }
 
-    private func tables() throws -> [String: Table] {
+    private func findTables() throws -> [String: Table] {
         var tables: [String: Table] = [:]
         for mapping in mapping.tables {
             let id = mapping.table.lowercased()
             if tables[id] == nil {
-                let columns = try Row.fetchAll(
-                    db, sql: "SELECT name, pk FROM pragma_table_info(?, 'store') ORDER BY pk",
-                    arguments: [mapping.table])
-                let names = Set(columns.map { ($0["name"] as String).lowercased() })
-                let hasRowID =
-                    try Bool.fetchOne(
-                        db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'",
-                        arguments: [mapping.table]) ?? true
+                let names = Set(
+                    try String.fetchAll(
+                        db, sql: "SELECT lower(name) FROM pragma_table_info(?, 'store')", arguments: [mapping.table]))
+                let hasRowID = try db.hasRowIDInStore(mapping.table)
                 tables[id] = Table(
                     name: mapping.table, mappings: [], columns: [],
-                    primaryKey: columns.filter { ($0["pk"] as Int) > 0 }.map { $0["name"] },
+                    primaryKey: try db.keyInStore(of: mapping.table),
                     rowID: hasRowID ? ["rowid", "_rowid_", "oid"].first { !names.contains($0) } : nil,
                     number: tables.count)
             }
@@ -76,37 +75,28 @@ struct ExportComparison {
         return tables
     }
 
-    /// Returns the tables in order: a table comes before those that refer to it.
-    private func inOrder(_ tables: [String: Table]) -> [Table] {
+    /// The tables in order: a table comes before those that refer to it.
+    private var inOrder: [Table] {
         var ordered: [Table] = []
         var visited: Set<String> = []
         func visit(_ name: String) {
             guard let table = tables[name], visited.insert(name).inserted else { return }
-            for column in table.columns {
-                if case .parent(let parent) = column.origin { visit(parent.lowercased()) }
-            }
+            for parent in table.columns.compactMap(\.parent) { visit(parent.lowercased()) }
             ordered.append(table)
         }
         for table in tables.values.sorted(by: { $0.number < $1.number }) { visit(table.name.lowercased()) }
         return ordered
     }
 
-    /// Returns the primary key of a table, where it is one column.
-    func primaryKey(of table: String) throws -> String? {
-        let key = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0", arguments: [table])
-        return key.count == 1 ? key[0] : nil
-    }
-
     // MARK: - Numbers of rows
 
     private func work(_ table: Table, _ schema: String) -> String { "temp.numbers_\(table.number)_\(schema)" }
 
-    private func number(_ table: Table, _ schema: String, _ tables: [String: Table], _ numbered: Set<String>) throws {
-        let values = table.columns.map { value(of: $0, in: table, schema, tables, numbered) }
+    private func number(_ table: Table, _ schema: String) throws {
+        let values = table.columns.map { value(of: $0, in: table, schema) }
         let key = table.mappings[0].key.compactMap { name in
             table.columns.first { $0.name.lowercased() == name.lowercased() }
-        }.map { value(of: $0, in: table, schema, tables, numbered) }
+        }.map { value(of: $0, in: table, schema) }
         let condition = try schema == "store" ? condition(for: table.mappings) : nil
         try db.execute(
             sql: """
@@ -139,9 +129,7 @@ struct ExportComparison {
     }
 
     /// Returns the SQL that gives a column's value in a form that is the same in both stores. The row is `m`.
-    private func value(
-        of column: ColumnMapping, in table: Table, _ schema: String, _ tables: [String: Table], _ numbered: Set<String>
-    ) -> String {
+    private func value(of column: ColumnMapping, in table: Table, _ schema: String) -> String {
         let own = "m.\(column.name.sqlIdentifier)"
         if let reference = column.reference, let other = tables[reference.table.lowercased()], other.isKeyGenerated {
             let key = other.primaryKey[0].sqlIdentifier
@@ -150,7 +138,7 @@ struct ExportComparison {
                 WHERE r.\(key) = \(own))
                 """
         }
-        guard case .parent(let parent) = column.origin, let other = tables[parent.lowercased()], other.isKeyGenerated
+        guard let parent = column.parent, let other = tables[parent.lowercased()], other.isKeyGenerated
         else { return own }
         let key = other.primaryKey[0].sqlIdentifier
         if numbered.contains(parent.lowercased()), let rowID = other.rowID {
@@ -161,7 +149,7 @@ struct ExportComparison {
         }
         // A row of the same table, or in a cycle of tables, is identified by its values, without the row that it
         // belongs to.
-        let values = other.columns.filter { if case .parent = $0.origin { false } else { $0.reference == nil } }
+        let values = other.columns.filter { $0.parent == nil && $0.reference == nil }
         return """
             (SELECT \(hash(values.map { "p." + $0.name.sqlIdentifier })) FROM \(schema).\(other.name.sqlIdentifier) p
             WHERE p.\(key) = \(own))
@@ -170,7 +158,7 @@ struct ExportComparison {
 
     // MARK: - Comparing
 
-    private func compare(_ table: Table, _ tables: [String: Table], _ numbered: Set<String>) throws {
+    private func compare(_ table: Table) throws {
         func differing(_ order: String, _ limit: Int) throws -> [Int64] {
             try Int64.fetchAll(
                 db,
@@ -182,7 +170,7 @@ struct ExportComparison {
                     """)
         }
         func row(_ number: Int64, _ schema: String) throws -> [ExportDifference.Value] {
-            let values = table.columns.map { value(of: $0, in: table, schema, tables, numbered) }
+            let values = table.columns.map { value(of: $0, in: table, schema) }
             let place =
                 table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE number = ? LIMIT 1)" }
                 ?? "\(hash(values)) = ? LIMIT 1"
@@ -209,7 +197,7 @@ struct ExportComparison {
         }
         let values = try row(lost, "store")
         for value in values {
-            guard case .parent(let parent) = value.column.origin, let other = tables[parent.lowercased()],
+            guard let parent = value.column.parent, let other = tables[parent.lowercased()],
                 let key = other.primaryKey.first, other.name != table.name || !value.stored.isNull
             else { continue }
             let isThere = try Bool.fetchOne(
@@ -240,9 +228,9 @@ extension ExportComparison {
     ) throws -> [String] {
         let tables = tables.union([mapping.table.lowercased()])
         return try mapping.columns.compactMap { column in
-            guard case .parent(let name) = column.origin, !tables.contains(name.lowercased()),
+            guard let name = column.parent, !tables.contains(name.lowercased()),
                 let parent = self.mapping.tables.first(where: { $0.table.lowercased() == name.lowercased() }),
-                let key = try primaryKey(of: parent.table)
+                case let keys = try db.keyInStore(of: parent.table), keys.count == 1, let key = keys.first
             else { return nil }
             let outer = "\(alias)p"
             let own = request.deletionMark(of: parent).map { ["\(outer).\($0.sqlIdentifier) IS NULL"] } ?? []

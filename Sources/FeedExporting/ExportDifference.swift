@@ -76,13 +76,13 @@ struct ExportDifference {
     /// Returns the most likely cause, where one can be found.
     private func reason(_ column: ColumnMapping, _ value: DatabaseValue) -> String {
         if column.isOrdinal { return ": positions are counted again, from 1" }
-        guard case .path(let path, _) = column.origin else { return "" }
+        guard let path = column.path else { return "" }
         if path.steps.contains(where: { $0.position != nil }) {
             return ": an export does not keep the positions that a path such as td[2] asks for"
         }
         let rivals = mappings.filter { $0.table.lowercased() == table.lowercased() }.flatMap(\.columns).filter {
             other in
-            guard other.name != column.name, case .path(let theirs, _) = other.origin else { return false }
+            guard other.name != column.name, let theirs = other.path else { return false }
             return Self.overlap(path, column.type, theirs) || Self.overlap(theirs, other.type, path)
         }.map { "'\($0.name)'" }
         if !rivals.isEmpty { return ": \(rivals.joined(separator: ", ")) takes the same part of the document" }

@@ -72,11 +72,7 @@ struct ExportField {
     /// Returns a number as XML Schema writes it.
     private func text(_ number: Double) -> String {
         if column.type == .decimal, number.isFinite { return Lexical.plainText(number) }
-        return number.isInfinite
-            ? (number < 0 ? "-INF" : "INF")
-            : number.isNaN
-                ? "NaN"
-                : Int64(exactly: number).map { String($0) } ?? String(number)
+        return Int64(exactly: number).map { String($0) } ?? XMLText.number(number)
     }
 
     private func enumerated(_ value: DatabaseValue) -> String? {
@@ -108,20 +104,13 @@ struct ExportField {
 
     /// Throws for a character that XML 1.0 cannot hold: most control characters, U+FFFE and U+FFFF (section 2.2).
     private func check(_ bytes: [UInt8]) throws {
-        let index = bytes.indices.first { index in
-            let byte = bytes[index]
-            if byte < 0x20 { return byte != 0x09 && byte != 0x0A && byte != 0x0D }
-            return byte == 0xEF && index + 2 < bytes.count && bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE
-        }
-        guard let index else { return }
-        let code =
-            bytes[index] == 0xEF
-            ? "FFF" + (bytes[index + 2] == 0xBE ? "E" : "F")
-            : "00" + (bytes[index] < 0x10 ? "0" : "") + String(bytes[index], radix: 16, uppercase: true)
+        guard bytes.contains(where: { $0 < 0x20 || $0 == 0xEF }),
+            let character = XMLText.forbidden(in: String(decoding: bytes, as: UTF8.self))
+        else { return }
         let text = column.isEncrypted ? "" : ": " + String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription
         throw ExportError(
             description:
-                "column '\(column.name)' of table '\(table)' holds the character U+\(code), which XML 1.0 cannot hold\(text); "
+                "column '\(column.name)' of table '\(table)' holds the character \(XMLText.code(of: character)), which XML 1.0 cannot hold\(text); "
                 + "set export = false on the column, or fix the row")
     }
 }

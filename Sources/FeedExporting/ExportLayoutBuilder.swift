@@ -71,21 +71,17 @@ struct ExportLayoutBuilder {
     private func rootName(_ tables: [ExportTable]) -> String {
         if let root = mapping.root { return root }
         let absolute = tables.first { $0.mapping.element.isAbsolute }
-        let path = tables.lazy.flatMap(\.mapping.columns).compactMap { column -> String? in
-            if case .path(let path, _) = column.origin, path.isAbsolute, !path.isAnywhere {
-                path.steps.first.map { name($0.test) }
-            } else {
-                nil
-            }
-        }.first
-        return absolute?.levels.first?.name ?? path ?? "data"
+        let path = tables.lazy.flatMap(\.mapping.columns).compactMap(\.path).first {
+            $0.isAbsolute && !$0.isAnywhere && !$0.steps.isEmpty
+        }
+        return absolute?.levels.first?.name ?? path.map { name($0.steps[0].test) } ?? "data"
     }
 
     // MARK: - Nesting of records
 
     private func enclosing(_ table: ExportTable, among tables: [ExportTable]) throws -> ExportTable? {
         for column in table.mapping.columns {
-            guard case .parent(let parent) = column.origin,
+            guard let parent = column.parent,
                 let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
                 let key = try primaryKey(parent).first
             else { continue }
@@ -98,11 +94,9 @@ struct ExportLayoutBuilder {
             guard below > 0 else { continue }
             // Of two records at one depth, neither is within the other.
             let pairs = table.mapping.columns.compactMap { column -> (column: String, outer: String)? in
-                guard case .path(var path, _) = column.origin, path.ups >= max(below, 1) else { return nil }
+                guard var path = column.path, path.ups >= max(below, 1) else { return nil }
                 path.ups -= below
-                return outer.mapping.columns.first { candidate in
-                    if case .path(path, _) = candidate.origin { true } else { false }
-                }.map { (column.name, $0.name) }
+                return outer.mapping.columns.first { $0.path == path }.map { (column.name, $0.name) }
             }
             let key = outer.mapping.key
             guard !key.isEmpty, key.allSatisfy({ column in pairs.contains { $0.outer == column } }) else { continue }
@@ -144,10 +138,7 @@ struct ExportLayoutBuilder {
                 table.levels.removeFirst()
             }
         }
-        let ups =
-            table.mapping.columns.compactMap { column -> Int? in
-                if case .path(let path, _) = column.origin, !path.isAbsolute { path.ups } else { nil }
-            }.max() ?? 0
+        let ups = table.mapping.columns.compactMap(\.path).filter { !$0.isAbsolute }.map(\.ups).max() ?? 0
         // The path does not name the elements further up, so any name will do.
         while isOutermost, table.levels.count <= ups, !table.mapping.element.isAbsolute {
             table.levels.insert(ExportElement("group"), at: 0)
@@ -170,7 +161,7 @@ struct ExportLayoutBuilder {
 
     /// True if the path leads into a record of an inner table, which has the value itself.
     private func isToldBelow(_ column: ColumnMapping, _ table: ExportTable) -> Bool {
-        guard case .path(let path, _) = column.origin, path.ups == 0, !path.isAbsolute else { return false }
+        guard let path = column.path, path.ups == 0, !path.isAbsolute else { return false }
         return table.nested.contains { inner in
             let steps = inner.levels.map(\.name)
             guard path.steps.count >= steps.count, zip(path.steps, steps).allSatisfy({ name($0.test) == $1 }) else {
@@ -178,7 +169,7 @@ struct ExportLayoutBuilder {
             }
             var rest = path
             rest.steps.removeFirst(steps.count)
-            return inner.mapping.columns.contains { if case .path(rest, _) = $0.origin { true } else { false } }
+            return inner.mapping.columns.contains { $0.path == rest }
         }
     }
 
@@ -251,7 +242,7 @@ struct ExportLayoutBuilder {
     /// first.
     private func sorted(_ table: TableMapping) -> [ColumnMapping] {
         func rank(_ column: ColumnMapping) -> Int {
-            guard case .path(let path, _) = column.origin else { return 0 }
+            guard let path = column.path else { return 0 }
             // Markup comes first, because it holds the values that other columns take from the same element.
             if column.type == .xml { return -1 }
             if path.steps.contains(where: { !$0.predicates.isEmpty }) { return 2 }
@@ -263,7 +254,7 @@ struct ExportLayoutBuilder {
     }
 
     private func fields(of column: ColumnMapping, _ table: TableMapping) throws -> [(XMLPath, ExportField)] {
-        guard case .path(let path, _) = column.origin else { return [] }
+        guard let path = column.path else { return [] }
         guard let reference = column.reference else {
             let name = column.name.sqlIdentifier
             let field = ExportField(column: column, table: table.table, encryptionKey: encryptionKey) {

@@ -160,7 +160,8 @@ final class ExportSession {
 
     /// Writes joined values one by one, because white space at the ends of an element's text is not read.
     private func writeParts(of text: [UInt8], of field: ExportField, in element: ExportElement, _ row: Row) throws {
-        let parts = text.split(by: Array(field.column.separator.utf8))
+        let separator = Array(field.column.separator.utf8)
+        let parts = separator.isEmpty ? [text[...]] : text.split(separator: separator, omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
             writer.start(element.name)
             if index == 0 {
@@ -180,16 +181,12 @@ final class ExportSession {
     // MARK: - SQL
 
     private func statement(for table: ExportTable, isInner: Bool, depth: Int) throws -> Statement {
+        guard isInner else { return try db.makeStatement(sql: sql(table, isInner: false)) }
         let id = ObjectIdentifier(table)
-        let known = statements[id] ?? []
-        if isInner, depth - 1 < known.count { return known[depth - 1] }
-        let statement = try db.makeStatement(sql: sql(table, isInner: isInner))
-        if isInner {
-            var all = known
-            while all.count < depth - 1 { all.append(try db.makeStatement(sql: sql(table, isInner: true))) }
-            statements[id] = all + [statement]
+        while statements[id, default: []].count < depth {
+            statements[id, default: []].append(try db.makeStatement(sql: sql(table, isInner: true)))
         }
-        return statement
+        return statements[id, default: []][depth - 1]
     }
 
     private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
@@ -208,7 +205,7 @@ final class ExportSession {
         }
         let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
         let positions = table.mapping.columns.filter(\.isOrdinal).map { "m.\($0.name.sqlIdentifier)" }
-        let order = try wrappers + positions + (hasRowID(table.mapping.table) ? ["m.rowid"] : [])
+        let order = try wrappers + positions + (db.hasRowIDInStore(table.mapping.table) ? ["m.rowid"] : [])
         let selection = table.selection
         return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"
             + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
@@ -251,7 +248,7 @@ final class ExportSession {
                 SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'store') l, pragma_index_info(l.name, 'store') i
                 WHERE i.seqno = 0 AND lower(i.name) = lower(?))
                 """, arguments: [name, columns[0]])
-        guard isIndexed != true, try hasRowID(name) else {
+        guard isIndexed != true, try db.hasRowIDInStore(name) else {
             indexed[id] = ""
             return nil
         }
@@ -265,30 +262,5 @@ final class ExportSession {
                 """)
         indexed[id] = index
         return index
-    }
-
-    private func hasRowID(_ table: String) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'", arguments: [table]) ?? true
-    }
-}
-
-extension [UInt8] {
-    /// Returns the parts between separators; one part where the separator is empty or does not occur.
-    fileprivate func split(by separator: [UInt8]) -> [ArraySlice<UInt8>] {
-        guard let first = separator.first else { return [self[...]] }
-        var parts: [ArraySlice<UInt8>] = []
-        var start = 0
-        var index = 0
-        while index + separator.count <= count {
-            if self[index] == first, self[index..<index + separator.count].elementsEqual(separator) {
-                parts.append(self[start..<index])
-                index += separator.count
-                start = index
-            } else {
-                index += 1
-            }
-        }
-        return parts + [self[start...]]
     }
 }

@@ -1,4 +1,5 @@
 package import FeedConfiguration
+import XMLStream
 import FeedStaging
 
 /// The layout of one mapped table's rows as elements: those around a record, the record's own, and the tables of
@@ -41,3 +42,11 @@ final class ExportTable {
 
 /// Needed because GRDB has a type of the same name.
 package typealias ColumnMapping = FeedConfiguration.ColumnMapping
+
+extension ColumnMapping {
+    /// The path at which its value is written; nil for a value from elsewhere.
+    var path: XMLPath? { if case .path(let path, _) = origin { path } else { nil } }
+
+    /// The table whose key it holds, that of the records around its own.
+    var parent: String? { if case .parent(let table) = origin { table } else { nil } }
+}

@@ -57,12 +57,7 @@ struct ExportTrialTables {
                 db, sql: "SELECT name FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0",
                 arguments: [reference.parent]
             ).map(\.sqlIdentifier).joined(separator: ", ")
-            var targets = reference.to
-            if targets.isEmpty {
-                targets = try String.fetchAll(
-                    db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk",
-                    arguments: [reference.parent])
-            }
+            let targets = try reference.to.isEmpty ? db.keyInStore(of: reference.parent) : reference.to
             guard !columns.isEmpty, targets.count == reference.from.count else { continue }
             func list(_ names: [String]) -> String { names.map(\.sqlIdentifier).joined(separator: ", ") }
             try db.execute(

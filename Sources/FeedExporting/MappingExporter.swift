@@ -92,7 +92,8 @@ package struct MappingExporter {
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }
                     try trial.finish(db)
-                    try ExportComparison(db: db, mapping: exported, request: request).check()
+                    var comparison = ExportComparison(db: db, mapping: exported, request: request)
+                    try comparison.check()
                     return .rollback
                 }
                 try trial.forEachPiece(write)
@@ -131,10 +132,8 @@ package struct MappingExporter {
 
     private func document(_ mapping: RequestMapping, _ db: Database, _ write: @escaping ([UInt8]) throws -> Void) throws
     {
-        let builder = ExportLayoutBuilder(mapping: mapping, encryptionKey: encryptionKey) { table in
-            try String.fetchAll(
-                db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
-        }
+        let builder = ExportLayoutBuilder(
+            mapping: mapping, encryptionKey: encryptionKey, primaryKey: db.keyInStore)
         let (root, document, tables) = try builder.layout()
         let session = ExportSession(db: db, request: request, write: write)
         try session.prepare(tables + [document].compactMap(\.self))

@@ -84,7 +84,7 @@ struct KeyChoice {
         var name = value.plainName
         var depth = value.attribute == nil ? value.steps.count : value.steps.count + 1
         if depth == 2, value.attribute != nil, let last = value.steps.last, Self.carriers.contains(name) {
-            name = SQLName.snakeCase(last.name.local).replacing("_", with: "")
+            name = SQLName.plain(last.name.local)
             depth = 1
         }
         switch value.type {
@@ -116,7 +116,7 @@ struct KeyChoice {
 
     /// True if `productid` is the id of this record: of `product`, or of a `shopproduct`.
     private func isStem(_ stem: Substring) -> Bool {
-        let name = SQLName.snakeCase(record.name.local).replacing("_", with: "")
+        let name = SQLName.plain(record.name.local)
         return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))
     }
 

@@ -73,14 +73,12 @@ package final class MappingDraft {
         _ what: String, _ root: ElementProfile, _ isWanted: (ElementDeclaration) -> Bool
     ) -> [String] {
         var names = Set<String>()
-        var shown: [String] = []
+        var list = PathList()
         root.visit { element in
             guard let declaration = element.declaration, isWanted(declaration) else { return }
-            if names.insert(element.name.local).inserted, names.count <= 10 { shown.append("<\(element.name.local)>") }
+            if names.insert(element.name.local).inserted { list.append("<\(element.name.local)>") }
         }
-        guard !shown.isEmpty else { return [] }
-        let rest = names.count - shown.count
-        return ["\(what) \(shown.joined(separator: ", "))" + (rest > 0 ? " and \(rest.grouped) more." : ".")]
+        return list.line(what)
     }
 
     /// A line on the elements and attributes of the document that no table has.

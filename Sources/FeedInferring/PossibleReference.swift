@@ -35,7 +35,9 @@ final class PossibleReference {
     /// Gives each table the references that its values may be.
     static func assign(to tables: [ProposedTable]) {
         let targets = Dictionary(
-            tables.filter { $0.count.inDocument.contains(where: \.isOwn) }.map { (plain($0.element.name.local), $0) }
+            tables.filter { $0.count.inDocument.contains(where: \.isOwn) }.map {
+                (SQLName.plain($0.element.name.local), $0)
+            }
         ) { first, _ in first }
         guard !targets.isEmpty else { return }
         for table in tables {
@@ -58,11 +60,13 @@ final class PossibleReference {
 
     /// Returns the words of a value's name without one that says that it is a key; nil where it names nothing.
     private static func stem(of value: RecordValue) -> [String]? {
-        var words = (value.attribute?.local ?? value.holder.name.local).words
+        var words = SQLName.words(value.attribute?.local ?? value.holder.name.local)
         if let last = words.last, marks.contains(last) {
             words.removeLast()
             // `<product ref="7"/>`
-            if words.isEmpty, value.attribute != nil, !value.steps.isEmpty { words = value.holder.name.local.words }
+            if words.isEmpty, value.attribute != nil, !value.steps.isEmpty {
+                words = SQLName.words(value.holder.name.local)
+            }
         } else if words.count == 1, let name = words.first, let mark = marks.first(where: name.hasSuffix),
             name.count > mark.count + 2
         {
@@ -72,11 +76,5 @@ final class PossibleReference {
         return words.isEmpty ? nil : words
     }
 
-    private static func plain(_ name: String) -> String { name.words.joined() }
-
     private static let marks = ["idref", "refid", "ref", "id", "key", "code", "number", "no", "nr"]
-}
-
-extension String {
-    fileprivate var words: [String] { SQLName.snakeCase(self).split(separator: "_").map(String.init) }
 }

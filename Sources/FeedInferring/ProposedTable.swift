@@ -1,4 +1,5 @@
 import FeedConfiguration
+import Foundation
 import XMLStream
 
 /// A proposed table for a record, or for a repeated part of one.
@@ -230,16 +231,7 @@ final class ProposedTable {
 
 extension Int {
     /// The number with commas between thousands: `7,028`.
-    var grouped: String {
-        let digits = String(magnitude)
-        let parts = stride(from: digits.count % 3, through: digits.count, by: 3)
-        var start = 0
-        let groups = parts.compactMap { end -> String? in
-            defer { start = end }
-            return end > start ? String(digits.dropFirst(start).prefix(end - start)) : nil
-        }
-        return (self < 0 ? "-" : "") + groups.joined(separator: ",")
-    }
+    var grouped: String { formatted(.number.grouping(.automatic).locale(Locale(identifier: "en_US"))) }
 }
 
 extension ProposedTable {

@@ -41,10 +41,10 @@ struct RecordFinder {
 
     private func isCalledRecord(_ element: ElementProfile) -> Bool {
         guard let parent = element.parent, !element.children.isEmpty else { return false }
-        let name = SQLName.snakeCase(element.name.local).replacing("_", with: "")
+        let name = SQLName.plain(element.name.local)
         if Self.names.contains(name) { return true }
         return parent.children.count == 1
-            && Self.isPlural(SQLName.snakeCase(parent.name.local).replacing("_", with: ""), of: name)
+            && Self.isPlural(SQLName.plain(parent.name.local), of: name)
     }
 
     /// `products` or `productlist` of `product`, `entries` of `entry`, `tupdateproducts` of `product`.

@@ -91,7 +91,7 @@ struct RecordValue {
 
     /// The last name in lower case, its words joined without separators.
     var plainName: String {
-        SQLName.snakeCase(attribute?.local ?? holder.name.local).replacing("_", with: "")
+        SQLName.plain(attribute?.local ?? holder.name.local)
     }
 }
 

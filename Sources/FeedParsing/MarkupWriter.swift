@@ -1,4 +1,3 @@
-import FeedModel
 import XMLStream
 
 /// Writes passing elements as markup that is well-formed by itself, with the namespace declarations that it needs.
@@ -59,13 +58,6 @@ struct MarkupWriter {
     private static let voidElements: Set = [
         "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
     ]
-}
-
-/// The error for an element whose markup is longer than its parser allows.
-struct MarkupTooLong: Error, CustomStringConvertible {
-    var limit: Int
-
-    var description: String { "the element's markup is longer than \(ByteSize.text(limit))" }
 }
 
 /// Rules for taking an element's content as markup; see ``FeedParser/collectMarkup(_:)``.

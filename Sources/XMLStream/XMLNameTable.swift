@@ -11,7 +11,7 @@ struct XMLNameTable: ~Copyable {
 
     private var slots = [Slot](repeating: Slot(), count: 64)
     private var namespaces: [Address: String] = [:]
-    private var names = PointerStack<XMLName>(capacity: 64)
+    private var names = FlatArray<XMLName>(capacity: 64)
 
     var count: Int { names.count }
 

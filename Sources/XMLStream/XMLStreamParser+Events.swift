@@ -21,16 +21,10 @@ extension XMLStreamParser {
 
     private func interned(_ name: [UInt8]) throws -> UnsafePointer<UInt8> {
         guard name.count <= limits.nameLength else {
-            throw fail(
-                XMLStreamError(
-                    code: .limit, message: "a name is longer than \(limits.nameLength) bytes", line: line,
-                    element: openElement))
+            throw refusal(.limit, "a name is longer than \(limits.nameLength) bytes")
         }
         guard let local = name.withUnsafeBufferPointer(intern) else {
-            throw fail(
-                XMLStreamError(
-                    code: .limit, message: "the names are longer than 10000000 bytes together", line: line,
-                    element: openElement))
+            throw refusal(.limit, "the names are longer than 10000000 bytes together")
         }
         return local
     }

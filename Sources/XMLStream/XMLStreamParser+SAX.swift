@@ -204,10 +204,11 @@ extension XMLStreamParser {
         }
     }
 
-    func refuse(_ code: XMLStreamError.Code, _ message: String) {
-        fail(
-            XMLStreamError(
-                code: code, message: message, line: line, element: openElement))
+    func refuse(_ code: XMLStreamError.Code, _ message: String) { _ = refusal(code, message) }
+
+    /// Ends the document with an error at the present place, and returns it.
+    func refusal(_ code: XMLStreamError.Code, _ message: String) -> any Error {
+        fail(XMLStreamError(code: code, message: message, line: line, element: openElement))
     }
 
     @inline(__always)

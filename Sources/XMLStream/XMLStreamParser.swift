@@ -23,10 +23,10 @@ public final class XMLStreamParser {
     // Checking each access at run time took a fifth of the parser's time.
     @exclusivity(unchecked) var failure: (any Error)?
     @exclusivity(unchecked) var names = XMLNameTable()
-    @exclusivity(unchecked) var frames = PointerStack<XMLFrame>(capacity: 32)
-    @exclusivity(unchecked) var text = ByteArena()
-    @exclusivity(unchecked) var attributes = PointerStack<XMLAttributeRecord>(capacity: 32)
-    @exclusivity(unchecked) var attributeValues = ByteArena()
+    @exclusivity(unchecked) var frames = FlatArray<XMLFrame>(capacity: 32)
+    @exclusivity(unchecked) var text = FlatArray<UInt8>(capacity: 4096)
+    @exclusivity(unchecked) var attributes = FlatArray<XMLAttributeRecord>(capacity: 32)
+    @exclusivity(unchecked) var attributeValues = FlatArray<UInt8>(capacity: 4096)
     @exclusivity(unchecked) var expanded = 0
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
@@ -105,7 +105,7 @@ public final class XMLStreamParser {
     private func finishXML() throws {
         if let start = preamble {
             guard !start.isEmpty else {
-                throw fail(XMLStreamError(code: .empty, message: "the body is empty (0 bytes)", line: 1))
+                throw refusal(.empty, "the body is empty (0 bytes)")
             }
             try begin(start)
         }
@@ -115,7 +115,7 @@ public final class XMLStreamParser {
         // libxml2 may report the beginning of a tag that does not end as an element.
         let (end, isCut, innermost, hadRoot) = (endOfInput, endsWithinMarkup, openElement, hasRoot)
         let code = xmlParseChunk(context, nil, 0, 1)
-        if failure == nil, isUnreadable { throw fail(encodingError()) }
+        if failure == nil, isUnreadable { throw encodingError() }
         if failure == nil, let innermost,
             isCut || context.pointee.wellFormed != 0
                 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue
@@ -136,7 +136,7 @@ public final class XMLStreamParser {
     /// The line and column behind the last byte.
     private var endOfInput: (line: Int, column: Int) {
         var (line, column) = (line, Int(context.pointee.input?.pointee.col ?? 0))
-        for byte in unreadBytes {
+        for byte in unread {
             (line, column) = byte == UInt8(ascii: "\n") ? (line + 1, 1) : (line, column + 1)
         }
         return (line, column)
@@ -145,7 +145,7 @@ public final class XMLStreamParser {
     /// True if the unread bytes end within markup: libxml2 waits for the rest of a tag, a comment or a reference. A bare
     /// `<` or `&` begins none.
     private var endsWithinMarkup: Bool {
-        let bytes = unreadBytes
+        let bytes = unread
         func isLetter(_ byte: UInt8) -> Bool {
             byte >= 0x80 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "_:".utf8.contains(byte)
         }
@@ -166,26 +166,16 @@ public final class XMLStreamParser {
         }
         if let charset = forcedEncoding, !hasMark {
             guard let encoding = xmlFindCharEncodingHandler(charset) else {
-                throw fail(
-                    XMLStreamError(
-                        code: .encoding, message: "the Content-Type declares the unknown encoding '\(charset)'", line: 1
-                    ))
+                throw refusal(.encoding, "the Content-Type declares the unknown encoding '\(charset)'")
             }
             xmlSwitchToEncoding(context, encoding)
         }
         try start.withUnsafeBytes { try push($0) }
     }
 
-    /// The number of bytes that libxml2 has and cannot read before more come, such as the beginning of a tag. It looks
-    /// through some of them again whenever more come.
-    private var unread: Int {
-        guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else { return 0 }
-        return end - current
-    }
-
-    private var unreadBytes: UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: context.pointee.input?.pointee.cur, count: unread)
-    }
+    /// The bytes that libxml2 has and cannot read before more come, such as the beginning of a tag. It looks through some
+    /// of them again whenever more come.
+    private var unread: UnsafeBufferPointer<UInt8> { context.pointee.unread }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
         if declaration != nil, holdDeclaration(bytes) { return }
@@ -209,7 +199,7 @@ public final class XMLStreamParser {
     }
 
     /// The fewest bytes worth pushing, in proportion to the bytes that libxml2 may scan again.
-    private var wanted: Int { unread > 4096 ? min(unread / 4, Self.stride) : 1 }
+    private var wanted: Int { unread.count > 4096 ? min(unread.count / 4, Self.stride) : 1 }
 
     private func pushHeld() throws {
         let bytes = held
@@ -232,28 +222,20 @@ public final class XMLStreamParser {
         }
     }
 
-    /// True if the unread bytes are a document type declaration whose subset libxml2 has not seen.
-    private var unreadIsDeclaration: Bool { unreadBytes.starts(with: "<!DOCTYPE".utf8) }
-
     /// Checks unread markup that libxml2 will read as a whole, with work that grows with the square of its parts.
     private func checkUnread() throws {
-        guard unread > Self.stride else { return tag = UnreadTag() }
+        let unread = unread
+        guard unread.count > Self.stride else { return tag = UnreadTag() }
         switch context.pointee.instate {
-        case XML_PARSER_DTD where unread > limits.declarationLength,
-            XML_PARSER_MISC where unread > limits.declarationLength && unreadIsDeclaration:
-            throw fail(
-                XMLStreamError(
-                    code: .limit,
-                    message: "the document type declaration is longer than \(limits.declarationLength) bytes",
-                    line: line))
+        // Before its subset, libxml2 has not seen that a declaration has begun.
+        case XML_PARSER_DTD where unread.count > limits.declarationLength,
+            XML_PARSER_MISC where unread.count > limits.declarationLength && unread.starts(with: "<!DOCTYPE".utf8):
+            throw refusal(.limit, "the document type declaration is longer than \(limits.declarationLength) bytes")
         case XML_PARSER_START_TAG:
             // libxml2 stays where it is until the tag is complete.
-            tag.read(unreadBytes)
+            tag.read(unread)
             if tag.attributes > limits.attributes {
-                throw fail(
-                    XMLStreamError(
-                        code: .limit, message: "an element has more than \(limits.attributes) attributes", line: line,
-                        element: openElement))
+                throw refusal(.limit, "an element has more than \(limits.attributes) attributes")
             }
         default: break
         }
@@ -266,7 +248,7 @@ public final class XMLStreamParser {
             throw fail(XMLStreamError(context.pointee.lastError, line: line, element: element, hasRoot: hasRoot))
         }
         // Bytes that cannot be converted end a document without making it ill-formed. Only the return value shows it.
-        if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 { throw fail(encodingError()) }
+        if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 { throw encodingError() }
     }
 
     /// True if the encoder was given bytes that it could not convert.
@@ -275,11 +257,9 @@ public final class XMLStreamParser {
         return xmlBufUse(buffer.pointee.raw) > 0
     }
 
-    private func encodingError() -> XMLStreamError {
+    private func encodingError() -> any Error {
         let encoding = forcedEncoding ?? context.pointee.encoding.map { String(cString: $0) } ?? "UTF-8"
-        return XMLStreamError(
-            code: .encoding, message: "the bytes are not valid \(encoding), the encoding that is declared", line: line,
-            element: openElement)
+        return refusal(.encoding, "the bytes are not valid \(encoding), the encoding that is declared")
     }
 
     /// Ends the document. The current call to ``parse(_:)`` throws this error, unless there is an earlier one.
@@ -288,5 +268,15 @@ public final class XMLStreamParser {
         if failure == nil { failure = error }
         xmlStopParser(context)
         return error
+    }
+}
+
+extension xmlParserCtxt {
+    /// The bytes that libxml2 has and has not read.
+    var unread: UnsafeBufferPointer<UInt8> {
+        guard let input = input?.pointee, let end = input.end, let current = input.cur else {
+            return UnsafeBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeBufferPointer(start: current, count: end - current)
     }
 }

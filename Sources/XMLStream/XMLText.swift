@@ -50,6 +50,12 @@ package enum XMLText {
         return result
     }
 
+    /// Returns a character's code point as Unicode writes it: `U+0001`.
+    package static func code(of character: Unicode.Scalar) -> String {
+        let code = String(character.value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - code.count)) + code
+    }
+
     /// Returns text as content of an element or of an attribute; nil if XML has no way to write it.
     package static func escaped(_ text: String) -> String? {
         guard forbidden(in: text) == nil else { return nil }

@@ -398,9 +398,9 @@ import XMLStream
     }
 
     @Test func valuesBeyondTheLimitAreComparedWithTheFirst() {
-        var values = DistinctValues()
+        var values = DigestSet(isSample: true)
         let budget = DigestSet.Budget()
-        for value in 0..<UInt64(DistinctValues.limit + 2) { values.insert(value, budget) }
+        for value in 0..<UInt64(DigestSet.sampleSize + 2) { values.insert(value, budget) }
         #expect(values.allDiffer)
         values.insert(5, budget)
         #expect(!values.allDiffer)
@@ -409,7 +409,7 @@ import XMLStream
     /// A document of many columns remembers fewer values of each.
     @Test func allColumnsShareABudget() {
         let budget = DigestSet.Budget(limit: 10)
-        var (first, second) = (DistinctValues(), DistinctValues())
+        var (first, second) = (DigestSet(isSample: true), DigestSet(isSample: true))
         for value in 0..<UInt64(8) { first.insert(value, budget) }
         for value in 0..<UInt64(8) { second.insert(value, budget) }
         #expect(first.allDiffer && second.allDiffer && !budget.isLeft)

@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test func aValueThatComesAgainAfterManyOthersIsNoKey() throws {
-        let records = (0...DistinctValues.limit).map { "<e id='\($0)' v='x\($0)'/>" }.joined()
+        let records = (0...DigestSet.sampleSize).map { "<e id='\($0)' v='x\($0)'/>" }.joined()
         let unique = try proposal("<l>\(records)<e id='x' v='y'/></l>")
         #expect(unique.contains("# 100,002 records; id is unique in all 100,002 records.\n"), "\(unique)")
         let twice = "<e id='100000' v='y'/>"

@@ -29,6 +29,9 @@ enum SQLName {
     /// Returns the words of a name, in lower case.
     static func words(_ name: String) -> [String] { snakeCase(name).split(separator: "_").map(String.init) }
 
+    /// Returns a name's letters and digits in lower case, without separators.
+    static func plain(_ name: String) -> String { snakeCase(name).replacing("_", with: "") }
+
     /// Joins parts with `_`. Where the result would be too long, the first parts are left out.
     static func join(_ parts: [String]) -> String {
         var kept: [String] = []

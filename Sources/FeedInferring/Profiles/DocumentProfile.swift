@@ -4,7 +4,7 @@ package import XMLStream
 /// its values.
 ///
 /// It is made while an ``XMLStreamParser`` reads the document. Memory is needed for the paths and for the hashes of
-/// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
+/// values that could be keys (``DigestSet``), not for the document. Used from one thread at a time, as the parser
 /// is.
 package final class DocumentProfile: XMLStreamHandler {
     /// The most paths of elements and of attributes. No document with a schema has so many; names that are data
@@ -21,7 +21,7 @@ package final class DocumentProfile: XMLStreamHandler {
     @exclusivity(unchecked) private var open: [ElementProfile] = []
     private var paths = 0
     private var pathBytes = 0
-    private let budget = DigestSet.Budget(limit: DistinctValues.limitOfAll)
+    private let budget = DigestSet.Budget(limit: DigestSet.Budget.limitOfSamples)
 
     package override init() { super.init() }
 

@@ -128,12 +128,14 @@ package final class ElementProfile {
     /// - Returns: true for the first attribute of this name.
     func addAttribute(_ name: XMLName, _ text: UnsafeBufferPointer<UInt8>, _ budget: DigestSet.Budget) -> Bool {
         let known = attributesByName[name.identity]
-        if known == nil {
-            attributesByName[name.identity] = attributes.count
-            attributes.append(AttributeProfile(name: name))
-        }
+        if known == nil { append(AttributeProfile(name: name)) }
         attributes[known ?? attributes.count - 1].value.add(text, scope: parent?.count ?? 0, budget)
         return known == nil
+    }
+
+    private func append(_ attribute: AttributeProfile) {
+        attributesByName[attribute.name.identity] = attributes.count
+        attributes.append(attribute)
     }
 
     /// - Parameter text: the element's own, trimmed.
@@ -168,8 +170,7 @@ package final class ElementProfile {
         if let index = attributesByName[name.identity] {
             attributes[index].value.declared = value
         } else if adds {
-            attributes.append(AttributeProfile(name: name, value: ValueProfile(declared: value)))
-            attributesByName[name.identity] = attributes.count - 1
+            append(AttributeProfile(name: name, value: ValueProfile(declared: value)))
         }
     }
 
@@ -241,8 +242,7 @@ package final class ElementProfile {
             if let index = attributesByName[attribute.name.identity] {
                 attributes[index].value.merge(attribute.value)
             } else {
-                attributesByName[attribute.name.identity] = attributes.count
-                attributes.append(attribute)
+                append(attribute)
             }
         }
         for child in other.children {

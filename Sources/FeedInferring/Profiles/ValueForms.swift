@@ -22,12 +22,16 @@ struct ValueForms: OptionSet {
 
     /// Returns those of some types to which a text converts, even where another spelling is restored from them. A schema may
     /// have declared one of them.
-    static func convertible(_ text: UnsafeBufferPointer<UInt8>, to possible: ValueForms) -> ValueForms {
+    ///
+    /// - Parameter number: the same text as a number, where it is one.
+    static func convertible(
+        _ text: UnsafeBufferPointer<UInt8>, _ number: NumberText?, to possible: ValueForms
+    ) -> ValueForms {
         var forms: ValueForms = []
         if !possible.isDisjoint(with: numbers) {
-            if Lexical.isDecimal(text, exponent: true) {
+            if let number {
                 forms.insert(.real)
-                if Lexical.isDecimal(text, exponent: false) { forms.insert(.decimal) }
+                if !number.hasExponent { forms.insert(.decimal) }
                 if Lexical.int(text) != nil { forms.insert(.integer) }
             } else if let number = Lexical.double(text), !number.isNaN {
                 forms.insert(.real)
@@ -48,22 +52,18 @@ struct ValueForms: OptionSet {
         return decimals.dropFirst(3).contains { $0 != UInt8(ascii: "0") }
     }
 
+    /// The types that are guessed, the narrowest first.
+    static let types: [(form: ValueForms, type: ValueType)] = [
+        (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
+        (.datetime, .datetime),
+    ]
+
     /// The form of a type; nil for one that is not guessed.
-    static func form(of type: ValueType) -> ValueForms? {
-        switch type {
-        case .integer: .integer
-        case .decimal: .decimal
-        case .real: .real
-        case .boolean: .boolean
-        case .date: .date
-        case .datetime: .datetime
-        case .text, .blob, .xml: nil
-        }
-    }
+    static func form(of type: ValueType) -> ValueForms? { types.first { $0.type == type }?.form }
 
     /// - Parameter text: the text of the value, trimmed and not empty.
-    /// - Parameter number: the same text as a number, where it is one.
-    init(_ text: UnsafeBufferPointer<UInt8>, number: PlainNumber?) {
+    /// - Parameter number: the same text as a plain number, where it is one.
+    init(_ text: UnsafeBufferPointer<UInt8>, plain number: NumberText?) {
         if let number {
             self = Self.forms(of: number, text)
         } else if Self.isTrueOrFalse(text) {
@@ -76,7 +76,7 @@ struct ValueForms: OptionSet {
     /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no decimal,
     /// and a real only where its digits come back: a publisher's program has then written a double, such as a
     /// coordinate. An integer may have all digits that 64 bits allow.
-    private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
+    private static func forms(of number: NumberText, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         var forms: ValueForms = number.significantDigits <= 15 || isDouble(text, number) ? .real : []
         guard !number.hasExponent else { return forms }
         if number.decimals == nil, Lexical.int(text) != nil { forms.insert(.integer) }
@@ -85,7 +85,7 @@ struct ValueForms: OptionSet {
     }
 
     /// True for a fraction of 16 or 17 digits that is a double written out.
-    private static func isDouble(_ text: UnsafeBufferPointer<UInt8>, _ number: PlainNumber) -> Bool {
+    private static func isDouble(_ text: UnsafeBufferPointer<UInt8>, _ number: NumberText) -> Bool {
         guard (16...17).contains(number.significantDigits), let decimals = number.decimals, !number.hasExponent,
             let value = Lexical.double(text)
         else { return false }

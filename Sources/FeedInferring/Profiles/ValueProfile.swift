@@ -18,11 +18,11 @@ package struct ValueProfile {
     /// The schema's declaration of the values; nil without one.
     var declared: DeclaredValue?
 
-    private(set) var distinct = DistinctValues()
+    private(set) var distinct = DigestSet(isSample: true)
     /// True if one of the values has a space, as long as the values may be a key.
     private(set) var hasSpaces = false
     /// The values within one element that encloses a record; nil as long as there is only one such element.
-    private var siblings: DistinctValues?
+    private var siblings: DigestSet?
     private var scope = -1
 
     private var forms = ValueForms.all
@@ -67,9 +67,9 @@ package struct ValueProfile {
         if !hasSpaces { hasSpaces = text.contains(0x20) }
         if scope != self.scope {
             // Until now, all values were siblings.
-            if siblings == nil, self.scope != -1 { siblings = DistinctValues() }
+            if siblings == nil, self.scope != -1 { siblings = DigestSet(isSample: true) }
             self.scope = scope
-            siblings?.startOver(budget)
+            siblings?.forget(budget)
         }
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(text))
@@ -82,17 +82,18 @@ package struct ValueProfile {
     var differAmongSiblings: Bool { (siblings ?? distinct).allDiffer }
 
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
-        convertible = ValueForms.convertible(text, to: convertible)
+        let number = NumberText(text)
+        convertible = ValueForms.convertible(text, number, to: convertible)
         if !hasLocalTime, convertible.contains(.datetime), let time = Lexical.time(text), !time.hasZone {
             hasLocalTime = true
         }
         guard !forms.isEmpty || local.isOpen else { return }
-        let number = PlainNumber(text)
-        if local.isOpen { local.add(text, plain: number) }
-        if !forms.isEmpty { forms.formIntersection(ValueForms(text, number: number)) }
-        if number?.hasExponent ?? false { hasExponent = true }
-        if let number {
-            places.add(number.decimals)
+        let plain = number.flatMap { $0.isPlain ? $0 : nil }
+        if local.isOpen { local.add(text, plain: plain) }
+        if !forms.isEmpty { forms.formIntersection(ValueForms(text, plain: plain)) }
+        if plain?.hasExponent ?? false { hasExponent = true }
+        if let plain {
+            places.add(plain.decimals)
             if !places.areDecimal { forms.remove(.decimal) }
         }
     }
@@ -107,11 +108,7 @@ package struct ValueProfile {
     /// value.
     var type: ValueType {
         guard filled > 0 else { return .text }
-        let types: [(ValueForms, ValueType)] = [
-            (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
-            (.datetime, .datetime),
-        ]
-        return types.first { forms.contains($0.0) }?.1 ?? local.type?.type ?? .text
+        return ValueForms.types.first { forms.contains($0.form) }?.type ?? local.type?.type ?? .text
     }
 
     /// How the values are written, where their type does not say it.
@@ -133,7 +130,7 @@ package struct ValueProfile {
         declared = declared ?? other.declared
         hasSpaces = hasSpaces || other.hasSpaces
         // No value is added to a merged profile.
-        siblings = DistinctValues(allDiffer: differAmongSiblings && other.differAmongSiblings)
+        siblings = DigestSet(allDiffer: differAmongSiblings && other.differAmongSiblings)
         distinct.formUnion(other.distinct)
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)

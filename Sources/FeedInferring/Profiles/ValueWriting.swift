@@ -30,7 +30,7 @@ struct LocalForms {
     var isOpen: Bool { !numbers.isEmpty || !dates.isEmpty }
 
     /// - Parameter number: the value as a plain number, where it is one.
-    mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: PlainNumber?) {
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, plain number: NumberText?) {
         defer { count += 1 }
         if !numbers.isEmpty { addNumber(text, number) }
         guard !dates.isEmpty else { return }
@@ -43,7 +43,7 @@ struct LocalForms {
         if !dates.isEmpty, dates.count < possible { keep(text) }
     }
 
-    private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: PlainNumber?) {
+    private mutating func addNumber(_ text: UnsafeBufferPointer<UInt8>, _ plain: NumberText?) {
         let local = plain == nil ? LocalNumber(text) : nil
         if local != nil { hasNumber = true }
         comma.add(local?.decimals(after: UInt8(ascii: ",")))

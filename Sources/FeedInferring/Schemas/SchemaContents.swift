@@ -189,11 +189,7 @@ final class SchemaContents {
             set.note("The element \(head.local) is not declared in the documents read.")
             return [(head, node)]
         }
-        guard let local = node["name"] else { return [] }
-        let isQualified =
-            node["form"].map { $0 == "qualified" }
-            ?? (node.document.root?["elementFormDefault"] == "qualified")
-        return [(SchemaName(local: local, namespace: isQualified ? node.document.namespace : nil), node)]
+        return node.localName("elementFormDefault").map { [($0, node)] } ?? []
     }
 
     private func group(_ node: SchemaNode) throws -> SchemaContent {
@@ -250,16 +246,7 @@ extension SchemaContents {
         guard node["use"] != "prohibited" else { return nil }
         let referred = node.reference("ref")
         let declaration = referred.flatMap { set.attributes[$0] } ?? node
-        let name: SchemaName
-        if let referred {
-            name = referred
-        } else {
-            guard let local = node["name"] else { return nil }
-            let isQualified =
-                node["form"].map { $0 == "qualified" }
-                ?? (node.document.root?["attributeFormDefault"] == "qualified")
-            name = SchemaName(local: local, namespace: isQualified ? node.document.namespace : nil)
-        }
+        guard let name = referred ?? node.localName("attributeFormDefault") else { return nil }
         var value =
             declaration.child("simpleType").map { simple.value(of: $0) }
             ?? simple.value(of: declaration.reference("type"))

@@ -30,6 +30,14 @@ final class SchemaNode {
     /// The declared name, in the schema's target namespace.
     var name: SchemaName? { self["name"].map { SchemaName(local: $0, namespace: document.namespace) } }
 
+    /// Returns the name declared within a type, which is in the target namespace if its form says so.
+    ///
+    /// - Parameter formDefault: the attribute of the schema's root with the form of those that have none of their own.
+    func localName(_ formDefault: String) -> SchemaName? {
+        let isQualified = (self["form"] ?? document.root?[formDefault]) == "qualified"
+        return self["name"].map { SchemaName(local: $0, namespace: isQualified ? document.namespace : nil) }
+    }
+
     /// Returns the name that an attribute refers to: `type="po:Address"`.
     func reference(_ attribute: String) -> SchemaName? { self[attribute].map(resolved) }
 

@@ -1,3 +1,4 @@
+import FeedModel
 import XMLStream
 
 /// Gathers the content of one element as markup, from its first child on. Content without children is just the
@@ -60,6 +61,8 @@ struct ContentCollector {
     }
 
     private func check() throws {
-        if markup.count > rules.limit { throw MarkupTooLong(limit: rules.limit) }
+        if markup.count > rules.limit {
+            throw MappingError("the element's markup is longer than \(ByteSize.text(rules.limit))")
+        }
     }
 }

@@ -13,7 +13,7 @@ extension FeedParser {
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value) {
         let bytes = textBytes
-        if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
+        if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription) { value = found }
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?) { bindOptional(&value) }
@@ -26,49 +26,33 @@ extension FeedParser {
     private func bindOptional<Value: XMLConvertible>(_ value: inout Value?) {
         let bytes = textBytes
         guard !bytes.isEmpty else { return value = nil }
-        if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
+        if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription) { value = found }
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value) where Value.RawValue: XMLConvertible {
         let bytes = textBytes
-        if let converted = convert(bytes, to: Value.self) {
-            value = converted
-        } else {
-            refuse(bytes, "one of \(Value.self)")
-        }
+        if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)") { value = found }
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value?) where Value.RawValue: XMLConvertible {
         let bytes = textBytes
         guard !bytes.isEmpty else { return value = nil }
-        if let converted = convert(bytes, to: Value.self) {
-            value = converted
-        } else {
-            refuse(bytes, "one of \(Value.self)")
-        }
+        if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)") { value = found }
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value, attribute: String) {
         withAttribute(attribute) { bytes in
-            if let converted = Value(xmlText: bytes) {
-                value = converted
-            } else {
-                refuse(bytes, Value.xmlDescription, attribute: attribute)
-            }
+            if let found = found(Value(xmlText: bytes), bytes, Value.xmlDescription, attribute) { value = found }
         }
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?, attribute: String) {
         let isThere = withAttribute(attribute) { bytes in
-            if let converted = Value(xmlText: bytes) {
-                value = converted
-            } else if bytes.isEmpty {
-                value = nil
-            } else {
-                refuse(bytes, Value.xmlDescription, attribute: attribute)
-            }
+            let converted = Value(xmlText: bytes)
+            if converted == nil, !bytes.isEmpty { return refuse(bytes, Value.xmlDescription, attribute) }
+            value = converted
         }
         if !isThere { value = nil }
     }
@@ -77,10 +61,8 @@ extension FeedParser {
     public final func bind<Value: RawRepresentable>(_ value: inout Value, attribute: String)
     where Value.RawValue: XMLConvertible {
         withAttribute(attribute) { bytes in
-            if let converted = convert(bytes, to: Value.self) {
-                value = converted
-            } else {
-                refuse(bytes, "one of \(Value.self)", attribute: attribute)
+            if let found = found(convert(bytes, to: Value.self), bytes, "one of \(Value.self)", attribute) {
+                value = found
             }
         }
     }
@@ -89,13 +71,9 @@ extension FeedParser {
     public final func bind<Value: RawRepresentable>(_ value: inout Value?, attribute: String)
     where Value.RawValue: XMLConvertible {
         let isThere = withAttribute(attribute) { bytes in
-            if let converted = convert(bytes, to: Value.self) {
-                value = converted
-            } else if bytes.isEmpty {
-                value = nil
-            } else {
-                refuse(bytes, "one of \(Value.self)", attribute: attribute)
-            }
+            let converted = convert(bytes, to: Value.self)
+            if converted == nil, !bytes.isEmpty { return refuse(bytes, "one of \(Value.self)", attribute) }
+            value = converted
         }
         if !isThere { value = nil }
     }
@@ -107,11 +85,7 @@ extension FeedParser {
     /// - Returns: false if the element has no such attribute.
     @discardableResult
     private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
-        guard let prefixes, let (local, namespace) = prefixes.split(name) else {
-            return stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) } != nil
-        }
-        let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
-        return stream.attributesOfElement.withValue(of: test) { body(trimmed($0)) } != nil
+        attributes.withValue(of: name) { body(trimmed($0)) } != nil
     }
 
     private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?
@@ -119,8 +93,18 @@ extension FeedParser {
         Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
     }
 
-    /// Makes the document fail when the callback has returned. The first error counts.
-    private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, attribute: String? = nil) {
+    /// Returns a value that a text was converted to. Without one, makes the document fail when the callback has returned:
+    /// the first error counts.
+    @inline(__always)
+    private func found<Value>(
+        _ converted: Value?, _ bytes: UnsafeBufferPointer<UInt8>, _ expected: @autoclosure () -> String,
+        _ attribute: String? = nil
+    ) -> Value? {
+        if converted == nil { refuse(bytes, expected(), attribute) }
+        return converted
+    }
+
+    private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, _ attribute: String?) {
         stream.fail(
             BindingError(
                 element: element, attribute: attribute, line: line, value: String(decoding: bytes, as: UTF8.self),

@@ -179,15 +179,23 @@ public struct FeedAttributes {
     /// The value of the attribute with this name; nil without one. A prefix of ``FeedParser/namespaces`` stands for
     /// its namespace; any other is compared as written.
     public subscript(name: String) -> String? {
-        guard let prefixes, let (local, namespace) = prefixes.split(name) else { return attributes[name] }
-        return self[local, namespace: namespace]
+        withValue(of: name) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Passes the bytes of a value to `body`. They are valid only inside `body`.
+    func withValue<Result>(of name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        guard let prefixes, let (local, namespace) = prefixes.split(name) else {
+            return attributes.withValue(of: name, body)
+        }
+        return attributes.withValue(of: .qualified(namespace: namespace, prefix: "", local: local), body)
     }
 
     /// The value of the attribute with this local name in a namespace, whatever prefix the document uses; nil without
     /// such an attribute.
     public subscript(local: String, namespace namespace: String) -> String? {
-        let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
-        return attributes.withValue(of: test) { String(decoding: $0, as: UTF8.self) }
+        attributes.withValue(of: .qualified(namespace: namespace, prefix: "", local: local)) {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     public var isEmpty: Bool { attributes.isEmpty }

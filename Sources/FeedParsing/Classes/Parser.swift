@@ -81,19 +81,6 @@ public struct Parser: Sendable {
         return parser
     }
 
-    private init(
-        name: String, version: Int, tables: [String], schema: String, keys: [String: [String]],
-        insertOnly: [String: Set<String>], make: @escaping @Sendable (FeedResponse, WorkerContext) -> XMLStreamHandler
-    ) {
-        self.name = name
-        self.version = version
-        self.tables = tables
-        self.schema = schema
-        self.keys = keys
-        self.insertOnly = insertOnly
-        self.make = make
-    }
-
     /// Returns the handler of one document.
     package func makeHandler(_ response: FeedResponse, context: WorkerContext) -> XMLStreamHandler {
         make(response, context)

@@ -142,7 +142,7 @@ package struct DocumentFormat: Sendable {
             return nil
         }
         if entry.refusesPages, try !BodyStart.refuseHTML(start, isWhole: isWhole) { return nil }
-        if format == .xml, let repair { return RepairingReader(stream, repair) }
+        if format == .xml, let repair { return XMLReader(stream, repair) }
         if known == nil, format == .xml { try BodyStart.refuseOtherThanXML(start) }
         return try entry.makeReader(
             DocumentInput(stream: stream, response: response, dialect: dialect, archive: archive))
@@ -151,30 +151,22 @@ package struct DocumentFormat: Sendable {
 
 extension HTMLStreamParser: DocumentReader {}
 
-/// Reads XML: the parser does so itself.
+/// Reads XML: the parser does so itself. It may be repaired on its way there.
 private final class XMLReader: DocumentReader {
     private let stream: XMLStreamParser
+    private let repair: XMLRepair?
 
-    init(_ stream: XMLStreamParser) { self.stream = stream }
-
-    func read(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
-
-    func finish() {}
-}
-
-/// Reads XML, repaired on its way to the parser.
-private final class RepairingReader: DocumentReader {
-    private let stream: XMLStreamParser
-    private let repair: XMLRepair
-
-    init(_ stream: XMLStreamParser, _ repair: XMLRepair) {
+    init(_ stream: XMLStreamParser, _ repair: XMLRepair? = nil) {
         self.stream = stream
         self.repair = repair
     }
 
-    func read(_ bytes: UnsafeRawBufferPointer) throws { try repair.read(bytes) { try stream.parse($0) } }
+    func read(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let repair else { return try stream.parse(bytes) }
+        try repair.read(bytes) { try stream.parse($0) }
+    }
 
-    func finish() throws { try repair.finish { try stream.parse($0) } }
+    func finish() throws { try repair?.finish { try stream.parse($0) } }
 }
 
 /// Reads JSON Lines, a JSON value on each line, while it arrives: the document is the element `jsonl`, and a line's value

@@ -43,11 +43,9 @@ final class JSONReader: DocumentReader {
     private var known: [[UInt8]: Name] = [:]
     /// The bytes so far of a name or a literal.
     private var token: [UInt8] = []
-    /// The bytes so far of a character of several bytes.
-    private var character: [UInt8] = []
     private var highSurrogate: UInt32?
     private var line = 1
-    private var hasBegun = false
+    private var decoder: TextDecoder?
 
     /// - Parameters:
     ///   - stream: the parser that receives the document. It must get no other input.
@@ -61,19 +59,35 @@ final class JSONReader: DocumentReader {
 
     /// - Throws: ``DocumentError`` with the line if the bytes are not JSON; also the errors of the parser.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
-        let bytes = bytes.bindMemory(to: UInt8.self)
-        var index = hasBegun ? 0 : try begin(bytes)
-        while index < bytes.count {
-            if case .string(let isName) = state, character.isEmpty {
-                let end = bytes[index...].firstIndex { !Self.isPlain($0) } ?? bytes.count
+        var text = bytes.bindMemory(to: UInt8.self)
+        if decoder == nil { text = UnsafeBufferPointer(rebasing: text[try begin(text)...]) }
+        try locating { try decoder?.decode(text) { try scan($0) } }
+    }
+
+    /// Reads whole characters.
+    private func scan(_ text: UnsafeBufferPointer<UInt8>) throws {
+        var index = 0
+        while index < text.count {
+            if case .string(let isName) = state {
+                var end = text[index...].firstIndex { !Self.isPlain($0) } ?? text.count
+                if end < text.count, text[end] == 0xEF {
+                    // XML cannot hold U+FFFE and U+FFFF.
+                    let isForbidden = text[end + 1] == 0xBF && text[end + 2] >= 0xBE
+                    if isForbidden, end == index {
+                        try take(nil, isName)
+                        index += 3
+                        continue
+                    }
+                    if !isForbidden { end += 3 }
+                }
                 if end > index {
-                    try takeText(UnsafeBufferPointer(rebasing: bytes[index..<end]), isName)
+                    try takeText(UnsafeBufferPointer(rebasing: text[index..<end]), isName)
                     index = end
                     continue
                 }
             }
-            if bytes[index] == 0x0A { line += 1 }
-            try take(bytes[index])
+            if text[index] == 0x0A { line += 1 }
+            try take(text[index])
             index += 1
         }
     }
@@ -82,6 +96,7 @@ final class JSONReader: DocumentReader {
     func finish() throws {
         if case .literal = state, containers.isEmpty { try endLiteral() }
         guard case .end = state else { throw problem("the document ends within its value") }
+        try locating { try decoder?.finish { _ in } }
     }
 
     /// Ends a line of JSON Lines, so that the next value may begin. A line without a value is nothing.
@@ -92,6 +107,7 @@ final class JSONReader: DocumentReader {
         case .end: state = .value
         default: throw problem("the line ends within its value")
         }
+        try locating { try decoder?.finish { _ in } }
         line += 1
     }
 
@@ -100,14 +116,14 @@ final class JSONReader: DocumentReader {
     /// - Throws: ``DocumentError`` for UTF-16 and UTF-32, in which every ASCII character has a NUL. JSON in UTF-8 has
     ///   none in its first bytes.
     private func begin(_ start: UnsafeBufferPointer<UInt8>) throws -> Int {
-        hasBegun = true
         let mark = ByteOrderMark(start)
-        let skipped = mark == .utf8 ? ByteOrderMark.utf8.length : 0
+        let skipped = mark?.length ?? 0
         let first = start[skipped...].drop(while: isXMLSpace).prefix(2)
         if mark ?? .utf8 != .utf8 || first.contains(0) {
             throw DocumentError(
                 "the body is JSON in UTF-16 or UTF-32; JSON is in UTF-8 (RFC 8259, section 8.1)")
         }
+        decoder = try TextDecoder.make(encoding: nil, start: start).decoder
         return skipped
     }
 
@@ -218,24 +234,12 @@ final class JSONReader: DocumentReader {
         case "true", "false":
             try emitToken()
         default:
-            guard token.withUnsafeBufferPointer(Self.isNumber) else {
+            guard token.withUnsafeBufferPointer({ NumberText($0)?.isPlain ?? false }) else {
                 throw problem("'\(text.prefix(40))' is not a value")
             }
             try emitToken()
         }
         endValue()
-    }
-
-    /// Returns true for a number of RFC 8259, section 6: unlike XML Schema's, it has a digit on each side of the point,
-    /// and no zero before other digits.
-    private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
-        let whole = unsigned.prefix { $0 &- UInt8(ascii: "0") < 10 }
-        guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return false }
-        let rest = unsigned.dropFirst(whole.count)
-        let isPoint = rest.first == UInt8(ascii: ".")
-        guard !isPoint || rest.dropFirst().first.map({ $0 &- UInt8(ascii: "0") < 10 }) ?? false else { return false }
-        return Lexical.isDecimal(text, exponent: true)
     }
 
     private func emitToken() throws {
@@ -246,13 +250,12 @@ final class JSONReader: DocumentReader {
 
     // MARK: - Strings: names of members and values (RFC 8259, section 7)
 
-    /// True if a byte of a string is a whole character without a special meaning.
+    /// True if a byte of a string has no special meaning. U+FFFE and U+FFFF begin with 0xEF.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0xEF
     }
 
     private func takeString(_ byte: UInt8, _ isName: Bool) throws {
-        if !character.isEmpty { return try takeContinuation(byte, isName) }
         switch byte {
         case UInt8(ascii: "\""):
             try endSurrogate(isName)
@@ -265,32 +268,9 @@ final class JSONReader: DocumentReader {
             }
         case UInt8(ascii: "\\"):
             state = .escape(isName: isName)
-        case 0xC2...0xF4:
-            character.append(byte)
-        case 0x80...:
-            throw notUTF8
         default:
             try take(Unicode.Scalar(byte), isName)
         }
-    }
-
-    /// Takes a further byte of a character in UTF-8, if it may follow there (The Unicode Standard, table 3-7).
-    private func takeContinuation(_ byte: UInt8, _ isName: Bool) throws {
-        let allowed: ClosedRange<UInt8> =
-            switch (character.count, character[0]) {
-            case (1, 0xE0): 0xA0...0xBF
-            case (1, 0xED): 0x80...0x9F
-            case (1, 0xF0): 0x90...0xBF
-            case (1, 0xF4): 0x80...0x8F
-            default: 0x80...0xBF
-            }
-        guard allowed.contains(byte) else { throw notUTF8 }
-        character.append(byte)
-        let length = character[0] < 0xE0 ? 2 : character[0] < 0xF0 ? 3 : 4
-        guard character.count == length else { return }
-        defer { character.removeAll(keepingCapacity: true) }
-        let isNone = character == [0xEF, 0xBF, 0xBE] || character == [0xEF, 0xBF, 0xBF]
-        try (isNone ? Self.replacement : character).withUnsafeBufferPointer { try takeText($0, isName) }
     }
 
     private func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
@@ -366,8 +346,12 @@ final class JSONReader: DocumentReader {
         return name
     }
 
-    private var notUTF8: DocumentError {
-        problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)")
+    private func locating(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch is TextDecoder.Problem {
+            throw problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)")
+        }
     }
 
     private func problem(_ message: String) -> DocumentError {

@@ -4,7 +4,7 @@ import XMLStream
 
 /// Passes on the rows of a sheet by the rules of CSV: the first one with a value names the columns, and rows without a value
 /// are skipped.
-final class WorkbookRows: SheetCells {
+final class WorkbookRows {
     private let dialect: WorkbookDialect
     // `@exclusivity(unchecked)`: used by the run's executor only, several times a cell.
     @exclusivity(unchecked) private var rows: RowElements
@@ -31,9 +31,16 @@ final class WorkbookRows: SheetCells {
         try rows.take(columns: names)
     }
 
+    /// Takes the width of the sheet, before its first cell, where the sheet gives it.
     // A sheet whose whole columns have a style gives all of them.
     func width(_ columns: Int) { declared = columns <= CSVColumns.limit ? columns : 0 }
 
+    /// Takes a cell that has a value. They come row by row, in each row from the left.
+    ///
+    /// - Parameters:
+    ///   - row: the number of the row, counted from 1.
+    ///   - column: the position of the column, counted from 0.
+    ///   - text: the value, not empty; valid only during the call.
     func cell(row: Int, column: Int, _ text: UnsafeBufferPointer<UInt8>) throws {
         guard row > dialect.skip else { return }
         line = row
@@ -49,6 +56,7 @@ final class WorkbookRows: SheetCells {
         next = column + 1
     }
 
+    /// Takes the end of each row that the sheet has.
     func endRow(_ row: Int) throws {
         guard let header else {
             guard next != nil else { return }

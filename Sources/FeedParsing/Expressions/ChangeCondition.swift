@@ -41,6 +41,7 @@ package final class ChangeCondition {
     private var reads = [Reads(image: ChangeCondition.before), Reads(image: ChangeCondition.after)]
     private let database = ExpressionDatabase()
     private var prepared: Prepared?
+    private let sink = BindingSink()
 
     /// - Throws: ``Failure`` for a text that is no condition.
     package init(_ sql: String) throws(Failure) {
@@ -216,9 +217,10 @@ package final class ChangeCondition {
     ) throws(Failure) -> Bool {
         for (index, column) in read.columns.enumerated() {
             let value = row.first { $0.column.lowercased() == column.lowercased() }?.value ?? .null
-            let code = value.bind(to: statement, Int32(index + 1))
-            if code == SQLITE_TOOBIG { return false }
-            guard code == SQLITE_OK else { throw Failure("column '\(column)': \(database.message)") }
+            sink.begin(statement, Int32(index + 1), isNumeric: false)
+            value.append(to: sink)
+            if sink.code == SQLITE_TOOBIG { return false }
+            guard sink.code == SQLITE_OK else { throw Failure("column '\(column)': \(database.message)") }
         }
         sqlite3_step(statement)
         let code = sqlite3_reset(statement)
@@ -232,26 +234,13 @@ package final class ChangeCondition {
 }
 
 extension StoredValue {
-    /// Binds a copy of the value to a parameter.
-    fileprivate func bind(to statement: OpaquePointer, _ parameter: Int32) -> Int32 {
-        // SQLITE_TRANSIENT: SQLite makes its own copy.
-        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    fileprivate func append(to sink: BindingSink) {
         switch self {
-        case .null: return sqlite3_bind_null(statement, parameter)
-        case .integer(let number): return sqlite3_bind_int64(statement, parameter, number)
-        case .real(let number): return sqlite3_bind_double(statement, parameter, number)
-        case .text(var text):
-            return text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    sqlite3_bind_text64(
-                        statement, parameter, $0.baseAddress, UInt64($0.count), copies, UInt8(SQLITE_UTF8))
-                }
-            }
-        case .blob(let data) where data.isEmpty: return sqlite3_bind_zeroblob(statement, parameter, 0)
-        case .blob(let data):
-            return data.withUnsafeBytes {
-                sqlite3_bind_blob64(statement, parameter, $0.baseAddress, UInt64($0.count), copies)
-            }
+        case .null: sink.appendNull()
+        case .integer(let number): sink.append(number)
+        case .real(let number): sink.append(number)
+        case .text(var text): text.withUTF8 { sink.append(text: UnsafeRawBufferPointer($0)) }
+        case .blob(let data): data.withUnsafeBytes { sink.append(blob: $0) }
         }
     }
 }

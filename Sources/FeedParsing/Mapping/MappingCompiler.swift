@@ -89,18 +89,7 @@ package struct MappingCompiler {
         for parent in layout.parents where !parent.children.contains(where: { $0 === layout }) {
             parent.children.append(layout)
         }
-        let key = Set(layout.mapping.key.map { $0.lowercased() })
-        layout.isKey = layout.slots.map { key.contains($0.column.name.lowercased()) && !layout.mapping.matchesNames }
-        layout.unfound = Array(layout.slots.indices)
-        layout.inherited = layout.slots.indices.filter { index in
-            switch layout.slots[index].source {
-            case .path(let path): path.ups > 0 || path.isAbsolute
-            case .parent: true
-            case .record: true
-            case .name, .ordinal, .relation, .given, .expression: false
-            }
-        }
-        layout.countsPositions = layout.slots.contains { if case .ordinal = $0.source { true } else { false } }
+        layout.complete()
     }
 
     private func source(of column: ColumnMapping, _ layout: RecordLayout, _ layouts: [RecordLayout]) throws
@@ -241,17 +230,10 @@ package struct MappingCompiler {
         }
         let rule = MergeRule(
             sync: request.sync(of: table), scope: request.scope, window: window,
-            keys: table.key.isEmpty ? [:] : [table.table: table.key])
-        let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
+            // A table whose columns match by name gets its key when the columns found are known.
+            keys: table.key.isEmpty || table.matchesNames ? [:] : [table.table: table.key])
+        let writer = try context.writer(for: shape, rule: rule)
         layout.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
-    }
-
-    /// Returns the rule without keys. A table whose columns match by name gets its key when the columns found are
-    /// known.
-    private func withoutKey(_ rule: MergeRule) -> MergeRule {
-        var rule = rule
-        rule.keys = [:]
-        return rule
     }
 
     private func row(

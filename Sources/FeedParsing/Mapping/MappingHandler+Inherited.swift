@@ -72,12 +72,10 @@ extension MappingHandler {
         case .path(let path):
             let depth = path.isAbsolute ? 0 : instance.depth - path.ups
             return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
-        case .parent(let parent, _):
+        case .parent(let parent, _), .record(let parent):
             return parent.enclosing(instance.depth)?.depth
         case .relation(let index):
             return instance.layout.relations[index].target.enclosing(instance.depth)?.depth
-        case .record(let parent):
-            return parent.enclosing(instance.depth)?.depth
         case .name, .ordinal, .given, .expression:
             return nil
         }

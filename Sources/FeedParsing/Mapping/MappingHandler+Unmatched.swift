@@ -15,12 +15,10 @@ extension MappingHandler {
     /// The first paths of elements in the document, in order of appearance.
     var elements: [String] {
         var paths: [String] = []
-        func add(_ node: PathNode) {
-            guard paths.count < 8 else { return }
-            paths.append(node.path)
-            node.children.forEach(add)
+        forEachPath(upTo: Self.longestNoted) { _, path in
+            if paths.count < 8 { paths.append(path) }
+            return paths.count < 8
         }
-        root.children.forEach(add)
         return paths
     }
 

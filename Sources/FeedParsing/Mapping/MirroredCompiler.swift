@@ -36,11 +36,7 @@ package struct MirroredCompiler {
         }
         for (table, layout) in zip(tables, layouts) { relate(layout, table, layouts, tables) }
         for (table, layout) in zip(tables, layouts) {
-            layout.isKey = layout.slots.map { _ in false }
-            layout.unfound = Array(layout.slots.indices)
-            layout.inherited = layout.slots.indices.filter {
-                if case .relation = layout.slots[$0].source { true } else { false }
-            }
+            layout.complete()
             layout.makeRows = { [unowned layout] in [try row(layout, table)] }
         }
         return layouts

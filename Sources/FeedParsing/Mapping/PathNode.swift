@@ -136,16 +136,8 @@ final class PathNode {
 
     /// The names from the root to this node.
     var names: [XMLName] {
-        var names: [XMLName] = []
-        var node: PathNode? = self
-        while let current = node, current.depth > 0 {
-            names.append(current.name)
-            node = current.parent
-        }
-        return names.reversed()
+        sequence(first: self, next: \.parent).prefix { $0.depth > 0 }.map(\.name).reversed()
     }
-
-    var path: String { names.reduce(into: "") { $0 += "/" + $1.qualified } }
 
     /// True if the whole content of an element there is taken.
     var isCollected: Bool {
@@ -175,22 +167,11 @@ final class PathNode {
     /// Sets ``isUsed`` on this node and those above it, if an element there is a record or gives a value.
     func noteUse() {
         guard !isIdle else { return }
-        var node: PathNode? = self
-        while let current = node, !current.isUsed {
-            current.isUsed = true
-            node = current.parent
-        }
+        for node in sequence(first: self, next: \.parent).prefix(while: { !$0.isUsed }) { node.isUsed = true }
     }
-}
 
-extension PathNode {
     /// True if an element there is, or is within, a record that may occur several times.
     var isOfRecord: Bool {
-        var node: PathNode? = self
-        while let current = node, current.depth > 1 {
-            if !current.records.isEmpty { return true }
-            node = current.parent
-        }
-        return false
+        sequence(first: self, next: \.parent).prefix { $0.depth > 1 }.contains { !$0.records.isEmpty }
     }
 }

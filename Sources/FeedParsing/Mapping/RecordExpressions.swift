@@ -202,6 +202,11 @@ final class RecordExpressions {
     private func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 }
 
+extension BindingSink: ValueSink {
+    /// A filter may leave out the record. Otherwise its row reports what is missing.
+    var takesMissing: Bool { true }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     /// True for UTF-8 without NUL. SQLite's own functions may make other texts, which no store takes.
     fileprivate var isPlainText: Bool {

@@ -114,11 +114,7 @@ extension RecordLayout {
         switch value {
         case .derived(let output, let slot, let converter):
             guard let expressions, !expressions.isNull(output) else {
-                if let fallback = slots[slot].column.fallback {
-                    append(fallback, converter, to: row)
-                    return true
-                }
-                return try appendNothing(slot, instance, to: row, found: nil, converter)
+                return try appendMissing(slot, instance, to: row, converter)
             }
             switch expressions.append(output, converter, to: row) {
             case .appended: break
@@ -126,29 +122,17 @@ extension RecordLayout {
             case .unconverted(let text): return try appendNothing(slot, instance, to: row, found: text, converter)
             }
         case .fixed(let constant):
-            fixedConverter.append(constant, to: row)
+            Self.fixed.append(constant, to: row)
         case .number:
             row.append(instance.record)
         case .isDeleted:
             row.append(isDeleted ? 1 : 0 as Int64)
         case .fact(let text):
-            if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
+            if let text { Self.fixed.append(.text(text), to: row) } else { row.appendNull() }
         case .slot(let slot, let converter):
-            guard var bytes = instance[slot] else {
-                if let fallback = slots[slot].column.fallback {
-                    append(fallback, converter, to: row)
-                    return true
-                }
-                return try appendNothing(slot, instance, to: row, found: nil, converter)
-            }
+            guard var bytes = instance[slot] else { return try appendMissing(slot, instance, to: row, converter) }
             if case .text = converter.kind {} else { bytes = trimmed(bytes) }
-            if bytes.isEmpty, !converter.keepsEmpty {
-                if let fallback = slots[slot].column.fallback {
-                    append(fallback, converter, to: row)
-                    return true
-                }
-                return try appendNothing(slot, instance, to: row, found: nil, converter)
-            }
+            if bytes.isEmpty, !converter.keepsEmpty { return try appendMissing(slot, instance, to: row, converter) }
             if !converter.append(bytes, to: row) {
                 let text = String(decoding: bytes, as: UTF8.self)
                 return try appendNothing(slot, instance, to: row, found: text, converter)
@@ -157,7 +141,18 @@ extension RecordLayout {
         return true
     }
 
-    func append(_ fallback: Constant, _ converter: ValueConverter, to row: some ValueSink) {
+    /// Appends the column's default for a value that is missing; without one, what ``appendNothing(_:_:to:found:_:)`` does.
+    private func appendMissing(
+        _ slot: Int, _ instance: RecordInstance, to row: some ValueSink, _ converter: ValueConverter
+    ) throws -> Bool {
+        guard let fallback = slots[slot].column.fallback else {
+            return try appendNothing(slot, instance, to: row, found: nil, converter)
+        }
+        append(fallback, converter, to: row)
+        return true
+    }
+
+    private func append(_ fallback: Constant, _ converter: ValueConverter, to row: some ValueSink) {
         if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
         let converter = fallback.isText ? converter : converter.ofConstants
         var text = fallback.text
@@ -167,7 +162,7 @@ extension RecordLayout {
 
     /// Appends NULL for a value that is missing or does not convert, or follows the column's rule for errors: false
     /// skips the row.
-    func appendNothing(
+    private func appendNothing(
         _ slot: Int, _ instance: RecordInstance, to row: some ValueSink, found: String?, _ converter: ValueConverter
     ) throws -> Bool {
         let column = slots[slot].column
@@ -231,6 +226,5 @@ extension RecordLayout {
         try row.writer.ignore(unfound, key: key)
     }
 
-    var fixedConverter: ValueConverter { Self.fixed }
-    static let fixed = ValueConverter(.text)
+    private static let fixed = ValueConverter(.text)
 }

@@ -118,14 +118,14 @@ package final class RecordLayout {
     /// True for each value of a row that a deleted record has, too: those of the key, and what leads to other records.
     var staysWhenDeleted: [Bool] = []
     /// True for each slot of the key, which every record must fill.
-    var isKey: [Bool] = []
+    private(set) var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after that element has ended.
-    var inherited: [Int] = []
+    private(set) var inherited: [Int] = []
     /// The slots of the numbers of the records around a record that refers to them by their keys.
     var around: [(slot: Int, parent: RecordLayout)] = []
     /// The layouts of tables whose columns refer to this table's enclosing records.
     var children: [RecordLayout] = []
-    var countsPositions = false
+    private(set) var countsPositions = false
     /// The layouts of the tables to whose enclosing records columns refer.
     var parents: [RecordLayout] {
         slots.compactMap { slot in
@@ -180,6 +180,21 @@ package final class RecordLayout {
     init(_ mapping: TableMapping, index: Int) {
         self.mapping = mapping
         self.index = index
+    }
+
+    /// Notes what follows from the slots, once all are there.
+    func complete() {
+        let key = Set(mapping.key.map { $0.lowercased() })
+        isKey = slots.map { key.contains($0.column.name.lowercased()) && !mapping.matchesNames }
+        unfound = Array(slots.indices)
+        inherited = slots.indices.filter { index in
+            switch slots[index].source {
+            case .path(let path): path.ups > 0 || path.isAbsolute
+            case .parent, .record, .relation: true
+            case .name, .ordinal, .given, .expression: false
+            }
+        }
+        countsPositions = slots.contains { if case .ordinal = $0.source { true } else { false } }
     }
 
     func makeInstance(depth: Int, line: Int) -> RecordInstance {

@@ -2,6 +2,7 @@ import FeedModel
 import Foundation
 import XMLStream
 
+import FeedConfiguration
 /// Values that SQLite has computed.
 extension ValueConverter {
     /// Appends an integer. Returns false, and appends nothing, if its digits must be converted instead.
@@ -67,6 +68,21 @@ extension ValueConverter {
 }
 
 extension ValueConverter.Kind {
+    init(_ type: ValueType, format: String?) {
+        self =
+            switch type {
+            case .text: .text
+            case .integer: .integer
+            case .real: .real
+            case .decimal: .decimal(asNumber: false)
+            case .boolean: .boolean
+            case .xml: .xml
+            case .date: .date(format.flatMap(DateFormat.init))
+            case .datetime: .datetime(format.flatMap(DateFormat.init))
+            case .blob: format == "hex" ? .hexadecimal : .base64
+            }
+    }
+
     /// The affinity of the column as which expressions see a value; nil if values may be of several kinds.
     var affinity: Affinity? {
         switch self {

@@ -5,7 +5,9 @@ import Foundation
 import XMLStream
 
 /// Converts the bytes of an element or attribute into the value of a column, and appends it to the row.
-struct ValueConverter: Sendable {
+///
+/// A class and not a structure, because each value of a row is reached through it: a copy would retain all of its parts.
+final class ValueConverter: Sendable {
     enum Kind: Sendable {
         case text, integer, real, boolean, xml
         /// A decimal as written, or as a number where the number gives the same digits again.
@@ -16,50 +18,53 @@ struct ValueConverter: Sendable {
         case enumeration([String: Constant])
     }
 
-    private(set) var kind: Kind
-    private var separators: NumberSeparators?
+    let kind: Kind
+    private let separators: NumberSeparators?
     /// The zone of times without one; nil for UTC.
-    private var zone: TimeZoneRules?
+    private let zone: TimeZoneRules?
     /// True if an empty text is replaced by the column's default.
-    private var replacesEmpty = false
+    private let replacesEmpty: Bool
     private let cipher: ColumnCipher?
 
-    init(
-        _ type: ValueType, format: String? = nil, values: [ColumnMapping.EnumeratedValue] = [],
-        zone: TimeZoneRules? = nil, cipher: ColumnCipher? = nil
+    private init(
+        _ kind: Kind, separators: NumberSeparators? = nil, zone: TimeZoneRules?, replacesEmpty: Bool = false,
+        cipher: ColumnCipher? = nil
     ) {
-        self.cipher = cipher
+        self.kind = kind
+        self.separators = separators
         self.zone = zone
-        guard values.isEmpty else {
-            kind = .enumeration(Dictionary(values.map { ($0.text, $0.value) }) { first, _ in first })
-            return
-        }
-        kind =
-            switch type {
-            case .text: .text
-            case .integer: .integer
-            case .real: .real
-            case .decimal: .decimal(asNumber: false)
-            case .boolean: .boolean
-            case .xml: .xml
-            case .date: .date(format.flatMap(DateFormat.init))
-            case .datetime: .datetime(format.flatMap(DateFormat.init))
-            case .blob: format == "hex" ? .hexadecimal : .base64
-            }
+        self.replacesEmpty = replacesEmpty
+        self.cipher = cipher
+    }
+
+    convenience init(_ type: ValueType, format: String? = nil, zone: TimeZoneRules? = nil) {
+        self.init(Kind(type, format: format), zone: zone)
     }
 
     /// - Parameter declaredType: the type of the store's column. It determines the value's type where the mapping does
     ///   not.
-    init(_ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?) {
+    convenience init(
+        _ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?
+    ) {
         var type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
         // A column of bytes says nothing of the text that is encrypted in it.
         if cipher != nil, column.type == nil, type == .blob { type = .text }
-        self.init(type, format: column.format, values: column.values, zone: column.timeZone, cipher: cipher)
-        replacesEmpty = column.fallback != nil
-        separators = column.separators
-        guard case .decimal = kind, cipher == nil, let declaredType else { return }
-        // Any other column converts a text to what it stores.
-        if case .blob = Affinity(declaredType: declaredType) { kind = .decimal(asNumber: true) }
+        var kind = Kind(type, format: column.format)
+        if !column.values.isEmpty {
+            kind = .enumeration(Dictionary(column.values.map { ($0.text, $0.value) }) { first, _ in first })
+        } else if type == .decimal, cipher == nil, let declaredType, case .blob = Affinity(declaredType: declaredType) {
+            // Any other column converts a text to what it stores.
+            kind = .decimal(asNumber: true)
+        }
+        self.init(
+            kind, separators: column.separators, zone: column.timeZone, replacesEmpty: column.fallback != nil,
+            cipher: cipher)
+    }
+
+    /// Returns the same converter for numbers with these separators, and of another kind if one is given.
+    private func with(_ separators: NumberSeparators?, kind: Kind? = nil) -> ValueConverter {
+        ValueConverter(
+            kind ?? self.kind, separators: separators, zone: zone, replacesEmpty: replacesEmpty, cipher: cipher)
     }
 
     var isEncrypted: Bool { cipher != nil }
@@ -76,11 +81,7 @@ struct ValueConverter: Sendable {
     }
 
     /// The same converter for numbers as TOML writes them.
-    var ofConstants: ValueConverter {
-        var converter = self
-        converter.separators = nil
-        return converter
-    }
+    var ofConstants: ValueConverter { separators == nil ? self : with(nil) }
 
     /// True if an empty text is a value, such as an empty string.
     var keepsEmpty: Bool {
@@ -119,8 +120,7 @@ struct ValueConverter: Sendable {
         guard separators == nil, cipher == nil else { return "" }
         if let keys = Self.separators(in: text, as: self) { return "; set \(keys)" }
         guard case .integer = kind else { return "" }
-        var decimal = self
-        decimal.kind = .decimal(asNumber: false)
+        let decimal = with(nil, kind: .decimal(asNumber: false))
         if decimal.converts(text) { return "; set type = \"decimal\" for such numbers" }
         return Self.separators(in: text, as: decimal).map { "; set type = \"decimal\" and \($0) for such numbers" }
             ?? ""
@@ -132,9 +132,7 @@ struct ValueConverter: Sendable {
             (",", nil), (nil, ","), (",", "."), (nil, " "), (",", " "), (nil, "'"), (",", "'"),
         ]
         func isNumber(_ decimal: String?, _ group: String?) -> Bool {
-            var separated = converter
-            separated.separators = NumberSeparators(decimal: decimal, group: group)
-            return separated.separators != nil && separated.converts(text)
+            NumberSeparators(decimal: decimal, group: group).map { converter.with($0).converts(text) } ?? false
         }
         guard let (decimal, group) = candidates.first(where: isNumber) else { return nil }
         let keys = [decimal.map { "decimal_separator = \"\($0)\"" }, group.map { "group_separator = \"\($0)\"" }]
@@ -149,7 +147,7 @@ struct ValueConverter: Sendable {
         var text = text
         return text.withUTF8 { bytes in
             let bytes = trimmed(bytes)
-            return (bytes.isEmpty && !keepsEmpty) || append(bytes, to: ProbeSink())
+            return (bytes.isEmpty && !keepsEmpty) || append(bytes, to: TextSink())
         }
     }
 
@@ -262,15 +260,6 @@ extension ValueSink {
 }
 
 extension RowWriter: ValueSink {}
-
-/// Discards values: for a test of whether a value converts.
-private final class ProbeSink: ValueSink {
-    func appendNull() {}
-    func append(_ value: Int64) {}
-    func append(_ value: Double) {}
-    func append(text: UnsafeRawBufferPointer) {}
-    func append(blob: UnsafeRawBufferPointer) {}
-}
 
 /// A value as text, or the bytes of a blob.
 private final class TextSink: ValueSink {

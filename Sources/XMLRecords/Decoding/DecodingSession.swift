@@ -30,7 +30,7 @@ final class DecodingSession {
     /// Empties the session for the next record.
     func clear() {
         tree.clear()
-        notes.removeAll()
+        notes.truncate(to: 0)
     }
 
     func layout(for type: Any.Type) throws -> TypeLayout {

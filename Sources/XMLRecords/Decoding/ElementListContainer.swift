@@ -1,19 +1,12 @@
 /// The elements of a list, one after another.
 struct ElementListContainer: UnkeyedDecodingContainer {
-    private let session: DecodingSession
+    let session: DecodingSession
     /// The element that the list belongs to.
-    private let node: Int32
-    private let field: FieldLayout
+    let node: Int32
+    let field: FieldLayout
     /// The range in which the session has noted the elements.
-    private let range: Range<Int>
+    let range: Range<Int>
     private(set) var currentIndex = 0
-
-    init(session: DecodingSession, node: Int32, field: FieldLayout, range: Range<Int>) {
-        self.session = session
-        self.node = node
-        self.field = field
-        self.range = range
-    }
 
     var codingPath: [any CodingKey] { [] }
     var count: Int? { range.count }

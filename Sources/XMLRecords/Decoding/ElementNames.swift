@@ -40,7 +40,7 @@ final class ElementNames {
     private func expanded(_ local: String, _ namespace: String) -> Int32 { number(of: "{" + namespace + "}" + local) }
 
     /// Forgets the numbers of the last document's names. Each document has its own.
-    func beginDocument() { ofDocument.removeAll() }
+    func beginDocument() { ofDocument.truncate(to: 0) }
 
     /// - Parameter index: the name's number among those of the current document.
     @inline(__always)

@@ -45,9 +45,9 @@ final class ElementTree {
     var byteCount: Int { bytes.count }
 
     func clear() {
-        nodes.removeAll()
-        attributes.removeAll()
-        bytes.removeAll()
+        nodes.truncate(to: 0)
+        attributes.truncate(to: 0)
+        bytes.truncate(to: 0)
         current = Self.none
     }
 
@@ -91,7 +91,7 @@ final class ElementTree {
 
     private func add(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
         let start = Int32(bytes.count)
-        bytes.append(contentsOf: text)
+        if let base = text.baseAddress { bytes.append(base, count: text.count) }
         return start
     }
 
@@ -127,7 +127,7 @@ final class ElementTree {
 
     @inline(__always)
     private func bytes(_ start: Int32, _ end: Int32) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: bytes.base + Int(start), count: Int(end - start))
+        bytes[Int(start)..<Int(end)]
     }
 
     @inline(__always)

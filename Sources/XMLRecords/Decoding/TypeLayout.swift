@@ -25,14 +25,10 @@ final class TypeLayout {
     let id: ObjectIdentifier
     let kind: Kind
     let record: (any XMLRecord.Type)?
-    private let paths: [String: XMLPath]
+    private let rules: RecordRules
     /// The attributes of the type's own element to which one of its paths leads.
     private let attributes: Set<String>
-    private let transforms: [String: XMLTransform]
-    private let dateFormat: DateFormat?
     private let names: ElementNames
-    /// The namespaces of the prefixes in the type's names.
-    private let namespaces: [String: String]
 
     /// The fields in the order of their first use. Later uses have the same order.
     @exclusivity(unchecked) private(set) var fields: [FieldLayout] = []
@@ -51,11 +47,8 @@ final class TypeLayout {
         self.names = names
         kind = Self.kind(of: type)
         record = type as? any XMLRecord.Type
-        paths = try record.map { try XMLPath.paths(of: $0) } ?? [:]
-        attributes = Set(paths.values.compactMap(\.ownAttribute))
-        transforms = record?.xmlTransforms ?? [:]
-        namespaces = record?.xmlNamespaces ?? [:]
-        dateFormat = try record.flatMap { try DateFormat.format(of: $0) }
+        rules = try record.map { try RecordRules($0) } ?? RecordRules()
+        attributes = Set(rules.paths.values.compactMap(\.ownAttribute))
     }
 
     private static func kind(of type: Any.Type) -> Kind {
@@ -69,7 +62,7 @@ final class TypeLayout {
     }
 
     /// The coding keys for which the type gives a path.
-    var pathKeys: [String] { paths.keys.sorted() }
+    var pathKeys: [String] { rules.paths.keys.sorted() }
 
     // MARK: - Keys
 
@@ -86,10 +79,12 @@ final class TypeLayout {
     func field(_ key: String) -> FieldLayout {
         if let field = fieldsByKey[key] { return field }
         let path =
-            paths[key].map { FieldPath($0, text: record?.xmlPaths[key] ?? key, names: names, namespaces: namespaces) }
-            ?? FieldPath(key: key, isAttribute: !attributes.contains(key), names: names, namespaces: namespaces)
+            rules.paths[key].map {
+                FieldPath($0, text: record?.xmlPaths[key] ?? key, names: names, namespaces: rules.namespaces)
+            }
+            ?? FieldPath(key: key, isAttribute: !attributes.contains(key), names: names, namespaces: rules.namespaces)
         let field = FieldLayout(
-            key: key, path: path, index: fields.count, transform: transforms[key], dateFormat: dateFormat,
+            key: key, path: path, index: fields.count, transform: rules.transforms[key], dateFormat: rules.dateFormat,
             slot: slot(for: path))
         fields.append(field)
         fieldsByKey[key] = field
@@ -131,7 +126,7 @@ final class TypeLayout {
         guard name.expanded >= 0 else { return written }
         let local = written.lastIndex(of: ":").map { String(written[$0...].dropFirst()) } ?? written
         let namespace = names[name.expanded].dropFirst().dropLast(local.count + 1)
-        let prefix = namespaces.filter { $0.value == namespace }.keys.min()
+        let prefix = rules.namespaces.filter { $0.value == namespace }.keys.min()
         return prefix.map { $0.isEmpty ? local : $0 + ":" + local } ?? written
     }
 }

@@ -1,3 +1,5 @@
+import XMLStream
+
 /// An element that is about to be decoded, with its children, so that its record type can examine it.
 ///
 /// Valid until the record type's method returns.

@@ -25,14 +25,11 @@ public struct XMLRecordDecoder: Sendable {
         try decode(type, charset: "UTF-8") { try xml.parse(by: $0) }
     }
 
-    /// Decodes a document in the encoding that it declares.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: [UInt8]) throws -> Value {
+    /// Decodes a document, such as `Data` or an array of bytes, in the encoding that it declares.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from bytes: some ContiguousBytes) throws
+        -> Value
+    {
         try decode(type, charset: nil) { stream in try bytes.withUnsafeBytes { try stream.parse($0) } }
-    }
-
-    /// Decodes a document in the encoding that it declares.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from data: Data) throws -> Value {
-        try decode(type, charset: nil) { stream in try data.withUnsafeBytes { try stream.parse($0) } }
     }
 
     // MARK: - All records of a document
@@ -48,16 +45,9 @@ public struct XMLRecordDecoder: Sendable {
 
     /// Decodes every element at a path, as from a string, in the encoding that the document declares.
     public func decodeAll<Record: XMLRecord>(
-        _ type: Record.Type = Record.self, element: String? = nil, from bytes: [UInt8]
+        _ type: Record.Type = Record.self, element: String? = nil, from bytes: some ContiguousBytes
     ) throws -> [Record] {
         try decodeAll(type, element, charset: nil) { stream in try bytes.withUnsafeBytes { try stream.parse($0) } }
-    }
-
-    /// Decodes every element at a path, as from a string, in the encoding that the document declares.
-    public func decodeAll<Record: XMLRecord>(
-        _ type: Record.Type = Record.self, element: String? = nil, from data: Data
-    ) throws -> [Record] {
-        try decodeAll(type, element, charset: nil) { stream in try data.withUnsafeBytes { try stream.parse($0) } }
     }
 
     // MARK: -

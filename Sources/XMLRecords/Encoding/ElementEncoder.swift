@@ -75,7 +75,7 @@ final class ElementEncoder: Encoder {
             try checkIsNotAttribute()
             let element =
                 if case .field(let parent) = destination { try parent.element(at: field) } else { destination.element }
-            element.namespaces.merge(layout.namespaces) { first, _ in first }
+            element.namespaces.merge(layout.rules.namespaces) { first, _ in first }
             return element
         }
     }

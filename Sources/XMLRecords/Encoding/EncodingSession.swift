@@ -75,8 +75,6 @@ final class EncodingSession {
     /// - Throws: ``XMLRecordError`` if a text has a character that XML cannot hold.
     func check(_ text: String, for field: OutputField, in element: OutputElement) throws {
         guard let character = XMLText.forbidden(in: text) else { return }
-        let code = String(character.value, radix: 16, uppercase: true)
-        let padded = String(repeating: "0", count: 4 - code.count) + code
-        throw field.refusal("the character U+\(padded) cannot be written in XML", in: element)
+        throw field.refusal("the character \(XMLText.code(of: character)) cannot be written in XML", in: element)
     }
 }

@@ -6,10 +6,7 @@ final class OutputLayout {
     let isDictionary: Bool
     /// The name of the element for a value of the type, where nothing else names it.
     let element: String
-    let namespaces: [String: String]
-    private let paths: [String: XMLPath]
-    private let transforms: [String: XMLTransform]
-    private let dateFormat: DateFormat?
+    let rules: RecordRules
     private let ranks: [String: Int]
     private var fields: [String: OutputField] = [:]
 
@@ -19,10 +16,7 @@ final class OutputLayout {
         isDictionary = type is any XMLDictionaryType.Type
         let record = type as? any XMLRecord.Type
         element = record?.xmlElement ?? xmlElementName(of: (type as? any XMLOptionalType.Type)?.xmlWrappedType ?? type)
-        namespaces = record?.xmlNamespaces ?? [:]
-        paths = try record.map { try XMLPath.paths(of: $0) } ?? [:]
-        transforms = record?.xmlTransforms ?? [:]
-        dateFormat = try record.flatMap { try DateFormat.format(of: $0) }
+        rules = try record.map { try RecordRules($0) } ?? RecordRules()
         let order = record?.xmlOrder.enumerated().map { ($0.element, $0.offset) } ?? []
         ranks = Dictionary(order) { first, _ in first }
     }
@@ -32,18 +26,15 @@ final class OutputLayout {
         isSet = false
         isDictionary = false
         element = xmlElementName(of: type)
-        namespaces = [:]
-        paths = [:]
-        transforms = [:]
-        dateFormat = nil
+        rules = RecordRules()
         ranks = [:]
     }
 
     func field(_ key: String) -> OutputField {
         if let field = fields[key] { return field }
         let field = OutputField(
-            key: key, path: paths[key] ?? .ofKey(key), transform: transforms[key], dateFormat: dateFormat,
-            rank: ranks[key] ?? .max)
+            key: key, path: rules.paths[key] ?? .ofKey(key), transform: rules.transforms[key],
+            dateFormat: rules.dateFormat, rank: ranks[key] ?? .max)
         fields[key] = field
         return field
     }

@@ -20,11 +20,6 @@ struct OutputWriter {
         return String(decoding: writer.writer.bytes, as: UTF8.self)
     }
 
-    private init(indentation: Int?, checksNames: Bool) {
-        self.indentation = indentation
-        self.checksNames = checksNames
-    }
-
     /// - Parameters:
     ///   - isInline: true if white space would become part of a text.
     ///   - scope: the namespaces that prefixes are bound to.

@@ -76,7 +76,7 @@ package final class HTMLStreamParser {
     package func finish() throws {
         if let failure { throw failure }
         guard !decoder.isEmpty else {
-            throw stream.fail(XMLStreamError(code: .empty, message: "the body is empty (0 bytes)", line: 1))
+            throw stream.refusal(.empty, "the body is empty (0 bytes)")
         }
         try decoder.finish { clean($0) }
         try push(held.count)
@@ -84,7 +84,7 @@ package final class HTMLStreamParser {
         if let failure { throw failure }
         try end(downTo: 0)
         guard stream.hasRoot else {
-            throw stream.fail(XMLStreamError(code: .empty, message: "there is no HTML in the body", line: 1))
+            throw stream.refusal(.empty, "there is no HTML in the body")
         }
     }
 
@@ -139,12 +139,7 @@ package final class HTMLStreamParser {
     private static let least = 4 << 10
 
     /// The bytes that libxml2 has and cannot read before more come, such as a text without end.
-    private var unread: UnsafeBufferPointer<UInt8> {
-        guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else {
-            return UnsafeBufferPointer(start: nil, count: 0)
-        }
-        return UnsafeBufferPointer(start: current, count: end - current)
-    }
+    private var unread: UnsafeBufferPointer<UInt8> { context.pointee.unread }
 
     /// The fewest bytes to push, in proportion to those that libxml2 may scan again.
     private var wanted: Int { max(Self.least, min(unread.count / 4, Self.stride)) }

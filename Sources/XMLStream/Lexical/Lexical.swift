@@ -119,28 +119,7 @@ package enum Lexical {
 
     /// Returns true for digits with an optional sign and decimal point, and an exponent where one is allowed.
     package static func isDecimal(_ text: UnsafeBufferPointer<UInt8>, exponent: Bool) -> Bool {
-        var rest = text[...]
-        func dropSign() {
-            if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
-        }
-        func dropDigits() -> Int {
-            let before = rest.count
-            rest = rest.drop { $0 &- UInt8(ascii: "0") < 10 }
-            return before - rest.count
-        }
-        dropSign()
-        var digits = dropDigits()
-        if rest.first == UInt8(ascii: ".") {
-            rest.removeFirst()
-            digits += dropDigits()
-        }
-        guard digits > 0 else { return false }
-        if exponent, let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
-            rest.removeFirst()
-            dropSign()
-            guard dropDigits() > 0 else { return false }
-        }
-        return rest.isEmpty
+        NumberText(text).map { exponent || !$0.hasExponent } ?? false
     }
 }
 

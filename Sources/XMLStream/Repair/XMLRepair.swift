@@ -1,3 +1,5 @@
+import CLibXML2
+
 /// Repairs common errors in XML, as a filter of its bytes in front of a parser: in pieces of any size, with a memory
 /// that does not depend on the document.
 ///
@@ -325,7 +327,8 @@ extension XMLRepair {
     private static func meaning(of name: ArraySlice<UInt8>) -> Meaning? {
         guard name.first == UInt8(ascii: "#") else {
             for known in ["amp", "lt", "gt", "quot", "apos"] where name.elementsEqual(known.utf8) { return .known }
-            return HTMLEntities.codePoint(name).map { .html($0) }
+            // libxml2 has the named entities of HTML 4 (section 24).
+            return htmlEntityLookup(String(decoding: name, as: UTF8.self)).map { .html(Int($0.pointee.value)) }
         }
         let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
         let digits = String(decoding: name.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)

@@ -1,17 +1,6 @@
 /// A regular expression as instructions for ``PatternSearch``.
 struct PatternProgram {
-    enum Instruction {
-        case scalar(UInt32)
-        case any(includesLineEnd: Bool)
-        case set(Int)
-        case assertion(PatternNode.Assertion)
-        /// Continues at the first place, or else at the second.
-        case split(Int, Int)
-        case jump(Int)
-        /// Notes the position in the text.
-        case save(Int)
-        case match
-    }
+    typealias Instruction = PatternThreads.Step
 
     /// The most instructions of a program, counting each repetition of a part.
     private static let limit = 10_000
@@ -28,12 +17,12 @@ struct PatternProgram {
         var parser = PatternParser(pattern)
         let node = try parser.parse()
         groups = parser.groups
-        try append(.save(0))
+        try append(.init(.save, 0))
         try compile(node)
-        try append(.save(1))
-        try append(.match)
+        try append(.init(.save, 1))
+        try append(.init(.match))
         firstBytes = findFirstBytes()
-        threads = PatternThreads(instructions.map(step), width: 2 * (min(groups, PatternReplacement.lastGroup) + 1))
+        threads = PatternThreads(instructions, width: 2 * (min(groups, PatternReplacement.lastGroup) + 1))
     }
 
     private mutating func append(_ instruction: Instruction) throws(PatternError) {
@@ -46,25 +35,25 @@ struct PatternProgram {
     private mutating func compile(_ node: PatternNode) throws(PatternError) {
         switch node {
         case .empty: break
-        case .scalar(let value): try append(.scalar(value))
-        case .any(let includesLineEnd): try append(.any(includesLineEnd: includesLineEnd))
+        case .scalar(let value): try append(.init(.scalar, Int(value)))
+        case .any(let includesLineEnd): try append(.init(includesLineEnd ? .any : .anyInLine))
         case .set(let set):
             sets.append(set)
-            try append(.set(sets.count - 1))
-        case .assertion(let assertion): try append(.assertion(assertion))
+            try append(.init(.set, sets.count - 1, ascii: set.ascii))
+        case .assertion(let assertion): try append(.init(.assertion, assertion.rawValue))
         case .sequence(let parts): for part in parts { try compile(part) }
         case .choice(let options): try compile(options)
         case .group(let inner, let number):
-            try append(.save(2 * number))
+            try append(.init(.save, 2 * number))
             try compile(inner)
-            try append(.save(2 * number + 1))
+            try append(.init(.save, 2 * number + 1))
         case .repeat(let inner, let least, let most, let isLazy):
             for _ in 0..<least { try compile(inner) }
             guard let most else { return try compileLoop(inner, isLazy: isLazy) }
             var splits: [Int] = []
             for _ in least..<max(most, least) {
                 splits.append(instructions.count)
-                try append(.match)
+                try append(.init(.match))
                 try compile(inner)
             }
             for split in splits { instructions[split] = Self.split(split + 1, instructions.count, isLazy: isLazy) }
@@ -72,14 +61,14 @@ struct PatternProgram {
     }
 
     private static func split(_ inside: Int, _ outside: Int, isLazy: Bool) -> Instruction {
-        isLazy ? .split(outside, inside) : .split(inside, outside)
+        .init(.split, isLazy ? outside : inside, isLazy ? inside : outside)
     }
 
     private mutating func compileLoop(_ inner: PatternNode, isLazy: Bool) throws(PatternError) {
         let start = instructions.count
-        try append(.match)
+        try append(.init(.match))
         try compile(inner)
-        try append(.jump(start))
+        try append(.init(.jump, start))
         instructions[start] = Self.split(start + 1, instructions.count, isLazy: isLazy)
     }
 
@@ -91,26 +80,13 @@ struct PatternProgram {
                 break
             }
             let split = instructions.count
-            try append(.match)
+            try append(.init(.match))
             try compile(option)
             jumps.append(instructions.count)
-            try append(.match)
-            instructions[split] = .split(split + 1, instructions.count)
+            try append(.init(.match))
+            instructions[split] = .init(.split, split + 1, instructions.count)
         }
-        for jump in jumps { instructions[jump] = .jump(instructions.count) }
-    }
-
-    private func step(_ instruction: Instruction) -> PatternThreads.Step {
-        switch instruction {
-        case .scalar(let value): .init(kind: .scalar, first: Int32(bitPattern: value))
-        case .any(let includesLineEnd): .init(kind: includesLineEnd ? .any : .anyInLine)
-        case .set(let set): .init(kind: .set, first: Int32(set), ascii: sets[set].ascii)
-        case .assertion: .init(kind: .assertion)
-        case .split(let first, let second): .init(kind: .split, first: Int32(first), second: Int32(second))
-        case .jump(let target): .init(kind: .jump, first: Int32(target))
-        case .save(let slot): .init(kind: .save, first: Int32(slot))
-        case .match: .init(kind: .match)
-        }
+        for jump in jumps { instructions[jump] = .init(.jump, instructions.count) }
     }
 
     private func findFirstBytes() -> [Bool]? {
@@ -124,15 +100,17 @@ struct PatternProgram {
         }
         while let index = open.popLast() {
             guard visited.insert(index).inserted else { continue }
-            switch instructions[index] {
+            let step = instructions[index]
+            let first = Int(step.first)
+            switch step.kind {
             case .match: return nil
-            case .scalar(let value) where value < 128: bytes[Int(value)] = true
+            case .scalar where first < 128: bytes[first] = true
             case .scalar: allow { _ in false }
-            case .any: allow { _ in true }
-            case .set(let set): allow { sets[set].contains($0) }
+            case .any, .anyInLine: allow { _ in true }
+            case .set: allow { sets[first].contains($0) }
             case .assertion, .save: open.append(index + 1)
-            case .jump(let target): open.append(target)
-            case .split(let first, let second): open += [first, second]
+            case .jump: open.append(first)
+            case .split: open += [first, Int(step.second)]
             }
         }
         return bytes
@@ -141,7 +119,7 @@ struct PatternProgram {
 
 /// A part of a regular expression.
 indirect enum PatternNode {
-    enum Assertion {
+    enum Assertion: Int {
         case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
     }
 

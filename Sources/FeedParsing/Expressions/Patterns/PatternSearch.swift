@@ -142,8 +142,7 @@ struct PatternSearch {
                     }
                     next = instruction + 1
                 case .assertion:
-                    if case .assertion(let assertion) = program.instructions[Int(instruction)],
-                        holds(assertion, at: position)
+                    if let assertion = PatternNode.Assertion(rawValue: Int(step.first)), holds(assertion, at: position)
                     {
                         next = instruction + 1
                     }

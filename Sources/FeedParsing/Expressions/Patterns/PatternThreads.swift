@@ -9,13 +9,21 @@ final class PatternThreads {
             case scalar, any, anyInLine, set, assertion, split, jump, save, match
         }
 
-        var kind: Kind
-        /// A scalar, the number of a set, a slot, or the next instruction.
-        var first: Int32 = 0
-        /// The second instruction of a split.
-        var second: Int32 = 0
+        let kind: Kind
+        /// A scalar, the number of a set, an assertion, the slot in which the position in the text is noted, or the next
+        /// instruction.
+        let first: Int32
+        /// The second instruction of a split, which is followed where the first leads to no match.
+        let second: Int32
         /// The ASCII characters of a set.
-        var ascii: (low: UInt64, high: UInt64) = (0, 0)
+        let ascii: (low: UInt64, high: UInt64)
+
+        init(_ kind: Kind, _ first: Int = 0, _ second: Int = 0, ascii: (low: UInt64, high: UInt64) = (0, 0)) {
+            self.kind = kind
+            self.first = Int32(first)
+            self.second = Int32(second)
+            self.ascii = ascii
+        }
     }
 
     /// An instruction to follow, or, if it is below 0, a position to restore afterwards.

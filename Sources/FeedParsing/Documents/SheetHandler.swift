@@ -1,20 +1,5 @@
 import XMLStream
 
-/// Receives the cells of a sheet that have a value, row by row, in each row from the left.
-protocol SheetCells: AnyObject {
-    /// Called before the first cell, if the sheet gives its width.
-    func width(_ columns: Int)
-
-    /// - Parameters:
-    ///   - row: the number of the row, counted from 1.
-    ///   - column: the position of the column, counted from 0.
-    ///   - text: the value, not empty; valid only during the call.
-    func cell(row: Int, column: Int, _ text: UnsafeBufferPointer<UInt8>) throws
-
-    /// Called at the end of each row that the sheet has.
-    func endRow(_ row: Int) throws
-}
-
 /// Reads a worksheet (ISO/IEC 29500-1, section 18.3).
 final class SheetHandler: XMLStreamHandler {
     private enum CellType {
@@ -24,7 +9,7 @@ final class SheetHandler: XMLStreamHandler {
     /// The most columns of a sheet.
     private static let mostColumns = 16_384
 
-    private let cells: any SheetCells
+    private let rows: WorkbookRows
     private let strings: SharedStrings
     private let formats: [CellFormat]
 
@@ -43,8 +28,8 @@ final class SheetHandler: XMLStreamHandler {
     @exclusivity(unchecked) private var hasValue = false
     @exclusivity(unchecked) private var format = CellFormat.number
 
-    init(_ cells: any SheetCells, _ strings: SharedStrings, _ formats: [CellFormat], isFrom1904: Bool) {
-        self.cells = cells
+    init(_ rows: WorkbookRows, _ strings: SharedStrings, _ formats: [CellFormat], isFrom1904: Bool) {
+        self.rows = rows
         self.strings = strings
         self.formats = formats
         numbers = CellText(isFrom1904: isFrom1904)
@@ -59,7 +44,7 @@ final class SheetHandler: XMLStreamHandler {
         case (2, .dimension):
             // The last cell of the rectangle.
             let end = stream.attributesOfElement["ref"]?.split(separator: ":").last.map { Array($0.utf8) } ?? []
-            if let last = end.withUnsafeBufferPointer({ Self.column(of: $0) }) { cells.width(last + 1) }
+            if let last = end.withUnsafeBufferPointer({ Self.column(of: $0) }) { rows.width(last + 1) }
         case (3, .row) where isInData:
             isInRow = true
             try beginRow(stream.attributesOfElement)
@@ -76,7 +61,7 @@ final class SheetHandler: XMLStreamHandler {
         case (2, .sheetData): isInData = false
         case (3, .row) where isInRow:
             isInRow = false
-            try cells.endRow(row)
+            try rows.endRow(row)
         case (5, .v) where isInRow:
             try beginValue()
             try take(stream.textBytes)
@@ -176,20 +161,14 @@ final class SheetHandler: XMLStreamHandler {
     }
 
     private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
-        if !text.isEmpty { try cells.cell(row: row, column: column, text) }
+        if !text.isEmpty { try rows.cell(row: row, column: column, text) }
     }
 
     // MARK: - Places
 
     /// Returns a whole number of at most nine digits; nil for another text.
     private static func number(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard !text.isEmpty, text.count <= 9 else { return nil }
-        var number = 0
-        for byte in text {
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-            number = number * 10 + Int(byte - UInt8(ascii: "0"))
-        }
-        return number
+        text.count <= 9 ? Lexical.integer(text, as: UInt32.self).map { Int($0) } : nil
     }
 
     /// Returns the column, counted from 0, of a place such as `AB12`; nil for another text.

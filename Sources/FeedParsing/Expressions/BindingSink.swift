@@ -5,15 +5,12 @@ import XMLStream
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// Binds a value to a parameter of a statement.
-final class BindingSink: ValueSink {
+final class BindingSink {
     private var statement: OpaquePointer?
     private var parameter: Int32 = 0
     private var isNumeric = false
     /// SQLite's result for the value.
     private(set) var code: Int32 = SQLITE_OK
-
-    /// A filter may leave out the record. Otherwise its row reports what is missing.
-    var takesMissing: Bool { true }
 
     /// Sets the parameter for the next value.
     ///
