@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    /// The version of a schema that was rolled back is given again, to another schema.
+    @Test func aSchemaThatWasRolledBackIsForgotten() async throws {
+        struct Failure: Error {}
+        try await StoreFixture.with("CREATE TABLE t (id INTEGER PRIMARY KEY)") { fixture in
+            let (pool, infos) = (fixture.store.pool, fixture.store.tableInfos)
+            #expect(throws: Failure.self) {
+                try pool.write { db in
+                    try db.execute(sql: "CREATE TABLE lost (id INTEGER PRIMARY KEY)")
+                    #expect(try infos.info(of: "lost", in: db) != nil)
+                    throw Failure()
+                }
+            }
+            try await pool.write { try $0.execute(sql: "CREATE TABLE kept (id INTEGER PRIMARY KEY)") }
+            #expect(try pool.unsafeRead { try infos.info(of: "lost", in: $0) } == nil)
+            #expect(try pool.unsafeRead { try infos.info(of: "kept", in: $0) } != nil)
+        }
+    }
+
     @Test func anyElsewhereIsNumeric() async throws {
         try await StoreFixture.with("CREATE TABLE t (id ANY PRIMARY KEY, v TEXT)") { fixture in
             func sync(_ ids: [String]) throws -> MergeCounts {

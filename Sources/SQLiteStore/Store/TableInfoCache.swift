@@ -1,3 +1,4 @@
+import CSQLite
 import FeedModel
 import FeedStaging
 import GRDB
@@ -29,11 +30,15 @@ final class TableInfoCache: Sendable {
     var known: [String: StoredTable] { state.withLock { $0.tables } }
 
     /// Forgets the cache if the schema has changed, perhaps by another process, and returns the schema's version.
+    ///
+    /// A schema that a transaction has changed is not cached: if the transaction is rolled back, another schema gets its
+    /// version.
     @discardableResult
     private func version(in db: Database) throws -> Int {
         // The version in the file's header (pragma.html, "schema_version").
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
-        state.withLock { if $0.version != version { $0 = State(version: version) } }
+        let mayBeRolledBack = sqlite3_txn_state(db.sqliteConnection, "main") == SQLITE_TXN_WRITE
+        state.withLock { if $0.version != version, !mayBeRolledBack { $0 = State(version: version) } }
         return version
     }
 
