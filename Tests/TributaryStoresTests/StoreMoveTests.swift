@@ -97,7 +97,13 @@ import TributaryStores
         FROM tributary_request ORDER BY source, key
         """,
         "SELECT * FROM tributary_host",
+        "SELECT id, run, source, \"table\", reason, record FROM tributary_rejected ORDER BY id",
     ]
+
+    static let rejected = """
+        INSERT INTO tributary_rejected (run, source, "table", reason, record)
+        VALUES (1, 'shop', 'item', 'no number', '{"size": "ä"}')
+        """
 
     @Test(arguments: Direction.all) func everythingArrivesAndTheNextRunsAskWhetherItIsStillTrue(direction: Direction)
         async throws
@@ -108,6 +114,7 @@ import TributaryStores
             #expect(first.map(\.outcome) == [.committed, .committed], "\(first)")
             fixture.server.document("/tree", Self.tree.replacing(" size='1'", with: " size='2'"), etag: "\"tree 2\"")
             try await fixture.sync(Self.everything, of: fixture.old)
+            try fixture.old.store.execute(Self.rejected)
             let before = try Self.questions.map(fixture.old.rows)
 
             let report = try await fixture.move(Self.everything)
@@ -135,6 +142,8 @@ import TributaryStores
                 #expect(counts == [0, 0, 0], "\(report)")
             }
             // Numbers go on after the highest.
+            try fixture.new.store.execute(Self.rejected)
+            #expect(try fixture.new.rows("SELECT id FROM tributary_rejected ORDER BY id") == ["1", "2"])
             let highest = try fixture.new.rows("SELECT max(id) FROM tributary_run")[0]
             fixture.server.document("/tree", Self.tree.replacing("</r>", with: "<n id='e'/></r>"), etag: "\"tree 3\"")
             let fourth = try await fixture.sync(Self.everything, of: fixture.new)

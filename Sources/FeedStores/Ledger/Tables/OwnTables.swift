@@ -309,6 +309,7 @@ package enum OwnTables {
         "The records that committed runs have left out by [`on_error`](Reference/columns.md#on_error): at most 1,000, and 64 MiB, for "
             + "a run. They are deleted with their run, and by `purge`.",
         key: ["id"], blank: RejectedRow(run: 0, source: "", record: RejectedRecord(reason: "", record: "")),
+        moves: true,
         indexes: [
             OwnIndex("tributary_rejected_run", ["run", "id"]), OwnIndex("tributary_rejected_source", ["source", "id"]),
         ]
