@@ -74,9 +74,6 @@ extension SourcePage {
     }
 
     var plots: View {
-        let chart = BarChart.changes(timeline)
-        let legend: [View] = chart.series.map { ["name": $0.name, "kind": $0.kind] }
-        let shown: View = ["title": chart.title, "svg": chart.svg, "legend": legend]
         let periods: [View] = Period.allCases.map {
             [
                 "name": $0.name, "address": options.address(name, period: $0), "isChosen": $0 == options.period,
@@ -90,7 +87,9 @@ extension SourcePage {
                 "seconds": Figures.seconds(figures.seconds),
             ]
         }
-        return ["periods": periods, "chart": runs.isEmpty ? nil : shown, "rows": rows]
+        return [
+            "periods": periods, "chart": runs.isEmpty ? nil : BarChart(timeline: timeline).svg, "rows": rows,
+        ]
     }
 
     /// The most requests that are shown.
