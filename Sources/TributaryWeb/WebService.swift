@@ -55,7 +55,7 @@ package struct WebService: Service {
             AccessTokens(service.configuration.web, listeningAt: address)
         }
         router.add(middleware: AccessGuard(tokens: tokens))
-        let followers = LiveLimit()
+        let followers = FollowerLimit()
         // Where no rows of the store are shown, none of other documents are.
         let tries = declaration.showsRows && (declaration.token != nil || address.isLoopback)
         var tryOut: TryOut?

@@ -14,7 +14,7 @@ struct API: Sendable {
     /// False where `[daemon] rows` is false: then no answer has rows of the store, or changes of them.
     let showsRows: Bool
     /// The places of those who follow events or a page.
-    let followers: LiveLimit
+    let followers: FollowerLimit
     /// Nil where nothing is tried out.
     let tryOut: TryOut?
 

@@ -20,7 +20,7 @@ struct Pages: Sendable {
     static let rowsAreOff = "Rows are not shown: rows = false in [daemon]."
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
-    private let live: LiveLimit
+    private let live: FollowerLimit
     /// What `/daemon` shows over time.
     let figures = DaemonFigures()
     /// The pages as they were made last for those who follow them, by their keys.
@@ -32,7 +32,8 @@ struct Pages: Sendable {
 
     /// - Throws: where a template is wrong.
     init(
-        service: SyncService, store: StoreQueue, logger: Logger, links: [Layout.Link], showsRows: Bool, live: LiveLimit
+        service: SyncService, store: StoreQueue, logger: Logger, links: [Layout.Link], showsRows: Bool,
+        live: FollowerLimit
     ) throws {
         self.showsRows = showsRows
         self.service = service
@@ -264,12 +265,7 @@ struct Pages: Sendable {
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open; close some.\n", [.retryAfter: "60"])
         }
-        let stream = LiveStream(pages: self, address: address, text: text, first: first, place: place)
-        return Response(
-            status: .ok, headers: [.contentType: "text/event-stream"],
-            body: ResponseBody { writer in
-                try await stream.write(to: &writer)
-                try await writer.finish(nil)
-            })
+        let events = PageEvents(self, address, text, first: first)
+        return EventStream(source: events, activeRuns: service.activeRuns, place: place, isAllowed: isAllowed).response
     }
 }
