@@ -43,11 +43,9 @@ struct CorrectionPages: Sendable {
                 view["pause"] = PageAddress.path(name, "/pause?then=" + address.address(address.part).percentEncoded)
             }
             let page = Page(
-                title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
-            let own = address.address(address.part)
+                title: address.title, fragments: [pages.templates.fragment("review", view)])
             return pages.answer(
-                page, at: place(address, isHere: true),
-                following: own + (own.contains("?") ? "&" : "?") + "seen=\(seen)")
+                page, at: place(address, isHere: true), following: address.address(address.part, seen: seen))
         }
     }
 
@@ -59,7 +57,7 @@ struct CorrectionPages: Sendable {
         let view: View = ["run": run, "address": address.address(address.part)]
         return Page(
             title: address.title,
-            fragments: [Fragment("outdated", pages.templates.render("outdated", view))],
+            fragments: [pages.templates.fragment("outdated", view)],
             status: run.map { "Run \($0) was committed since these changes were shown." } ?? "")
     }
 

@@ -62,15 +62,14 @@ struct DaemonPage {
                 }
             } ?? []
         let problems = hooks.count(where: \.isProblem)
-        func fragment(_ id: String, _ view: View) -> Fragment { Fragment(id, templates.render(id, view)) }
         return Page(
             title: "Daemon",
             fragments: [
-                fragment("hooks", ["hooks": hooks.map(view), "isEmpty": hooks.isEmpty]),
-                fragment("figures", figures.view),
-                fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
-                fragment("daemons", ["daemons": daemons, "isEmpty": daemons.isEmpty]),
-                fragment(
+                templates.fragment("hooks", ["hooks": hooks.map(view), "isEmpty": hooks.isEmpty]),
+                templates.fragment("figures", figures.view),
+                templates.fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
+                templates.fragment("daemons", ["daemons": daemons, "isEmpty": daemons.isEmpty]),
+                templates.fragment(
                     "due",
                     [
                         "sources": due, "count": dueCount, "more": dueCount > due.count ? dueCount - due.count : nil,

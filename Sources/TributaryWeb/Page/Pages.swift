@@ -203,9 +203,10 @@ struct Pages: Sendable {
     private static func live(_ address: PageAddress, _ text: String) -> String {
         if case .run = address { return "" }
         // The notice of a button is not part of the page that is followed.
-        let parts = text.split(separator: "?", maxSplits: 1)
-        let items = parts.dropFirst().flatMap { $0.split(separator: "&") }.filter { !$0.hasPrefix("done=") }
-        return live(String(parts[0]) + (items.isEmpty ? "" : "?" + items.joined(separator: "&")))
+        let values = Query.parts(of: text).query.items.filter { $0.name != "done" }.map {
+            ($0.name, $0.value as String?)
+        }
+        return live(Query(values).address(String(text.prefix { $0 != "?" })))
     }
 
     private static func live(_ text: String) -> String { "/live?page=" + text.percentEncoded }

@@ -70,8 +70,7 @@ struct RunPage {
 
     /// Returns the address of a part of the run's changes.
     private func address(_ part: ChangePart, _ suffix: String = "") -> String {
-        PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)")
-            + (part.items.isEmpty ? "" : "?" + part.items.joined(separator: "&"))
+        Query(part.values).address(PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)"))
     }
 
     /// - Parameter waiting: the run that waits to be accepted with these changes.
@@ -97,12 +96,12 @@ struct RunPage {
         let changes =
             switch blocked {
             case .waiting(let review, let waiting)?:
-                Fragment("review", templates.render("review", view(review, waiting)))
-            default: Fragment("changes", templates.render("changes", changesView))
+                templates.fragment("review", view(review, waiting))
+            default: templates.fragment("changes", changesView)
             }
         return Page(
             title: "Run \(run.number ?? 0) of \(run.source)",
-            fragments: [Fragment("run", templates.render("run", summary)), changes])
+            fragments: [templates.fragment("run", summary), changes])
     }
 
     /// Where the source's rows are brought back to it, or to those before it.

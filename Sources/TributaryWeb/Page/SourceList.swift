@@ -56,9 +56,9 @@ struct SourceList {
         return Page(
             title: "Sources",
             fragments: [
-                Fragment("summary", templates.render("summary", ["filters": filters] as View)),
+                templates.fragment("summary", ["filters": filters]),
                 table.common.fragment(query, templates),
-                Fragment("search", templates.render("search", search)),
+                templates.fragment("search", search),
                 Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
             ], problems: problems,
             status: problems == 0

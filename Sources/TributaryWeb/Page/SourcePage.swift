@@ -98,16 +98,17 @@ struct SourcePage {
     private static let mostChanges = 10
 
     func page() -> Page {
-        Page(
+        let templates = pages.templates
+        return Page(
             title: name,
             fragments: [
-                Fragment("state", pages.templates.render("source", state)),
-                Fragment("actions", pages.templates.render("actions", actions)),
-                Fragment("rows", pages.templates.render("rows", lastRows)),
-                Fragment("plots", pages.templates.render("plots", plots)),
-                Fragment("runs", pages.templates.render("runs", runList)),
-                Fragment("requests", pages.templates.render("requests", requestList)),
-                Fragment("declaration", pages.templates.render("declaration", declaration)),
+                Fragment("state", templates.render("source", state)),
+                templates.fragment("actions", actions),
+                templates.fragment("rows", lastRows),
+                templates.fragment("plots", plots),
+                templates.fragment("runs", runList),
+                templates.fragment("requests", requestList),
+                templates.fragment("declaration", declaration),
             ], problems: status.isProblem ? 1 : 0,
             status: "\(name) is \(status.condition.rawValue)" + (running == nil ? "." : ", and running."))
     }

@@ -94,8 +94,8 @@ struct TryPage: Sendable {
 
     private func answer(_ entry: Entry, _ trial: Trial?, _ status: HTTPResponse.Status) -> Response {
         let view: View = ["address": entry.address, "document": entry.document, "problems": entry.problems]
-        var fragments = [Fragment("try", pages.templates.render("try", view))]
-        if let trial { fragments.append(Fragment("trial", pages.templates.render("trial", trial.view(of: entry)))) }
+        var fragments = [pages.templates.fragment("try", view)]
+        if let trial { fragments.append(pages.templates.fragment("trial", trial.view(of: entry))) }
         return pages.answer(
             Page(title: "Try a URL", fragments: fragments),
             at: [Layout.Place(name: "Try a URL", address: Self.path, isHere: true)], status)

@@ -24,10 +24,8 @@ struct TableListPage {
     }
 
     private func address(_ first: Int) -> String {
-        let items =
-            (search.isEmpty ? [] : ["q=" + search.percentEncoded])
-            + (first > 0 ? ["page=\(first / Self.tablesPerPage + 1)"] : [])
-        return "/tables" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+        let page = first > 0 ? String(first / Self.tablesPerPage + 1) : nil
+        return Query([("q", search.isEmpty ? nil : search), ("page", page)]).address("/tables")
     }
 
     func page(_ templates: Templates) -> Page {
@@ -44,6 +42,6 @@ struct TableListPage {
             "previous": first > 0 ? address(max(0, first - Self.tablesPerPage)) : nil,
             "next": last < count ? address(last) : nil,
         ]
-        return Page(title: "Tables", fragments: [Fragment("tables", templates.render("tables", view))])
+        return Page(title: "Tables", fragments: [templates.fragment("tables", view)])
     }
 }
