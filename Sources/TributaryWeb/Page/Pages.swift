@@ -86,26 +86,15 @@ struct Pages: Sendable {
             }
             return list.page(recent, templates)
         case .daemon:
-            return DaemonPage(
-                table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
-                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
-                figures: figures, now: Date()
-            ).page(templates)
+            return DaemonPage.page(try await table(configuration, since: time), configuration, in: self, now: Date())
         case .source(let name, let options):
-            let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
-            return try await store.read { store in
-                try SourcePage(
-                    name, options, in: store, configuration, running: running, pauses: pauses, in: self, now: Date()
-                )?.page()
+            return try await store.read {
+                try SourcePage(name, options, of: $0, configuration, in: self, now: Date())?.page()
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
         case .run(let source, let number, let part):
-            return try await store.read { [templates, showsRows, mayChange] store in
-                try RunPage(
-                    source, number, part, in: store, configuration, showsRows: showsRows, mayChange: mayChange,
-                    templates: templates)?.page()
-            }
+            return try await store.read { try RunPage(source, number, part, of: $0, configuration, in: self)?.page() }
         }
     }
 

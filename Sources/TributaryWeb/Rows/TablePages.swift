@@ -25,7 +25,7 @@ struct TablePages: Sendable {
 
     private func list(_ request: Request) async throws -> Response {
         let page = try await pages.store.browse { [templates = pages.templates] store in
-            try TableListPage(Query(request), in: store).page(templates)
+            try TableListPage.page(Query(request), in: store, templates)
         }
         return pages.answer(page, at: Layout.Place.way(to: request.names))
     }
