@@ -83,7 +83,11 @@ struct SourceProposal {
         guard location != StandardInput.name, isFile || !location.contains("://") else { return }
         let path = isFile ? URL(string: location)?.path ?? location : location
         guard !FileManager.default.fileExists(atPath: path) else { return }
-        throw Failure.usage("the file \(path) does not exist")
+        throw Failure.usage(
+            path.contains("*")
+                ? "the file \(path) does not exist; infer reads one document: name one of the files, and write the pattern "
+                    + "into the 'url' of the proposal"
+                : "the file \(path) does not exist")
     }
 
     private func proposal(of location: String?, beside declared: DeclaredTables) async throws -> MappingProposal {
