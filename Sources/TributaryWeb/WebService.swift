@@ -62,13 +62,13 @@ package struct WebService: Service {
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, isOpen: { address.isLoopback && tokens().token == nil }).add(to: router)
         let links =
-            (declaration.showsRows ? [Layout.Link(name: "Tables", address: "/tables")] : [])
-            + (tries ? [Layout.Link(name: "Try a URL", address: TryPage.path)] : [])
-            + [Layout.Link(name: "Daemon", address: DaemonPage.path)]
+            (declaration.showsRows ? [Link(name: "Tables", address: "/tables")] : [])
+            + (tries ? [Link(name: "Try a URL", address: TryPage.path)] : [])
+            + [Link(name: "Daemon", address: DaemonPage.path)]
         let pages = try Pages(
             service: service, store: store, logger: logger, links: links, showsRows: declaration.showsRows,
             live: followers)
-        TablePages(pages: pages, isShown: declaration.showsRows).add(to: router)
+        TablePages(pages: pages).add(to: router)
         TryPage(pages: pages, tryOut: tryOut).add(to: router)
         pages.add(to: router)
         let stopping: @Sendable () async throws -> Void = {

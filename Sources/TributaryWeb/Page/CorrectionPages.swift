@@ -61,10 +61,10 @@ struct CorrectionPages: Sendable {
             status: run.map { "Run \($0) was committed since these changes were shown." } ?? "")
     }
 
-    private func place(_ address: CorrectionAddress, isHere: Bool) -> [Layout.Place] {
+    private func place(_ address: CorrectionAddress, isHere: Bool) -> [Link] {
         [
-            Layout.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
-            Layout.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
+            Link(name: address.source, address: PageAddress.path(address.source), isHere: false),
+            Link(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
         ]
     }
 

@@ -102,19 +102,19 @@ struct RunPage {
     }
 
     /// Where the source's rows are brought back to it, or to those before it.
-    private var undo: Layout.Link? {
+    private var undo: Link? {
         guard pages.mayChange, declaration?.keepsHistory == true, run.outcome == .committed, run.kind != .purge else {
             return nil
         }
         if hasLaterChange {
-            return Layout.Link(
+            return Link(
                 name: "Restore the rows to this run …",
                 address: PageAddress.path(run.source, "/undo?to=\(run.number ?? 0)"))
         }
         let counts = run.counts
         let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || run.restoredRun != nil
         guard hasChanges else { return nil }
-        return Layout.Link(
+        return Link(
             name: "Undo this run …",
             address: PageAddress.path(run.source, "/undo" + (neighbours.previous.map { "?to=\($0)" } ?? "")))
     }

@@ -46,7 +46,7 @@ extension SourcePage {
     var actions: View {
         let isDeclared = status.declaration?.isEnabled == true
         let review = blockedRun.map { number in
-            Layout.Link(
+            Link(
                 name: "Review run \(number)" + (blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
                 address: PageAddress.path(name, "/runs/\(number)"))
         }
