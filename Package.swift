@@ -191,8 +191,6 @@ let package = Package(
             name: "TributaryMain", dependencies: ["TributaryParsers"] + umbrella, swiftSettings: swiftSettings),
         .executableTarget(
             name: "ContactsDaemon", dependencies: umbrella, exclude: ["sources.toml"], swiftSettings: swiftSettings),
-        // Serves files on a loopback port, for Scripts/run and Scripts/bench.
-        .executableTarget(name: "FeedServer", swiftSettings: swiftSettings),
 
         // How many tests run at once; the hook with which tests watch the jobs of executors.
         .target(name: "CTestWidth", path: "Tests/CTestWidth"), .target(name: "CJobHook", path: "Tests/CJobHook"),

@@ -125,10 +125,10 @@ class Bench:
         """Runs a server of the feeds that are published last."""
         port = self.work / "port"
         port.unlink(missing_ok=True)
-        server = subprocess.Popen([self.bin / "FeedServer", self.served, port, *options])
+        server = subprocess.Popen([pathlib.Path(__file__).parent.parent / "feed-server", self.served, port, *options])
         while not port.exists():
             if server.poll() is not None:
-                sys.exit("FeedServer failed")
+                sys.exit("Scripts/feed-server failed")
             time.sleep(0.01)
         self.environment = {"CONTACTS_URL": f"http://127.0.0.1:{port.read_text().strip()}"}
         try:

@@ -19,13 +19,6 @@ enum SignalCleanUp {
         return try await body()
     }
 
-    /// Runs a synchronous body during which signals remove a file or a folder. What the body leaves is not removed.
-    static func removing<Value>(_ path: String, _ body: () throws -> Value) rethrows -> Value {
-        begin(path)
-        defer { end(path) }
-        return try body()
-    }
-
     private static func begin(_ path: String) {
         state.withLock { state in
             state.paths.append(path)

@@ -1,9 +1,7 @@
 package import FeedConfiguration
 package import FeedStores
 import Hummingbird
-import HummingbirdCore
 package import Logging
-import NIOCore
 import ServiceLifecycle
 package import TributaryEngine
 
@@ -32,12 +30,7 @@ package struct WebService: Service {
         self.logger = logger
     }
 
-    /// The most connections. One more closes the one that has been idle for the longest time.
     private static let mostConnections = 256
-    /// The time after which a connection without a request is closed.
-    private static let idleTimeout = TimeAmount.seconds(15)
-    /// The time in which a client that reads nothing is given up.
-    private static let mostStalled = TimeAmount.seconds(30)
     /// The time that the store has for what is under way when the daemon is to stop, and then the time to tell those who
     /// still wait for it. The rest of the daemon waits for both.
     private static let stopTimes = (store: Duration.milliseconds(700), clients: Duration.milliseconds(300))
@@ -55,7 +48,7 @@ package struct WebService: Service {
             AccessTokens(service.configuration.web, listeningAt: address)
         }
         router.add(middleware: AccessGuard(tokens: tokens))
-        let followers = LiveLimit()
+        let followers = FollowerLimit()
         // Where no rows of the store are shown, none of other documents are.
         let tries = declaration.showsRows && (declaration.token != nil || address.isLoopback)
         var tryOut: TryOut?
@@ -69,67 +62,29 @@ package struct WebService: Service {
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, isOpen: { address.isLoopback && tokens().token == nil }).add(to: router)
         let links =
-            (declaration.showsRows ? [Layout.Link(name: "Tables", address: "/tables")] : [])
-            + (tries ? [Layout.Link(name: "Try a URL", address: TryPage.path)] : [])
-            + [Layout.Link(name: "Daemon", address: DaemonPage.path)]
+            (declaration.showsRows ? [Link(name: "Tables", address: "/tables")] : [])
+            + (tries ? [Link(name: "Try a URL", address: TryPage.path)] : [])
+            + [Link(name: "Daemon", address: DaemonPage.path)]
         let pages = try Pages(
             service: service, store: store, logger: logger, links: links, showsRows: declaration.showsRows,
             live: followers)
-        TablePages(pages: pages, isShown: declaration.showsRows).add(to: router)
+        TablePages(pages: pages).add(to: router)
         TryPage(pages: pages, tryOut: tryOut).add(to: router)
         pages.add(to: router)
-        let places = ConnectionPlaces(limit: Self.mostConnections)
-        let app = Application(
-            router: router,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [
-                        StalledClientHandler(Self.mostStalled), ConnectionPlaces.Handler(places),
-                    ], idleTimeout: Self.idleTimeout)),
-            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
-            onServerRunning: { [logger] channel in
-                logger.info("The page is at http://\(address.atPort(channel.localAddress?.port))/")
-            }, logger: logger.quiet)
-        do {
-            try await run(app, store, pages)
-        } catch let error as IOError {
-            throw WebError.cannotListen(at: address, "listen", error)
+        let stopping: @Sendable () async throws -> Void = {
+            await pages.warmUp()
+            try await gracefulShutdown()
+            // Other services stop after this one has ended. Whoever waits for the store, or does not read its answer, is
+            // cut off.
+            store.store.stopWaiting()
+            try await Task.sleep(for: Self.stopTimes.store)
+            store.close()
+            try await Task.sleep(for: Self.stopTimes.clients)
         }
-    }
-
-    /// Serves until the daemon is to stop, and a moment longer. Whoever waits for the store, or does not read its answer,
-    /// is cut off then.
-    private func run(_ app: some Service, _ store: StoreQueue, _ pages: Pages) async throws {
-        do {
-            try await withThrowingTaskGroup { group in
-                group.addTask { try await app.run() }
-                group.addTask { [registry = metrics.registry] in await pages.figures.follow(registry) }
-                group.addTask {
-                    await pages.warmUp()
-                    try await gracefulShutdown()
-                    // Other services stop after this one has ended.
-                    store.store.stopWaiting()
-                    try await Task.sleep(for: Self.stopTimes.store)
-                    store.close()
-                    try await Task.sleep(for: Self.stopTimes.clients)
-                }
-                defer {
-                    store.close()
-                    group.cancelAll()
-                }
-                try await group.next()
-            }
-        } catch is CancellationError {
-            // The daemon is to stop.
-        }
-    }
-}
-
-extension Logger {
-    /// For Hummingbird, whose own words are of no use to operators, but for its errors.
-    var quiet: Logger {
-        var quiet = self
-        quiet.logLevel = max(logLevel, .error)
-        return quiet
+        let figures: @Sendable () async throws -> Void = { [metrics] in await pages.figures.follow(metrics.registry) }
+        defer { store.close() }
+        let server = HTTPServer(
+            address: address, key: "listen", mostConnections: Self.mostConnections, logger: logger)
+        try await server.run(router, notice: { "The page is at http://\($0)/" }, beside: [figures, stopping])
     }
 }

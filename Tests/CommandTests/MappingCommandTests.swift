@@ -102,6 +102,8 @@ import Testing
             #expect(discarded.status == 1 && discarded.standardError.contains("will be discarded"), "\(discarded)")
             let infer = try await program.run("infer", folder.file("nothing.xml"))
             #expect(infer.status == 64 && infer.standardError.contains("does not exist"), "\(infer)")
+            let pattern = try await program.run("infer", folder.file("*.xml"))
+            #expect(pattern.status == 64 && pattern.standardError.contains("name one of the files"), "\(pattern)")
             let schema = try await program.run("infer", "--xsd", "file://\(folder.file("nothing.xsd"))")
             #expect(schema.status == 64 && schema.standardError.contains("does not exist"), "\(schema)")
         }

@@ -48,6 +48,15 @@ import Testing
         }
     }
 
+    @Test func aPlanShowsAnEarlierSpan() async throws {
+        try await withSales { server, program in
+            let process = try program.start(["plan", "sales", "--from", "2025-01-01", "--to", "2025-01-02"])
+            let output = await process.output()
+            #expect(output.status == 2 && output.standardOutput.contains("2025-01-01"), "\(output)")
+            #expect(server.requests("/sales").map(\.query) == ["from=2025-01-01&to=2025-01-02"])
+        }
+    }
+
     /// The span is no run that is due: the source is neither failing nor due at another time.
     @Test func aSpanThatFailsLeavesTheSourceAsItWas() async throws {
         try await withSales { server, program in

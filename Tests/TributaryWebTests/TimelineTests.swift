@@ -31,7 +31,7 @@ struct TimelineTests {
         figures.inserted = 10
         timeline.fill([figures, RunFigures(span: 5_000)])
         #expect(timeline.spans[3] == figures && timeline.spans.compactMap { $0 }.count == 1)
-        let chart = BarChart.changes(timeline).svg
+        let chart = BarChart(timeline: timeline).svg
         #expect(chart.components(separatedBy: "class=\"gap\"").count == timeline.count)
         #expect(chart.contains("inserted 10</title>"))
         #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
@@ -61,13 +61,13 @@ struct TimelineTests {
         var figures = RunFigures(span: 0)
         (figures.committed, figures.inserted) = (1, inserted)
         timeline.fill([figures])
-        #expect(BarChart.changes(timeline).svg.contains(">\(label)</text>"))
+        #expect(BarChart(timeline: timeline).svg.contains(">\(label)</text>"))
     }
 
     @Test func hoursOfSeveralDaysAreToldApart() {
         func labels(_ from: Date, _ seconds: Double) -> [String] {
             let timeline = Timeline(from: from, to: from + seconds, interval: 60)
-            return BarChart.changes(timeline).svg.matches(of: /class="label"[^>]*>([0-9: -]+)<\/text>/).map {
+            return BarChart(timeline: timeline).svg.matches(of: /class="label"[^>]*>([0-9: -]+)<\/text>/).map {
                 String($0.1)
             }.filter { $0.contains(":") }
         }
@@ -98,7 +98,7 @@ struct TimelineTests {
         spans[1].inserted = 260_000
         spans[4].discarded = 2
         timeline.fill(spans)
-        let chart = BarChart.changes(timeline).svg
+        let chart = BarChart(timeline: timeline).svg
         #expect(chart.contains("class=\"cut\"") && chart.contains(">260k</text>"))
         #expect(chart.contains(">20</text>"), "the others are seen: \(chart)")
         #expect(chart.components(separatedBy: "class=\"discarded\"").count == 2 && chart.contains("2 failed</title>"))

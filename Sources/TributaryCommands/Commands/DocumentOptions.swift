@@ -3,8 +3,16 @@ import FeedConfiguration
 import FeedModel
 import Foundation
 
-/// The options of `infer` and `init` that say how a document is requested and written.
+/// The options of `infer` and `init` that say how a document is requested and written, and what is proposed for it.
 struct DocumentOptions: ParsableArguments {
+    @Option(
+        name: .long, help: "The source's name; by default from the document, with a number if the name is taken."
+    )
+    var name: String?
+
+    @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
+    var mapping = false
+
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp(
@@ -50,7 +58,8 @@ struct DocumentOptions: ParsableArguments {
     /// The names of the options that are given.
     var given: [String] {
         [
-            ("--header", !header.isEmpty), ("--bearer", bearer != nil), ("--format", format != nil),
+            ("--name", name != nil), ("--header", !header.isEmpty), ("--bearer", bearer != nil),
+            ("--format", format != nil),
             ("--encoding", encoding != nil), ("--sheet", sheet != nil),
             ("--skip", skip != nil),
         ].filter(\.1).map(\.0)

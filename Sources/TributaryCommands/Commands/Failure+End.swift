@@ -81,31 +81,17 @@ extension Failure {
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// Returns the arguments of a line of usage: an option with its value, what is in brackets.
-    private static func words(_ line: Substring) -> [String] {
-        var words: [String] = []
-        var depth = 0
-        for part in line.split(separator: " ") {
-            let isValue = part.first == "<" && words.last?.hasPrefix("--") ?? false
-            if depth > 0 || isValue { words[words.count - 1] += " " + part } else { words.append(String(part)) }
-            depth += part.count { $0 == "[" } - part.count { $0 == "]" }
-        }
-        return words
-    }
-
-    /// Returns a help text with its line of usage in lines of 80 columns, broken between arguments.
+    /// Returns a help text with its line of usage in lines of 80 columns, broken between arguments: an option with its
+    /// value, what is in brackets.
     private static func wrappingUsage(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            guard line.count > 80, line.uppercased().hasPrefix("USAGE: ") else { return String(line) }
-            var lines = [""]
-            for word in words(line) {
-                if lines[lines.count - 1].count + 1 + word.count > 80 {
-                    lines.append("       " + word)
-                } else {
-                    lines[lines.count - 1] += (lines == [""] ? "" : " ") + word
-                }
+        text.replacing(/(?im)^usage: .{74,}$/) { line in
+            var (lines, width) = ("", 0)
+            for argument in line.output.matches(of: /\[[^\]]*\]\S*|--\S+ <[^>]*>|\S+/).map(\.output) {
+                let isNew = width + 1 + argument.count > 80
+                lines += (isNew ? "\n       " : width == 0 ? "" : " ") + argument
+                width = (isNew ? 7 : width == 0 ? 0 : width + 1) + argument.count
             }
-            return lines.joined(separator: "\n")
-        }.joined(separator: "\n")
+            return lines
+        }
     }
 }

@@ -55,35 +55,28 @@ struct HistoryCommand: ProgramCommand {
         for run in runs {
             let counts = configuration.shownCounts(of: run)
             func figure(_ count: Int?) -> TextTable.Cell { .init(count.map(String.init) ?? "-") }
-            table.add([
-                .init(run.number.map(String.init) ?? ""), .init(run.source),
-                .init(RelativeTime.text(run.startedAt, now: now)),
-                .init(Self.outcome(run), Figures.color(run.outcome)), figure(counts?.inserted),
-                figure(counts?.updated), figure(counts?.deleted), figure(counts?.unchanged), figure(run.skipped),
-                .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
-            ])
+            table.add(
+                [
+                    .init(run.number.map(String.init) ?? ""), .init(run.source),
+                    .init(RelativeTime.text(run.startedAt, now: now)),
+                    .init(Self.outcome(run), Figures.color(run.outcome)), figure(counts?.inserted),
+                    figure(counts?.updated), figure(counts?.deleted), figure(counts?.unchanged), figure(run.skipped),
+                    .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
+                ], below: details(run, now, on: terminal))
         }
-        let lines = table.lines(on: terminal)
-        var shown = [lines[0]]
-        for (line, run) in zip(lines.dropFirst(), runs) {
-            shown.append(line)
-            let replaced = run.counts.replaced
-            let duplicates: [TerminalLine] =
-                replaced > 0
-                ? terminal.wrapped(
-                    "\(Figures.count(replaced, "record")) replaced by others with the same key", indent: 4) : []
-            let polls: [TerminalLine] =
-                run.lastPoll.map {
-                    terminal.wrapped("\(run.polls) times, the last \(RelativeTime.text($0, now: now))", indent: 4)
-                } ?? []
-            let rejected = run.rejection.map { terminal.wrapped($0, .yellow, indent: 4) } ?? []
-            let drift = run.drift.flatMap { terminal.wrapped($0.text, .yellow, indent: 4) }
-            let notes = run.requests.flatMap { request in
-                request.note.map { terminal.wrapped("request '\(request.key)': \($0)", .yellow, indent: 4) } ?? []
-            }
-            let error = run.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []
-            shown += duplicates + polls + rejected + notes + drift + error + RunLines.requests(run.requests)
-        }
-        return shown
+        return table.lines(on: terminal)
+    }
+
+    private func details(_ run: RunReport, _ now: Date, on terminal: Terminal) -> [TerminalLine] {
+        let replaced = run.counts.replaced
+        let texts: [(String?, Terminal.Color?)] =
+            [
+                (replaced > 0 ? "\(Figures.count(replaced, "record")) replaced by others with the same key" : nil, nil),
+                (run.lastPoll.map { "\(run.polls) times, the last \(RelativeTime.text($0, now: now))" }, nil),
+                (run.rejection, .yellow),
+            ] + run.requests.map { request in (request.note.map { "request '\(request.key)': \($0)" }, .yellow) }
+            + run.drift.map { ($0.text, .yellow) } + [(run.error, .red)]
+        return texts.flatMap { text, color in text.map { terminal.wrapped($0, color, indent: 4) } ?? [] }
+            + RunLines.requests(run.requests)
     }
 }

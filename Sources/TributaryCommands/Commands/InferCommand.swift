@@ -40,15 +40,7 @@ struct InferCommand: ProgramCommand {
     @Option(name: .long, help: "With --xsd alone: the root element, if the schema has several.")
     var root: String?
 
-    @Option(
-        name: .long, help: "The source's name; by default from the document, with a number if the name is taken."
-    )
-    var name: String?
-
     @OptionGroup var document: DocumentOptions
-
-    @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
-    var mapping = false
 
     @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")
     var json = false
@@ -68,9 +60,9 @@ struct InferCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let proposing = SourceProposal(
-            program: program, file: options.configurationFile, document: location, schema: xsd, root: root, name: name,
-            dialect: document.dialect,
-            credentials: try document.credentials(for: location, beside: options.configurationFile), isMapping: mapping)
+            program: program, file: options.configurationFile, document: location, schema: xsd, root: root,
+            options: document,
+            credentials: try document.credentials(for: location, beside: options.configurationFile))
         let proposal = try await proposing.make()
         if json {
             try Terminal.printJSON(["source": proposal.sourceName, "toml": proposal.toml])

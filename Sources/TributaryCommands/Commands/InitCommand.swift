@@ -25,9 +25,6 @@ struct InitCommand: ProgramCommand {
             valueName: "file|url"))
     var location: String?
 
-    @Option(name: .long, help: "The source's name; by default from the address.")
-    var name: String?
-
     @Option(
         name: .long,
         help: ArgumentHelp(
@@ -37,16 +34,12 @@ struct InitCommand: ProgramCommand {
 
     @OptionGroup var document: DocumentOptions
 
-    @Flag(name: .long, help: "Propose a mapping even if a built-in parser knows the document.")
-    var mapping = false
-
     @Flag(name: .long, help: "Sync without asking, with the default store.")
     var yes = false
 
     func validate() throws {
         if location == StandardInput.name { throw ValidationError("a source needs an address; name a file or a URL") }
         if location == nil, let option = document.given.first { throw ValidationError("\(option) is for a document") }
-        if location == nil, name != nil { throw ValidationError("--name is for the source of a document") }
         if store?.isEmpty ?? false { throw ValidationError("--store names a file or a database") }
     }
 
@@ -64,8 +57,7 @@ struct InitCommand: ProgramCommand {
         let credentials = try document.credentials(for: location, beside: file)
         if let location {
             first.source = try await SourceProposal(
-                program: program, file: file, document: location, name: name, dialect: document.dialect,
-                credentials: credentials, isMapping: mapping
+                program: program, file: file, document: location, options: document, credentials: credentials
             ).make().toml
         }
         try Terminal.print("wrote \(try first.write(to: file).joined(separator: " and "))")

@@ -31,21 +31,25 @@ struct PlanCommand: ProgramCommand {
     @Flag(name: .long, help: "Ignore validators: fetch and parse everything.")
     var full = false
 
+    @OptionGroup var span: SpanOptions
+
     @Option(name: .long, help: "Changes to show per table and kind; 0 for all. Counts include all rows.")
     var limit = 100
 
     @OptionGroup var output: JSONOption
 
     func run(_ program: Program) async throws {
-        let configuration = try program.writingConfiguration(options)
+        var configuration = try program.writingConfiguration(options)
         let enabled = configuration.sources.filter(\.isEnabled).map(\.name)
         guard let source = source ?? (enabled.count == 1 ? enabled[0] : nil) else {
             guard !enabled.isEmpty else { throw Failure.usage("\(configuration.file) declares no enabled source") }
             throw Failure.usage("name a source of \(configuration.file); it has: \(SyncCommand.some(enabled))")
         }
+        configuration = try span.loading([source], in: configuration) ?? configuration
         let declaration = try SyncCommand.declared(source, in: configuration)
         let plan = PlanRun(
-            configuration: configuration, source: declaration, limit: limit, json: output.json, showsNext: body.isEmpty)
+            configuration: configuration, source: declaration, limit: limit, json: output.json,
+            showsNext: body.isEmpty && !span.isGiven)
         let differs: Bool
         if body.contains(where: { $0.hasSuffix("=" + StandardInput.name) }) {
             differs = try await StandardInput.asFile { try await run(plan, program, input: $0) }

@@ -36,9 +36,7 @@ struct PlanRun {
                     try? store.close()
                     try? logins?.close()
                 }
-                let service = try program.service(
-                    configuration, store: store, logins: logins,
-                    logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+                let service = try program.service(configuration, store: store, logins: logins, logger: .console())
                 return try await plan(service) { change in report.withLock { $0.add(change) } }
             }
         } catch let error where error is StoreError || error is Failure || error is ConfigurationError {

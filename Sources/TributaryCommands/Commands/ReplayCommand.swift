@@ -51,8 +51,7 @@ struct ReplayCommand: ProgramCommand {
             if plan { throw ExitCode(2) }
             try confirmation.ask("Commit these changes of \(source)?")
         }
-        let service = try program.service(
-            configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+        let service = try program.service(configuration, logger: .console())
         defer { try? service.close() }
         let report = try await untilSignalled { try await service.replay(declaration, all: all) }
         try output.show(report) { RunLines.lines(report, nameWidth: source.count, on: Terminal()) }

@@ -43,8 +43,8 @@ struct RestoreCommand: ProgramCommand {
         defer { presence.release() }
         let aside = FileManager.default.fileExists(atPath: store) ? Self.free(store + ".before-" + Self.time()) : nil
         if !confirmation.yes { try ask(copy, store: store, aside: aside) }
-        try whileUnused(path, file: store, configuration) {
-            try SignalCleanUp.removing(StoreCopy.temporaryPath(beside: store)) {
+        try await whileUnused(path, file: store, configuration) {
+            try await SignalCleanUp.removing(StoreCopy.temporaryPath(beside: store)) {
                 try checked.replace(store: store, aside: aside ?? store + ".aside")
             }
         }
@@ -81,9 +81,9 @@ struct RestoreCommand: ProgramCommand {
     ///   - file: the same without symbolic links.
     /// - Throws: ``Failure`` or `StoreError` where somebody uses it, or where it cannot be opened.
     private func whileUnused(
-        _ path: String, file: String, _ configuration: TributaryConfiguration, _ replace: () throws -> Void
-    ) throws {
-        guard FileManager.default.fileExists(atPath: file) else { return try replace() }
+        _ path: String, file: String, _ configuration: TributaryConfiguration, _ replace: () async throws -> Void
+    ) async throws {
+        guard FileManager.default.fileExists(atPath: file) else { return try await replace() }
         let (claims, isDamaged) = try SQLiteStore.claim(
             replaced: path, declared: Set(configuration.sources.map(\.name)))
         defer { for claim in claims { claim.unlock() } }
@@ -94,7 +94,7 @@ struct RestoreCommand: ProgramCommand {
                 throw Failure.failed("\(file)\(log) shows that another program has the store open; end it first")
             }
         }
-        try replace()
+        try await replace()
     }
 
     /// Returns a name, with a number behind it if an earlier restore of the same second has taken it.

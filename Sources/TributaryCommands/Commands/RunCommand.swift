@@ -35,12 +35,7 @@ struct RunCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
-        let level = logLevel
-        let logger = Logger(label: "tributary") { _ in
-            var handler = ConsoleLogHandler()
-            handler.logLevel = level
-            return handler
-        }
+        let logger = Logger.console(logLevel)
         // Signals are trapped before other processes can find this one: until then, their default action would end it.
         let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
         let folder = DaemonFolder(configuration)

@@ -15,13 +15,9 @@ struct SourceProposal {
     var document: String?
     var schema: String?
     var root: String?
-    var name: String?
-    /// How the document is written, as far as it is given.
-    var dialect = BodyDialect()
+    let options: DocumentOptions
     /// What else the request for the document sends.
-    var credentials = GivenCredentials()
-    /// True for a mapping even where there is a parser for the document.
-    var isMapping = false
+    let credentials: GivenCredentials
 
     /// True where the configuration's file is absent or empty, as where a shell has just created it for the proposal.
     var isFirst: Bool {
@@ -33,7 +29,7 @@ struct SourceProposal {
     func make() async throws -> MappingProposal {
         for file in [document, schema].compactMap(\.self) { try Self.requireFile(file) }
         let declared = DeclaredTables(file: file)
-        if let name, declared.names.contains(name) {
+        if let name = options.name, declared.names.contains(name) {
             throw Failure.usage("\(file) has a source '\(name)'; choose another name")
         }
         do {
@@ -70,7 +66,7 @@ struct SourceProposal {
             let names = same.map { "'\($0)'" }.joined(separator: ", ")
             return ["\(file) has a source with this address, \(names): keep one of them."]
         }
-        guard self.name == nil, name != wish else { return [] }
+        guard options.name == nil, name != wish else { return [] }
         return ["\(file) has another source '\(wish)'."]
     }
 
@@ -83,7 +79,11 @@ struct SourceProposal {
         guard location != StandardInput.name, isFile || !location.contains("://") else { return }
         let path = isFile ? URL(string: location)?.path ?? location : location
         guard !FileManager.default.fileExists(atPath: path) else { return }
-        throw Failure.usage("the file \(path) does not exist")
+        throw Failure.usage(
+            path.contains("*")
+                ? "the file \(path) does not exist; infer reads one document: name one of the files, and write the pattern "
+                    + "into the 'url' of the proposal"
+                : "the file \(path) does not exist")
     }
 
     private func proposal(of location: String?, beside declared: DeclaredTables) async throws -> MappingProposal {
@@ -91,7 +91,7 @@ struct SourceProposal {
         let isInput = document == StandardInput.name
         let address = isInput ? StandardInput.name : location ?? schema ?? ""
         let wish = isInput ? "feed" : SourceName.make(of: address)
-        let name = name ?? declared.freeName(wish)
+        let name = options.name ?? declared.freeName(wish)
         var surroundings = Inference.Surroundings(name: name, takenTables: program.parsers.tables)
         surroundings.writtenTables = declared.tables
         surroundings.sources = declared.names
@@ -101,12 +101,12 @@ struct SourceProposal {
         guard let location else {
             return try await Inference(of: schema ?? "").proposalOfSchema(root: root, surroundings)
         }
-        if !isMapping {
+        if !options.mapping {
             for name in program.parsers.names {
                 surroundings.parsers[name] = program.parsers.tables(of: .parser(name))
             }
         }
-        var dialect = dialect
+        var dialect = options.dialect
         if schema != nil { dialect.format = dialect.format ?? .xml }
         return try await Inference(
             of: location, dialect: dialect, address: isInput ? "https://example.com/\(name)" : nil,

@@ -27,11 +27,7 @@ struct SyncCommand: ProgramCommand {
     @Flag(name: .long, help: "Like --force, and ignore validators: fetch and parse everything.")
     var full = false
 
-    @Option(name: .long, help: "With one source that has slices: load from this day or time.")
-    var from: String?
-
-    @Option(name: .long, help: "With one source that has slices: load up to this day or time.")
-    var to: String?
+    @OptionGroup var span: SpanOptions
 
     @Flag(name: .long, help: "Print one JSON object per run on a line.")
     var json = false
@@ -39,32 +35,11 @@ struct SyncCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.writingConfiguration(options)
         try Self.check(sources, in: configuration)
-        let span = try span(in: configuration)
+        let span = try span.loading(sources, in: configuration)
         let run = SyncRun(
             configuration: span ?? configuration, sources: sources,
             mode: full ? .full : force || span != nil ? .force : .whenDue, json: json)
         guard try await run.run(program) else { throw ExitCode(1) }
-    }
-
-    /// Returns the configuration in which the source loads a given span; nil without one.
-    ///
-    /// - Throws: ``Failure`` if it cannot.
-    private func span(in configuration: TributaryConfiguration) throws -> TributaryConfiguration? {
-        guard from != nil || to != nil else { return nil }
-        guard let source = sources.first, sources.count == 1 else {
-            throw Failure.usage("--from and --to need the name of one source")
-        }
-        do {
-            let first = try from.map { try SliceDeclaration.bound($0, "--from").date }
-            let last = try to.map { try SliceDeclaration.bound($0, "--to").date }
-            if let first, let last, last < first { throw Failure.usage("--to is earlier than --from") }
-        } catch let problem as SliceDeclaration.Problem {
-            throw Failure.usage("\(problem)")
-        }
-        guard let loading = configuration.loading(SliceDeclaration.Given(from: from, to: to), of: source) else {
-            throw Failure.usage("no request of the source '\(source)' has 'slices', which --from and --to need")
-        }
-        return loading
     }
 
     /// Returns which of some names was meant: the nearest one, else a few of them.

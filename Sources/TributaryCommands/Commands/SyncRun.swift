@@ -16,9 +16,10 @@ struct SyncRun {
         let terminal = Terminal()
         let count = sources.isEmpty ? configuration.enabledSources.count : sources.count
         let display = ProgressDisplay(terminal: terminal, count: count)
-        let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
         let (isJSON, isQuiet) = (json, Terminal.isQuiet)
-        let service = try program.service(configuration, logger: logger) { if !isJSON, !isQuiet { display.update($0) } }
+        let service = try program.service(configuration, logger: .console()) {
+            if !isJSON, !isQuiet { display.update($0) }
+        }
         defer { try? service.close() }
         let names = sources
         let (mode, width) = (

@@ -8,22 +8,15 @@ import TributaryStores
 /// those on a server through the server.
 struct RefreshRequest {
     /// The daemons that were asked.
-    enum Asked {
-        case process(Int32)
-        case daemons([String])
-
+    struct Asked {
         /// The process's id, on a store in a file.
-        var process: Int32? { if case .process(let id) = self { id } else { nil } }
-
+        var process: Int32?
         /// The daemons' names, on a store that several share.
-        var daemons: [String]? { if case .daemons(let names) = self { names } else { nil } }
+        var daemons: [String]?
 
         /// For people.
         var text: String {
-            switch self {
-            case .process(let id): "the daemon (process \(id))"
-            case .daemons(let names): names.joined(separator: " and ")
-            }
+            process.map { "the daemon (process \($0))" } ?? daemons?.joined(separator: " and ") ?? ""
         }
     }
 
@@ -32,7 +25,7 @@ struct RefreshRequest {
     /// - Parameter sources: no names mean all sources.
     /// - Throws: ``Failure`` where no daemon runs that knows the sources.
     func send(_ sources: [String]) throws -> Asked {
-        if let folder = DaemonFolder(configuration) { return .process(try folder.requestRefresh(sources)) }
+        if let folder = DaemonFolder(configuration) { return Asked(process: try folder.requestRefresh(sources)) }
         return try withDaemons { store, daemons in
             guard !daemons.records.isEmpty else { throw Self.nobody(store.name) }
             let strangers = sources.filter { daemons.owner(of: $0) == nil }
@@ -50,7 +43,7 @@ struct RefreshRequest {
     /// - Returns: nil where none does.
     func sendIfPossible(_ sources: [String]) throws -> Asked? {
         if let folder = DaemonFolder(configuration) {
-            return folder.isDaemonRunning ? .process(try folder.requestRefresh(sources)) : nil
+            return folder.isDaemonRunning ? Asked(process: try folder.requestRefresh(sources)) : nil
         }
         return try withDaemons { store, daemons in
             sources.allSatisfy { daemons.owner(of: $0) != nil } ? try ask(daemons, of: store, sources) : nil
@@ -68,7 +61,7 @@ struct RefreshRequest {
     private func ask(_ daemons: SharedDaemons, of store: any SharedStore, _ sources: [String]) throws -> Asked {
         try store.requestRefresh(sources)
         let owners = sources.isEmpty ? daemons.records.map(\.name) : sources.compactMap(daemons.owner)
-        return .daemons(Set(owners).sorted())
+        return Asked(daemons: Set(owners).sorted())
     }
 
     static func nobody(_ store: String) -> Failure {

@@ -2,6 +2,17 @@ import FeedModel
 import Foundation
 import Logging
 
+extension Logger {
+    /// Returns a logger whose lines go to standard error.
+    static func console(_ level: Logger.Level = .info) -> Logger {
+        Logger(label: "tributary") { _ in
+            var handler = ConsoleLogHandler()
+            handler.logLevel = level
+            return handler
+        }
+    }
+}
+
 /// Writes log lines to standard error. For the journal they have a priority in front and no time, which the journal
 /// keeps itself (sd-daemon(3)). Otherwise they have a time and a level.
 struct ConsoleLogHandler: LogHandler {

@@ -35,14 +35,11 @@ struct StatusText {
         return counts.map { "\($0.value) \($0.key.word)" }.joined(separator: ", ")
     }
 
-    /// Returns a heading and a line for each source, with what there is to say of it, and what follows the sources.
+    /// Returns the sources, problems first, and what follows them.
     func table(_ selection: Selection, on terminal: Terminal) -> StatusTable {
         let shown = problems + (selection == .failing ? [] : status.sources.filter { !$0.isProblem })
-        let lines = rows(shown, on: terminal)
-        return StatusTable(
-            heading: lines[0],
-            rows: zip(lines.dropFirst(), shown).map { ($0, details(of: $1.state, on: terminal)) },
-            rest: selection == .failing ? [] : rest(on: terminal))
+        let (heading, rows) = rows(shown, on: terminal).parts(on: terminal)
+        return StatusTable(heading: heading, rows: rows, rest: selection == .failing ? [] : rest(on: terminal))
     }
 
     /// Returns the lines, problems first.
@@ -51,7 +48,7 @@ struct StatusText {
         let rest = status.sources.filter { !$0.isProblem }
         let isRestShown = selection == .all || selection == .few && rest.count <= Self.mostShown
         let shown = isRestShown ? problems + rest : problems
-        var lines = shown.isEmpty && !isRestShown ? [] : sources(shown, on: terminal)
+        var lines = shown.isEmpty && !isRestShown ? [] : rows(shown, on: terminal).lines(on: terminal)
         if !isRestShown {
             let noun = problems.isEmpty ? "source" : "other source"
             let hint = selection == .failing ? "" : "; --all shows \(rest.count == 1 ? "it" : "them")"
@@ -78,20 +75,8 @@ struct StatusText {
         return lines
     }
 
-    private func sources(_ sources: [SourceStatus], on terminal: Terminal) -> [TerminalLine] {
-        let lines = rows(sources, on: terminal)
-        return [lines[0]]
-            + zip(lines.dropFirst(), sources).flatMap { [$0] + details(of: $1.state, on: terminal) }
-    }
-
-    /// Returns a source's note and error.
-    private func details(of state: SourceState, on terminal: Terminal) -> [TerminalLine] {
-        (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
-            + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
-    }
-
-    /// Returns the heading, and a line for each source.
-    private func rows(_ sources: [SourceStatus], on terminal: Terminal) -> [TerminalLine] {
+    /// Returns a row for each source, with its note and error below it.
+    private func rows(_ sources: [SourceStatus], on terminal: Terminal) -> TextTable {
         var table = TextTable(
             [
                 ("SOURCE", .left), ("STATE", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
@@ -112,20 +97,21 @@ struct StatusText {
                     .init(state.source), .init(condition.word, Figures.color(condition)), time(state.lastRun),
                     time(state.lastCommit), .init(due),
                     .init(String(state.failures)),
-                ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
+                ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []),
+                below: (state.note.map { terminal.wrapped($0, .yellow, indent: 4) } ?? [])
+                    + (state.error.map { terminal.wrapped($0, .red, indent: 4) } ?? []))
         }
-        return table.lines(on: terminal)
+        return table
     }
 
     private func hooks(on terminal: Terminal) -> [TerminalLine] {
         guard !status.hooks.isEmpty else { return [] }
         var table = TextTable(HookStatus.headings, flexible: 4)
-        for hook in status.hooks { table.add(hook.cells(now: now)) }
-        let lines = table.lines(on: terminal)
-        return ["", lines[0]]
-            + zip(lines.dropFirst(), status.hooks).flatMap { line, hook in
-                [line] + (hook.state?.error.map { terminal.wrapped($0, .red, indent: 4) } ?? [])
-            }
+        for hook in status.hooks {
+            let error = hook.state?.error.map { terminal.wrapped($0, .red, indent: 4) }
+            table.add(hook.cells(now: now), below: error ?? [])
+        }
+        return [""] + table.lines(on: terminal)
     }
 }
 

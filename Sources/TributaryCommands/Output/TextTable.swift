@@ -12,6 +12,8 @@ struct TextTable {
     /// The columns that are left out, one after the other, where the table is still wider.
     private let dispensable: [Int]
     private var rows: [[Cell]] = []
+    /// What stands below each row.
+    private var details: [[TerminalLine]] = []
 
     struct Cell: ExpressibleByStringInterpolation {
         /// Escaped, as its width is that of what is shown.
@@ -40,9 +42,20 @@ struct TextTable {
         self.dispensable = dispensable
     }
 
-    mutating func add(_ cells: [Cell]) { rows.append(cells) }
+    mutating func add(_ cells: [Cell], below details: [TerminalLine] = []) {
+        rows.append(cells)
+        self.details.append(details)
+    }
 
+    /// Returns the heading, and each row with what stands below it.
     func lines(on terminal: Terminal) -> [TerminalLine] {
+        let (heading, rows) = parts(on: terminal)
+        return [heading] + rows.flatMap { [$0.line] + $0.details }
+    }
+
+    func parts(
+        on terminal: Terminal
+    ) -> (heading: TerminalLine, rows: [(line: TerminalLine, details: [TerminalLine])]) {
         var cells = [headings.map { Cell($0.title) }] + rows
         var columns = Array(headings.indices)
         func widths() -> [Int] { columns.map { column in cells.map { $0[column].text.displayWidth }.max() ?? 0 } }
@@ -55,7 +68,7 @@ struct TextTable {
             for row in cells.indices { cells[row][flexible] = cells[row][flexible].cut(to: width) }
         }
         let found = widths()
-        return cells.map { row in
+        let lines = cells.map { row in
             zip(columns, found).reduce("") { (line: TerminalLine, column) in
                 let cell = row[column.0]
                 let padding = String(repeating: " ", count: column.1 - cell.text.displayWidth)
@@ -65,6 +78,7 @@ struct TextTable {
                     ? "\(line)\(space)\(text)\(padding)" : "\(line)\(space)\(padding)\(text)"
             }.trimmed
         }
+        return (lines[0], zip(lines.dropFirst(), details).map { ($0, $1) })
     }
 }
 

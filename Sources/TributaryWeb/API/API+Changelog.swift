@@ -21,14 +21,11 @@ extension API {
     func events(_ request: Request, _ query: Query, _ context: PageContext) async throws -> Response {
         let names = try declared(query)
         let text = request.headers[.lastEventID] ?? query["after"]
-        let position = try text.map { text in
+        let start: RunPosition
+        if let text {
             guard let position = RunPosition(text) else {
                 throw Query.Problem("'after' must be the id of an event that was received")
             }
-            return position
-        }
-        let start: RunPosition
-        if let position {
             start = position
         } else {
             start = try await store.read { try $0.read { try $0.changelog.lastPosition() } }
@@ -38,15 +35,10 @@ extension API {
                 of: request, .serviceUnavailable, "Too many clients follow the events; try again later.",
                 [.retryAfter: "60"])
         }
-        let stream = EventStream(
-            activeRuns: service.activeRuns, store: store, sources: Set(names), start: start, place: place,
-            isAllowed: context.isAllowed)
-        return Response(
-            status: .ok, headers: [.contentType: "text/event-stream"],
-            body: ResponseBody { writer in
-                try await stream.write(to: &writer)
-                try await writer.finish(nil)
-            })
+        let events = RunEvents(store: store, sources: Set(names), position: start)
+        return EventStream(
+            source: events, activeRuns: service.activeRuns, place: place, isAllowed: context.isAllowed
+        ).response
     }
 }
 

@@ -18,9 +18,7 @@ extension API {
         return [
             .post(
                 "/api/plan", "The changes that a refresh would make, as 'plan --json'; commits nothing.",
-                [source, .init("full", "true to fetch everything, even if unchanged.", .boolean), limit],
-                answers: .named("Plan")
-            ) { _, query in try await plan(query) },
+                [source, .init("full", "true to fetch everything, even if unchanged.", .boolean), limit], plan),
             .post(
                 "/api/undo",
                 "The changes that an undo would make, and their 'digest'; with 'apply', makes them.",
@@ -28,13 +26,12 @@ extension API {
                     source,
                     .init("to", "The run or time to restore; if absent, the last change is undone."),
                     limit, apply,
-                ], answers: .either([.named("Plan"), .named("Run")])
-            ) { _, query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
+                ]
+            ) { query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
             .post(
                 "/api/replay", "The changes that a replay would make, and their 'digest'; with 'apply', makes them.",
-                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply],
-                answers: .either([.named("Plan"), .named("Run")])
-            ) { _, query in try await correct(query) { .replay(all: try query.flag("all")) } },
+                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply]
+            ) { query in try await correct(query) { .replay(all: try query.flag("all")) } },
         ]
     }
 
@@ -47,8 +44,8 @@ extension API {
                 [
                     .init("url", "The address of the document: http: or https:."),
                     .init("toml", "A source with one request, as in sources.toml; inferred if absent."),
-                ], answers: .named("Trial")
-            ) { _, query in
+                ]
+            ) { query in
                 guard let url = query["url"] else { throw Query.Problem("name the document as ?url=ADDRESS") }
                 return try .object(await tryOut(.address(url), query["toml"]))
             }

@@ -5,20 +5,6 @@ import TributaryEngine
 
 /// The records that runs have left out.
 extension API {
-    private struct Rejected: Encodable {
-        var rejected: [RejectedRow]
-        /// The id after which the next records come; nil at the end.
-        var next: Int64?
-
-        private enum CodingKeys: String, CodingKey { case rejected, next }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(rejected, forKey: .rejected)
-            try container.encode(next, forKey: .next)
-        }
-    }
-
     /// The most records in one answer, each of up to 64 KiB.
     private static let mostRejected = 100
 
@@ -32,7 +18,9 @@ extension API {
                 try $0.rejections.records(of: source, run: run, after: after, limit: limit + 1)
             }
             let rejected = Array(found.prefix(limit))
-            return Rejected(rejected: rejected, next: found.count > limit ? rejected.last?.id : nil)
+            // The id after which the next records come; null at the end.
+            let next = found.count > limit ? rejected.last?.id : nil
+            return ["rejected": rejected, "next": next.orNull] as JSONObject
         }
     }
 }

@@ -12,12 +12,11 @@ extension API {
     var rowOperations: [APIOperation] {
         [
             .get(
-                "/api/tables", "The tables that sources have written.",
-                answers: .object(AnswerSchemas.object(["tables": .array(.named("Table"))]))
-            ) { _, _ in try await tables() },
-            .get(
-                "/api/tables/{name}/rows", "Rows of a table, and the position of the next page.",
-                [
+                "/api/tables", "The tables that sources have written.", [], tables),
+            APIOperation(
+                method: .get, path: "/api/tables/{name}/rows",
+                summary: "Rows of a table, and the position of the next page.",
+                parameters: [
                     .init("name", "The name of the table.", isInPath: true),
                     .init("column", "The column of a condition; 'is' and 'value' follow it.", isRepeated: true),
                     .init("is", "eq, lt, gt, contains or null.", isRepeated: true),
@@ -25,12 +24,11 @@ extension API {
                     .init("sort", "The column to sort by."), .init("order", "asc or desc."),
                     .init("after", "The position after which the rows start: 'next' of the previous response."),
                     .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
-                ], answers: .object(AnswerSchemas.rows)
-            ) { request, query in try await rows(request, query) },
+                ], answer: rows),
         ]
     }
 
-    private func tables() async throws -> Response {
+    private func tables(_: Query) async throws -> Response {
         .json(
             try await store.browse { store in
                 let tables = try store.browsedTables().map { table -> JSONObject in
@@ -43,7 +41,7 @@ extension API {
             })
     }
 
-    private func rows(_ request: Request, _ query: Query) async throws -> Response {
+    private func rows(_ request: Request, _ query: Query, _ context: PageContext) async throws -> Response {
         let names = request.names
         guard names.count == 4 else { throw Query.Problem("unknown path; GET /api lists the operations", .notFound) }
         let address = try RowAddress(table: names[2], query, most: Self.mostRows, in: service.configuration)

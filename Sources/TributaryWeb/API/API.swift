@@ -14,7 +14,7 @@ struct API: Sendable {
     /// False where `[daemon] rows` is false: then no answer has rows of the store, or changes of them.
     let showsRows: Bool
     /// The places of those who follow events or a page.
-    let followers: LiveLimit
+    let followers: FollowerLimit
     /// Nil where nothing is tried out.
     let tryOut: TryOut?
 
@@ -28,9 +28,8 @@ struct API: Sendable {
             "source", "The name of a source; repeat it for several.", isRepeated: true)
         let states: [APIOperation] = [
             .get(
-                "/api/status", "The states of sources and hooks, as 'status --json'.", [sources],
-                answers: .object(AnswerSchemas.status)
-            ) { _, query in
+                "/api/status", "The states of sources and hooks, as 'status --json'.", [sources]
+            ) { query in
                 let (names, configuration, pauses) = (try declared(query), service.configuration, service.hostPauses)
                 return try await read { store in
                     try StoreStatus(
@@ -43,10 +42,9 @@ struct API: Sendable {
                 [
                     source, .init("failed", "true for failed runs only.", .boolean),
                     .init("limit", "The maximum number of runs: 20 by default, at most 10,000.", .integer),
-                ], answers: .object(AnswerSchemas.history)
-            ) { _, query in try await history(query) },
+                ], history),
         ]
-        let changes: [APIOperation] = [
+        let recorded: [APIOperation] = [
             .get(
                 "/api/changes", "Changed rows, as 'changes --json'.",
                 [
@@ -54,8 +52,7 @@ struct API: Sendable {
                     .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
                     .init("after", "The id of a changelog row: returns the rows after it, as 'tail --json'.", .integer),
                     .init("limit", "The maximum number of rows: 1,000 by default, at most 10,000.", .integer),
-                ], answers: .lines(.either([.named("Change"), .named("ChangelogLine")]))
-            ) { _, query in try await self.changes(query) },
+                ], changes),
             .get(
                 "/api/rejected",
                 "The records that committed runs have left out (on_error = \"skip\"), as they were read.",
@@ -63,14 +60,14 @@ struct API: Sendable {
                     source, .init("run", "The number of a run.", .integer),
                     .init("after", "The id of a record: returns the records after it.", .integer),
                     .init("limit", "The maximum number of records: 100 by default and at most.", .integer),
-                ], answers: .object(AnswerSchemas.rejected)
-            ) { _, query in try await rejected(query) },
+                ], rejected),
         ]
         let others: [APIOperation] = [
-            .events(
-                "/api/events", "Each run as it is recorded, as server-sent events.",
-                [sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID.")]
-            ) { request, query, context in try await events(request, query, context) },
+            APIOperation(
+                method: .get, path: "/api/events", summary: "Each run as it is recorded, as server-sent events.",
+                parameters: [
+                    sources, .init("after", "The id of an event: starts after it, like the header Last-Event-ID."),
+                ], answer: events),
             .get(
                 "/api/review",
                 "The blocked runs, and the changes that a run would make, the largest differences first.",
@@ -79,12 +76,10 @@ struct API: Sendable {
                     .init("table", "A table's name."), .init("operation", "insert, update or delete."),
                     .init("from", "The number of the first row: 1 by default.", .integer),
                     .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
-                ], answers: .object(AnswerSchemas.reviews)
-            ) { _, query in try await review(query) },
+                ], review),
             .post(
-                "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources],
-                answers: AnswerSchemas.object(["sources": .array(.string)])
-            ) { _, query in
+                "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]
+            ) { query in
                 let names = try enabled(query)
                 if let stopped = try await store.read({ [service] _ in try service.refreshUnlessStopped(names) }) {
                     throw Query.Problem(
@@ -99,8 +94,8 @@ struct API: Sendable {
                 [
                     sources, .init("run", "The number of the blocked run; required without 'in_advance'.", .integer),
                     .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
-                ], answers: AnswerSchemas.accepted
-            ) { _, query in
+                ]
+            ) { query in
                 let names = try named(query)
                 let inAdvance = try query.flag("in_advance")
                 let run = try query.number("run").map(Int64.init)
@@ -116,28 +111,27 @@ struct API: Sendable {
                 }
             },
             .post(
-                "/api/pause", "Pauses sources until they are resumed.", [sources],
-                answers: AnswerSchemas.object(["paused": .array(.string)])
-            ) { _, query in
+                "/api/pause", "Pauses sources until they are resumed.", [sources]
+            ) { query in
                 let names = try named(query)
                 return try await write { ["paused": try $0.pause(names)] }
             },
             .post(
-                "/api/resume", "Resumes paused sources.", [sources],
-                answers: AnswerSchemas.object(["resumed": .array(.string)])
-            ) { _, query in
+                "/api/resume", "Resumes paused sources.", [sources]
+            ) { query in
                 let names = try named(query)
                 return try await write { ["resumed": try $0.resume(names)] }
             },
         ]
-        return states + (showsRows ? changes + rowOperations : []) + others + correctionOperations + trialOperations + [
-            .get("/api", "The operations of the API.", answers: .object(AnswerSchemas.index)) { _, _ in
-                try .object(JSONObject(indexOf: self.operations))
-            },
-            .get("/api/openapi.json", "The operations in OpenAPI 3.1.", answers: .object(.map(.any))) { _, _ in
-                try .object(JSONObject(openAPI: self.operations))
-            },
-        ]
+        return states + (showsRows ? recorded + rowOperations : []) + others + correctionOperations + trialOperations
+            + [
+                .get("/api", "The operations of the API.") { _ in
+                    try .object(JSONObject(indexOf: self.operations))
+                },
+                .get("/api/openapi.json", "The operations in OpenAPI 3.1.") { _ in
+                    try .object(JSONObject(openAPI: self.operations))
+                },
+            ]
     }
 
     func add(to router: Router<PageContext>) {

@@ -7,17 +7,8 @@ import TributaryEngine
 /// OpenAPI document are made from it.
 struct APIOperation: Sendable {
     struct Parameter: Sendable {
-        enum Kind: String, Sendable {
-            case string, integer, boolean
-
-            var schema: JSONSchema {
-                switch self {
-                case .string: .string
-                case .integer: .integer
-                case .boolean: .boolean
-                }
-            }
-        }
+        /// A type of JSON Schema.
+        enum Kind: String, Sendable { case string, integer, boolean }
 
         var name: String
         var meaning: String
@@ -35,57 +26,33 @@ struct APIOperation: Sendable {
         }
     }
 
-    /// What is answered.
-    struct Content: Sendable {
-        var type: String
-        var schema: JSONSchema
-
-        static func object(_ schema: JSONSchema) -> Content { Content(type: "application/json", schema: schema) }
-
-        /// Objects, one a line.
-        static func lines(_ schema: JSONSchema) -> Content { Content(type: "application/jsonl", schema: schema) }
-
-        /// Server-sent events.
-        static let events = Content(type: "text/event-stream", schema: .string)
-    }
-
     var method: HTTPRequest.Method
     /// With the names of its parameters in braces: `/api/tables/{name}/rows`.
     var path: String
     var summary: String
     var parameters: [Parameter]
-    var content: Content
     /// Answers a request whose parameters are known.
     var answer: @Sendable (Request, Query, PageContext) async throws -> Response
 
     static func get(
-        _ path: String, _ summary: String, _ parameters: [Parameter] = [], answers content: Content,
-        _ answer: @escaping @Sendable (Request, Query) async throws -> Response
+        _ path: String, _ summary: String, _ parameters: [Parameter] = [],
+        _ answer: @escaping @Sendable (Query) async throws -> Response
     ) -> APIOperation {
-        APIOperation(
-            method: .get, path: path, summary: summary, parameters: parameters, content: content
-        ) { request, query, _ in try await answer(request, query) }
-    }
-
-    /// An operation that answers with server-sent events until its client may no longer see them.
-    static func events(
-        _ path: String, _ summary: String, _ parameters: [Parameter],
-        _ answer: @escaping @Sendable (Request, Query, PageContext) async throws -> Response
-    ) -> APIOperation {
-        APIOperation(
-            method: .get, path: path, summary: summary, parameters: parameters, content: .events, answer: answer)
+        APIOperation(method: .get, path: path, summary: summary, parameters: parameters) { _, query, _ in
+            try await answer(query)
+        }
     }
 
     static func post(
-        _ path: String, _ summary: String, _ parameters: [Parameter], answers schema: JSONSchema,
-        _ answer: @escaping @Sendable (Request, Query) async throws -> Response
+        _ path: String, _ summary: String, _ parameters: [Parameter],
+        _ answer: @escaping @Sendable (Query) async throws -> Response
     ) -> APIOperation {
-        APIOperation(
-            method: .post, path: path, summary: summary, parameters: parameters, content: .object(schema)
-        ) { request, query, _ in try await answer(request, query) }
+        APIOperation(method: .post, path: path, summary: summary, parameters: parameters) { _, query, _ in
+            try await answer(query)
+        }
     }
 
-    /// A name for programs that are generated, such as `getTablesNameRows`.
+    /// A name for programs that are generated, and in `answers.json`, such as `getTablesNameRows`.
     var id: String {
         let words = path.split { "/{}.".contains($0) }.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
         return method.rawValue.lowercased() + (words.isEmpty ? "Index" : words.joined())

@@ -52,9 +52,9 @@ struct ExpositionText {
         line("# TYPE ", family.name, " ", family.kind.word)
     }
 
-    mutating func sample(_ name: String, _ labels: String, _ value: Int64) { sample(name, labels, String(value)) }
-
-    mutating func sample(_ name: String, _ labels: String, _ value: UInt64) { sample(name, labels, String(value)) }
+    mutating func sample(_ name: String, _ labels: String, _ value: some BinaryInteger) {
+        sample(name, labels, String(value))
+    }
 
     mutating func sample(_ name: String, _ labels: String, _ value: Double) { sample(name, labels, Self.number(value)) }
 

@@ -10,13 +10,7 @@ enum ProcessFigures {
             var family = MetricFamily(
                 name: name, kind: isCounter ? .realCounter : .gauge,
                 description: MetricDescription(name: name, help: help))
-            if isCounter {
-                let series = RealCounterSeries(labels: "")
-                series.increment(by: value)
-                family.add(series)
-            } else {
-                family.add(GaugeSeries(labels: "", value: value))
-            }
+            family.add(NumberSeries(labels: "", value: value))
             families.append(family)
         }
         let fields = statusFields()

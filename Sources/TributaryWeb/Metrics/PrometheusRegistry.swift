@@ -61,7 +61,7 @@ package final class PrometheusRegistry: MetricsFactory {
     package func makeFloatingPointCounter(
         label: String, dimensions: [(String, String)]
     ) -> any FloatingPointCounterHandler {
-        series(label, .realCounter, dimensions) { labels, _ in RealCounterSeries(labels: labels) }
+        series(label, .realCounter, dimensions) { labels, _ in NumberSeries(labels: labels, onlyGrows: true) }
     }
 
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
@@ -87,8 +87,8 @@ package final class PrometheusRegistry: MetricsFactory {
 
     package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 
-    private func gauge(_ label: String, _ dimensions: [(String, String)]) -> GaugeSeries {
-        series(label, .gauge, dimensions) { labels, _ in GaugeSeries(labels: labels) }
+    private func gauge(_ label: String, _ dimensions: [(String, String)]) -> NumberSeries {
+        series(label, .gauge, dimensions) { labels, _ in NumberSeries(labels: labels) }
     }
 
     private func histogram(_ label: String, _ dimensions: [(String, String)]) -> HistogramSeries {

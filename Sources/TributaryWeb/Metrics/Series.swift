@@ -24,34 +24,15 @@ final class CounterSeries: Series, CounterHandler {
     }
 }
 
-/// A number that only grows, and need not be whole.
-final class RealCounterSeries: Series, FloatingPointCounterHandler {
+/// A number that need not be whole.
+final class NumberSeries: Series, MeterHandler, RecorderHandler, FloatingPointCounterHandler {
     let labels: String
-    private let value = Mutex(0.0)
-
-    init(labels: String) { self.labels = labels }
-
-    var number: Double { value.withLock(\.self) }
-
-    func increment(by amount: Double) {
-        guard amount > 0, amount.isFinite else { return }
-        value.withLock { $0 += amount }
-    }
-
-    func reset() { value.withLock { $0 = 0 } }
-
-    func write(to text: inout ExpositionText, of family: MetricFamily) {
-        text.sample(family.name, labels, value.withLock(\.self))
-    }
-}
-
-/// A number that goes up and down.
-final class GaugeSeries: Series, MeterHandler, RecorderHandler {
-    let labels: String
+    private let onlyGrows: Bool
     private let value: Mutex<Double>
 
-    init(labels: String, value: Double = 0) {
+    init(labels: String, value: Double = 0, onlyGrows: Bool = false) {
         self.labels = labels
+        self.onlyGrows = onlyGrows
         self.value = Mutex(value)
     }
 
@@ -61,7 +42,10 @@ final class GaugeSeries: Series, MeterHandler, RecorderHandler {
 
     func set(_ value: Double) { self.value.withLock { $0 = value } }
 
-    func increment(by amount: Double) { value.withLock { $0 += amount } }
+    func increment(by amount: Double) {
+        if onlyGrows { guard amount > 0, amount.isFinite else { return } }
+        value.withLock { $0 += amount }
+    }
 
     func decrement(by amount: Double) { value.withLock { $0 -= amount } }
 
@@ -69,8 +53,10 @@ final class GaugeSeries: Series, MeterHandler, RecorderHandler {
 
     func record(_ value: Double) { set(value) }
 
+    func reset() { set(0.0) }
+
     func write(to text: inout ExpositionText, of family: MetricFamily) {
-        text.sample(family.name, labels, value.withLock(\.self))
+        text.sample(family.name, labels, number)
     }
 }
 

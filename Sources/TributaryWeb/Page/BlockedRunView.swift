@@ -44,8 +44,8 @@ extension BlockedRunState {
     /// Returns the state of a run that cannot be accepted, as the templates show it; nil for a run that waits, and can be
     /// reviewed.
     func view(of source: String) -> View? {
-        func link(_ name: String, _ run: Int64) -> Layout.Link {
-            Layout.Link(name: name, address: PageAddress.path(source, "/runs/\(run)"))
+        func link(_ name: String, _ run: Int64) -> Link {
+            Link(name: name, address: PageAddress.path(source, "/runs/\(run)"))
         }
         return switch self {
         case .waiting: nil

@@ -4,43 +4,36 @@ struct CauseList: Sendable {
     private static let most = 10
     private static let mostHosts = 3
 
-    fileprivate struct Group: Sendable {
-        var count = 0
-        var hosts: [String] = []
-        var hasMore = false
-    }
-
-    private var groups: [String: Group] = [:]
+    /// The numbers of sources by the texts of their causes.
+    private var counts: [String: Int] = [:]
+    /// The first hosts of each cause, and one more where there are more.
+    private var hosts: [String: [String]] = [:]
 
     init(_ causes: [ProblemCause?]) {
-        for cause in causes {
-            guard let cause else { continue }
-            groups[cause.text, default: Group()].add(cause.host, most: Self.mostHosts)
+        for cause in causes.compactMap(\.self) {
+            counts[cause.text, default: 0] += 1
+            let known = hosts[cause.text] ?? []
+            if let host = cause.host, known.count <= Self.mostHosts, !known.contains(host) {
+                hosts[cause.text] = known + [host]
+            }
         }
     }
 
     /// The number of sources with a cause.
-    func count(of cause: ProblemCause?) -> Int { cause.flatMap { groups[$0.text]?.count } ?? 0 }
+    func count(of cause: ProblemCause?) -> Int { cause.flatMap { counts[$0.text] } ?? 0 }
 
     func fragment(_ query: SourceQuery, _ templates: Templates) -> Fragment {
-        let shown = groups.filter { $0.value.count > 1 }.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
-        let causes: [View] = shown.prefix(Self.most).map { text, group in
-            let hosts = group.hosts.joined(separator: ", ") + (group.hasMore ? ", …" : "")
+        let shown = counts.filter { $0.value > 1 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let causes: [View] = shown.prefix(Self.most).map { text, count in
+            let hosts = hosts[text] ?? []
+            let named = hosts.prefix(Self.mostHosts) + (hosts.count > Self.mostHosts ? ["…"] : [])
             return [
-                "count": group.count, "text": text, "hosts": group.hosts.isEmpty ? nil : hosts,
+                "count": count, "text": text, "hosts": hosts.isEmpty ? nil : named.joined(separator: ", "),
                 "address": query.with { $0.cause = query.cause == text ? nil : text }.address,
                 "isChosen": query.cause == text,
             ]
         }
         let view: View = ["causes": causes, "isEmpty": causes.isEmpty]
-        return Fragment("causes", templates.render("causes", view))
-    }
-}
-
-extension CauseList.Group {
-    fileprivate mutating func add(_ host: String?, most: Int) {
-        count += 1
-        guard let host, !hosts.contains(host) else { return }
-        if hosts.count < most { hosts.append(host) } else { hasMore = true }
+        return templates.fragment("causes", view)
     }
 }

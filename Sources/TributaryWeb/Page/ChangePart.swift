@@ -52,9 +52,8 @@ struct ChangePart: Sendable, Equatable {
     }
 
     /// The part as an address says it.
-    var items: [String] {
-        (table.map { ["table=" + $0.percentEncoded] } ?? []) + (operation.map { ["operation=" + $0] } ?? [])
-            + (from > 0 ? ["from=\(from)"] : [])
+    var values: [(name: String, value: String?)] {
+        [("table", table), ("operation", operation), ("from", from > 0 ? String(from) : nil)]
     }
 
     func with(_ change: (inout ChangePart) -> Void) -> ChangePart {

@@ -51,12 +51,15 @@ struct CorrectionAddress: Sendable {
     }
 
     /// Returns the address of a part of what it would do, or with a digest that of doing it.
-    func address(_ part: ChangePart? = nil, suffix: String = "", apply: String? = nil) -> String {
-        let items =
-            (to.map { ["to=" + $0.percentEncoded] } ?? []) + (all ? ["all=true"] : []) + (part?.items ?? [])
-            + (apply.map { ["apply=" + $0.percentEncoded] } ?? [])
-        return PageAddress.path(source, "/\(kind.rawValue)\(suffix)")
-            + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    ///
+    /// - Parameter seen: the last run of the source when this was shown, to ask whether it is out of date.
+    func address(
+        _ part: ChangePart? = nil, suffix: String = "", apply: String? = nil, seen: Int64? = nil
+    ) -> String {
+        let (all, seen) = (all ? "true" : nil, seen.map(String.init))
+        return Query(
+            [("to", to), ("all", all)] + (part?.values ?? []) + [("apply", apply), ("seen", seen)]
+        ).address(PageAddress.path(source, "/\(kind.rawValue)\(suffix)"))
     }
 
     var title: String {

@@ -43,11 +43,9 @@ struct CorrectionPages: Sendable {
                 view["pause"] = PageAddress.path(name, "/pause?then=" + address.address(address.part).percentEncoded)
             }
             let page = Page(
-                title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
-            let own = address.address(address.part)
+                title: address.title, fragments: [pages.templates.fragment("review", view)])
             return pages.answer(
-                page, at: place(address, isHere: true),
-                following: own + (own.contains("?") ? "&" : "?") + "seen=\(seen)")
+                page, at: place(address, isHere: true), following: address.address(address.part, seen: seen))
         }
     }
 
@@ -59,14 +57,14 @@ struct CorrectionPages: Sendable {
         let view: View = ["run": run, "address": address.address(address.part)]
         return Page(
             title: address.title,
-            fragments: [Fragment("outdated", pages.templates.render("outdated", view))],
+            fragments: [pages.templates.fragment("outdated", view)],
             status: run.map { "Run \($0) was committed since these changes were shown." } ?? "")
     }
 
-    private func place(_ address: CorrectionAddress, isHere: Bool) -> [Layout.Place] {
+    private func place(_ address: CorrectionAddress, isHere: Bool) -> [Link] {
         [
-            Layout.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
-            Layout.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
+            Link(name: address.source, address: PageAddress.path(address.source), isHere: false),
+            Link(name: address.kind.rawValue.capitalized, address: address.address(), isHere: isHere),
         ]
     }
 

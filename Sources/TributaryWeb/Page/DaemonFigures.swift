@@ -5,29 +5,19 @@ import TributaryEngine
 
 /// The figures of this daemon over its last hours, one sample a minute.
 final class DaemonFigures: Sendable {
-    /// The metrics at one time.
+    /// The metrics at one time, or a sample of a minute.
     struct Reading {
-        /// The number of runs since the start of the process that sent a request.
+        /// The number of runs that sent a request: since the start of the process, or since the sample before.
         var runs: Double
-        /// The seconds for which a due source has been waiting.
+        /// The seconds for which a due source has been waiting; the most since the sample before.
         var delay: Double
         /// The bytes of the store, and of the process in memory; nil if unknown.
         var storeBytes: Double?
         var memory: Double?
     }
 
-    private struct Sample {
-        var time: Date
-        /// The runs that ended since the sample before.
-        var runs: Double
-        /// The greatest delay since the sample before.
-        var delay: Double
-        var storeBytes: Double?
-        var memory: Double?
-    }
-
     private struct State {
-        var samples: [Sample] = []
+        var samples: [(time: Date, figures: Reading)] = []
         /// The number of readings since the last sample, the runs at that time, and the greatest delay since.
         var readings = 0
         var runs = 0.0
@@ -59,10 +49,9 @@ final class DaemonFigures: Sendable {
             state.delay = max(state.delay, reading.delay)
             guard state.readings == Self.readingsOfASample else { return }
             if state.samples.count == Self.most { state.samples.removeFirst() }
-            state.samples.append(
-                Sample(
-                    time: time, runs: reading.runs - state.runs, delay: state.delay, storeBytes: reading.storeBytes,
-                    memory: reading.memory))
+            var sample = reading
+            (sample.runs, sample.delay) = (reading.runs - state.runs, state.delay)
+            state.samples.append((time, sample))
             (state.readings, state.runs, state.delay) = (0, reading.runs, 0)
         }
     }
@@ -72,10 +61,10 @@ final class DaemonFigures: Sendable {
         let samples = state.withLock(\.samples)
         let bytes: @Sendable (Double) -> String = { Figures.bytes(Int($0)) }
         let plots = [
-            plot("Runs a minute", samples.map { ($0.time, $0.runs) }) { StepPlot.text($0) },
-            plot("Memory", samples.map { ($0.time, $0.memory) }, bytes),
-            plot("Size of the store", samples.map { ($0.time, $0.storeBytes) }, bytes),
-            plot("Longest wait of a due source", samples.map { ($0.time, $0.delay) }) {
+            plot("Runs a minute", samples.map { ($0.time, $0.figures.runs) }) { StepPlot.text($0) },
+            plot("Memory", samples.map { ($0.time, $0.figures.memory) }, bytes),
+            plot("Size of the store", samples.map { ($0.time, $0.figures.storeBytes) }, bytes),
+            plot("Longest wait of a due source", samples.map { ($0.time, $0.figures.delay) }) {
                 $0 > 0 ? Figures.seconds($0) : "0 s"
             },
         ].compactMap(\.self)

@@ -7,27 +7,14 @@ import TributaryEngine
 
 /// The page of what goes on: hooks, the figures of this daemon over time, hosts, daemons, and the sources that are due
 /// within the hour.
-struct DaemonPage {
+enum DaemonPage {
     static let path = "/daemon"
     /// The most sources that are due, and of those that wait at a host, that are named.
     private static let most = (due: 100, waiting: 5)
 
-    private let hooks: [HookStatus]
-    private let mayChange: Bool
-    private let daemons: SharedDaemons?
-    private let hosts: [View]
-    private let due: [View]
-    private let dueCount: Int
-    private let figures: DaemonFigures
-
-    init(
-        table: SourceTable, _ configuration: TributaryConfiguration, hosts: [HostActivity], pauses: [Origin: Date],
-        running: Set<String>, mayChange: Bool, figures: DaemonFigures, now: Date
-    ) {
-        self.figures = figures
-        self.mayChange = mayChange
-        hooks = table.hooks
-        daemons = table.daemons
+    static func page(_ table: SourceTable, _ configuration: TributaryConfiguration, in pages: Pages, now: Date) -> Page
+    {
+        let running = Set(pages.service.activeRuns.entries.keys)
         var coming: [(due: Date, index: Int)] = []
         var waiting: [String: [String]] = [:]
         for index in table.sources.indices {
@@ -41,45 +28,40 @@ struct DaemonPage {
             else { continue }
             waiting[configuration.hosts.key(of: origin), default: []].append(table.names[index])
         }
-        dueCount = coming.count
-        due = coming.sorted { ($0.due, $0.index) < ($1.due, $1.index) }.prefix(Self.most.due).map { item in
-            Self.view(table.sources[item.index], isRunning: table.isRunning(item.index, running))
+        let due = coming.sorted { ($0.due, $0.index) < ($1.due, $1.index) }.prefix(most.due).map { item in
+            view(table.sources[item.index], isRunning: table.isRunning(item.index, running))
         }
         let paused = Dictionary(
-            pauses.map { (configuration.hosts.key(of: $0.key), $0.value) }, uniquingKeysWith: { max($0, $1) })
-        let known = Dictionary(hosts.map { ($0.key, $0) }) { first, _ in first }
+            pages.service.hostPauses.map { (configuration.hosts.key(of: $0.key), $0.value) },
+            uniquingKeysWith: { max($0, $1) })
+        let known = Dictionary(pages.service.hostActivity.map { ($0.key, $0) }) { first, _ in first }
         let keys = Set(known.keys).union(paused.keys).union(waiting.filter { known[$0.key] != nil }.keys)
-        self.hosts = keys.sorted().map { key in
-            Self.view(key, known[key], until: paused[key], waiting: waiting[key] ?? [])
+        let hosts = keys.sorted().map { view($0, known[$0], until: paused[$0], waiting: waiting[$0] ?? []) }
+        let daemons = table.daemons.map { daemons in
+            daemons.records.map {
+                ["name": $0.name, "startedAt": $0.startedAt, "sources": daemons.share(of: $0)] as View
+            }
         }
-    }
-
-    func page(_ templates: Templates) -> Page {
-        let daemons: [View] =
-            daemons.map { daemons in
-                daemons.records.map {
-                    ["name": $0.name, "startedAt": $0.startedAt, "sources": daemons.share(of: $0)]
-                }
-            } ?? []
-        let problems = hooks.count(where: \.isProblem)
-        func fragment(_ id: String, _ view: View) -> Fragment { Fragment(id, templates.render(id, view)) }
+        let hooks = table.hooks.map { view($0, mayChange: pages.mayChange) }
+        let problems = table.hooks.count(where: \.isProblem)
+        let templates = pages.templates
         return Page(
             title: "Daemon",
             fragments: [
-                fragment("hooks", ["hooks": hooks.map(view), "isEmpty": hooks.isEmpty]),
-                fragment("figures", figures.view),
-                fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
-                fragment("daemons", ["daemons": daemons, "isEmpty": daemons.isEmpty]),
-                fragment(
+                templates.fragment("hooks", ["hooks": hooks, "isEmpty": hooks.isEmpty]),
+                templates.fragment("figures", pages.figures.view),
+                templates.fragment("hosts", ["hosts": hosts, "isEmpty": hosts.isEmpty]),
+                templates.fragment("daemons", ["daemons": daemons, "isEmpty": daemons?.isEmpty ?? true]),
+                templates.fragment(
                     "due",
                     [
-                        "sources": due, "count": dueCount, "more": dueCount > due.count ? dueCount - due.count : nil,
-                        "isEmpty": due.isEmpty,
+                        "sources": due, "count": coming.count,
+                        "more": coming.count > due.count ? coming.count - due.count : nil, "isEmpty": due.isEmpty,
                     ]),
             ], problems: problems, status: problems > 0 ? "A hook's events are not delivered." : "")
     }
 
-    private func view(_ status: HookStatus) -> View {
+    private static func view(_ status: HookStatus, mayChange: Bool) -> View {
         let (hook, state) = (status.hook, status.state)
         let attempts = state.flatMap { $0.attempts > 0 ? Figures.count($0.attempts, "attempt") : nil }
         return [

@@ -45,7 +45,7 @@ extension View {
     ///
     /// - Parameter most: the most sources that are named.
     static func sources(_ names: [String], most: Int = 12) -> View {
-        let links = names.prefix(most).map { Layout.Link(name: $0, address: PageAddress.path($0)) }
+        let links = names.prefix(most).map { Link(name: $0, address: PageAddress.path($0)) }
         return ["links": links, "more": names.count > links.count ? (names.count - links.count).grouped : nil]
     }
 }

@@ -14,13 +14,13 @@ struct Pages: Sendable {
     let logger: Logger
     let templates: Templates
     /// The pages that each page leads to.
-    private let links: [Layout.Link]
+    private let links: [Link]
     /// False where `[daemon] rows` is false: then no page shows rows of the store, or changes of them.
     let showsRows: Bool
     static let rowsAreOff = "Rows are not shown: rows = false in [daemon]."
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
-    private let live: LiveLimit
+    private let live: FollowerLimit
     /// What `/daemon` shows over time.
     let figures = DaemonFigures()
     /// The pages as they were made last for those who follow them, by their keys.
@@ -32,7 +32,8 @@ struct Pages: Sendable {
 
     /// - Throws: where a template is wrong.
     init(
-        service: SyncService, store: StoreQueue, logger: Logger, links: [Layout.Link], showsRows: Bool, live: LiveLimit
+        service: SyncService, store: StoreQueue, logger: Logger, links: [Link], showsRows: Bool,
+        live: FollowerLimit
     ) throws {
         self.showsRows = showsRows
         self.service = service
@@ -85,26 +86,15 @@ struct Pages: Sendable {
             }
             return list.page(recent, templates)
         case .daemon:
-            return DaemonPage(
-                table: try await table(configuration, since: time), configuration, hosts: service.hostActivity,
-                pauses: service.hostPauses, running: Set(service.activeRuns.entries.keys), mayChange: mayChange,
-                figures: figures, now: Date()
-            ).page(templates)
+            return DaemonPage.page(try await table(configuration, since: time), configuration, in: self, now: Date())
         case .source(let name, let options):
-            let (running, pauses) = (service.activeRuns[source: name], service.hostPauses)
-            return try await store.read { store in
-                try SourcePage(
-                    name, options, in: store, configuration, running: running, pauses: pauses, in: self, now: Date()
-                )?.page()
+            return try await store.read {
+                try SourcePage(name, options, of: $0, configuration, in: self, now: Date())?.page()
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
         case .run(let source, let number, let part):
-            return try await store.read { [templates, showsRows, mayChange] store in
-                try RunPage(
-                    source, number, part, in: store, configuration, showsRows: showsRows, mayChange: mayChange,
-                    templates: templates)?.page()
-            }
+            return try await store.read { try RunPage(source, number, part, of: $0, configuration, in: self)?.page() }
         }
     }
 
@@ -132,7 +122,7 @@ struct Pages: Sendable {
 
     private func show(_ request: Request) async throws -> Response {
         let text = request.uri.string
-        let way = Layout.Place.way(to: request.names)
+        let way = Link.way(to: request.names)
         return try await answering(request) {
             if let correction = try CorrectionAddress(request) {
                 return try await CorrectionPages(pages: self).show(correction, request)
@@ -156,7 +146,7 @@ struct Pages: Sendable {
     ///   - place: where somebody is; nil for what the path says.
     ///   - refused: the title where an operation is refused; nil for what the status says.
     func answering(
-        _ request: Request, at place: [Layout.Place]? = nil, refused: String? = nil,
+        _ request: Request, at place: [Link]? = nil, refused: String? = nil,
         _ body: () async throws -> Response
     ) async throws -> Response {
         do {
@@ -165,13 +155,13 @@ struct Pages: Sendable {
             let redactor = service.configuration.redactor
             guard let failure = RequestFailure(error, refused: refused, redactor: redactor) else { throw error }
             if error is StoreError { logger.error("The page cannot be shown", metadata: ["error": "\(error)"]) }
-            var way = place ?? Layout.Place.way(to: request.names)
+            var way = place ?? Link.way(to: request.names)
             // A link to the page without what was asked of it.
             if request.uri.query != nil, let last = way.indices.last, !way[last].address.isEmpty {
                 way[last].isHere = false
             }
             let review = failure.waiting.flatMap { run in
-                way.first.map { Layout.Link(name: "Review run \(run)", address: $0.address + "/runs/\(run)") }
+                way.first.map { Link(name: "Review run \(run)", address: $0.address + "/runs/\(run)") }
             }
             return missing(
                 failure.message, failure.status, title: failure.title, at: way, links: review.map { [$0] } ?? [])
@@ -185,7 +175,7 @@ struct Pages: Sendable {
     /// - Parameters:
     ///   - place: the way to the page. The link to the page itself is marked, and is no further step.
     ///   - live: where the page is followed; empty where it stays as it is.
-    private func html(_ page: Page, at place: [Layout.Place], live: String, done: String? = nil) -> String {
+    private func html(_ page: Page, at place: [Link], live: String, done: String? = nil) -> String {
         var links = mayChange ? links : links.filter { $0.address != TryPage.path }
         let here = place.last?.address
         for index in links.indices { links[index].isHere = links[index].address == here }
@@ -202,16 +192,17 @@ struct Pages: Sendable {
     private static func live(_ address: PageAddress, _ text: String) -> String {
         if case .run = address { return "" }
         // The notice of a button is not part of the page that is followed.
-        let parts = text.split(separator: "?", maxSplits: 1)
-        let items = parts.dropFirst().flatMap { $0.split(separator: "&") }.filter { !$0.hasPrefix("done=") }
-        return live(String(parts[0]) + (items.isEmpty ? "" : "?" + items.joined(separator: "&")))
+        let values = Query.parts(of: text).query.items.filter { $0.name != "done" }.map {
+            ($0.name, $0.value as String?)
+        }
+        return live(Query(values).address(String(text.prefix { $0 != "?" })))
     }
 
     private static func live(_ text: String) -> String { "/live?page=" + text.percentEncoded }
 
     /// Answers with a page that is not updated, except for parts that are followed at another address.
     func answer(
-        _ page: Page, at place: [Layout.Place], _ status: HTTPResponse.Status = .ok, following address: String? = nil
+        _ page: Page, at place: [Link], _ status: HTTPResponse.Status = .ok, following address: String? = nil
     ) -> Response {
         .html(status, html(page, at: place, live: address.map(Self.live) ?? ""))
     }
@@ -224,9 +215,9 @@ struct Pages: Sendable {
     ///   - links: where somebody may go on, before that place.
     func missing(
         _ message: String, _ status: HTTPResponse.Status = .notFound, title: String? = nil,
-        at place: [Layout.Place] = [], links: [Layout.Link] = []
+        at place: [Link] = [], links: [Link] = []
     ) -> Response {
-        let links = links + place.filter { !$0.isHere }.map { Layout.Link(name: $0.name, address: $0.address) }
+        let links = links + place.filter { !$0.isHere }
         let content = templates.render("missing", ["message": message, "links": links] as View)
         return answer(
             Page(title: title ?? Self.title(status), fragments: [Fragment("missing", content)]), at: place, status)
@@ -264,12 +255,7 @@ struct Pages: Sendable {
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open; close some.\n", [.retryAfter: "60"])
         }
-        let stream = LiveStream(pages: self, address: address, text: text, first: first, place: place)
-        return Response(
-            status: .ok, headers: [.contentType: "text/event-stream"],
-            body: ResponseBody { writer in
-                try await stream.write(to: &writer)
-                try await writer.finish(nil)
-            })
+        let events = PageEvents(self, address, text, first: first)
+        return EventStream(source: events, activeRuns: service.activeRuns, place: place, isAllowed: isAllowed).response
     }
 }

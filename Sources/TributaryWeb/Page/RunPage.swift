@@ -25,60 +25,56 @@ struct RunPage {
     let blocked: BlockedRunState?
     /// The counts of the rows that a blocked run would have changed; nil if unknown.
     private let blockedCounts: MergeCounts?
-    /// True where its source is declared, and switched on.
-    let isEnabled: Bool
-    /// True where its source keeps what an undo needs.
-    let keepsHistory: Bool
+    /// Nil where its source is no longer declared.
+    let declaration: SourceDeclaration?
     /// True where a later run of its source has changed rows.
     let hasLaterChange: Bool
-    /// False where nobody who sees the page may press a button.
-    let mayChange: Bool
-    let templates: Templates
+    /// The pages as somebody sees them.
+    let pages: Pages
 
     /// Reads what the page shows; blocks its thread.
     ///
     /// - Returns: nil where the source has no such run.
     /// - Throws: `StoreError`.
     init?(
-        _ source: String, _ number: Int64, _ part: ChangePart, in store: any MainStore,
-        _ configuration: TributaryConfiguration, showsRows: Bool, mayChange: Bool, templates: Templates
+        _ source: String, _ number: Int64, _ part: ChangePart, of store: any MainStore,
+        _ configuration: TributaryConfiguration, in pages: Pages
     ) throws {
         guard let run = try store.read({ try $0.runs.run(number) }), run.source == source else { return nil }
         self.run = run
-        self.mayChange = mayChange
-        self.templates = templates
+        self.pages = pages
         let from = min(part.from, Self.mostPassed)
         self.part = part.with { $0.from = from }
         let following = try store.read { try $0.runs.following(number, of: source) }
         blockedCounts = configuration.blockedCounts(of: run)
         blocked = try BlockedRunState(run, next: following.refresh, in: store, configuration)
-        isEnabled = configuration[source: source]?.isEnabled == true
-        keepsHistory = configuration[source: source]?.keepsHistory == true
+        declaration = configuration[source: source]
         hasLaterChange = following.change != nil
         changes =
-            try !showsRows
+            try !pages.showsRows
             ? nil
             : RunChanges(
                 number, self.part, limit: Self.rowsPerPage,
                 of: run.counts.inserted + run.counts.updated + run.counts.deleted, in: store)
         rejected =
-            try !showsRows
+            try !pages.showsRows
             ? [] : store.read { try $0.rejections.records(run: number, limit: Self.mostRejected + 1) }
         tables = Set(try store.states(of: source).requests.values.flatMap(\.tables)).sorted()
         neighbours = try store.read { try $0.runs.neighbours(of: number, of: source) }
     }
 
+    private var isEnabled: Bool { declaration?.isEnabled == true }
+
     /// Returns the address of a part of the run's changes.
     private func address(_ part: ChangePart, _ suffix: String = "") -> String {
-        PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)")
-            + (part.items.isEmpty ? "" : "?" + part.items.joined(separator: "&"))
+        Query(part.values).address(PageAddress.path(run.source, "/runs/\(run.number ?? 0)\(suffix)"))
     }
 
     /// - Parameter waiting: the run that waits to be accepted with these changes.
     private func view(_ review: ChangeReview, _ waiting: Int64) -> View {
         var view = ReviewView.view(
             review, part, showsRows: changes != nil,
-            action: mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
+            action: pages.mayChange && isEnabled ? PageAddress.path(run.source, "/accept?run=\(waiting)") : nil,
             promise: "The button makes exactly these changes. If the store has changed since, it makes none, and the "
                 + "run is blocked again.",
             address: address)
@@ -97,26 +93,28 @@ struct RunPage {
         let changes =
             switch blocked {
             case .waiting(let review, let waiting)?:
-                Fragment("review", templates.render("review", view(review, waiting)))
-            default: Fragment("changes", templates.render("changes", changesView))
+                pages.templates.fragment("review", view(review, waiting))
+            default: pages.templates.fragment("changes", changesView)
             }
         return Page(
             title: "Run \(run.number ?? 0) of \(run.source)",
-            fragments: [Fragment("run", templates.render("run", summary)), changes])
+            fragments: [pages.templates.fragment("run", summary), changes])
     }
 
     /// Where the source's rows are brought back to it, or to those before it.
-    private var undo: Layout.Link? {
-        guard mayChange, keepsHistory, run.outcome == .committed, run.kind != .purge else { return nil }
+    private var undo: Link? {
+        guard pages.mayChange, declaration?.keepsHistory == true, run.outcome == .committed, run.kind != .purge else {
+            return nil
+        }
         if hasLaterChange {
-            return Layout.Link(
+            return Link(
                 name: "Restore the rows to this run …",
                 address: PageAddress.path(run.source, "/undo?to=\(run.number ?? 0)"))
         }
         let counts = run.counts
         let hasChanges = counts.inserted + counts.updated + counts.deleted > 0 || run.restoredRun != nil
         guard hasChanges else { return nil }
-        return Layout.Link(
+        return Link(
             name: "Undo this run …",
             address: PageAddress.path(run.source, "/undo" + (neighbours.previous.map { "?to=\($0)" } ?? "")))
     }

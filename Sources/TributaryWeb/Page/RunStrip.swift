@@ -28,10 +28,9 @@ struct RunStrip {
                 + (changed > 0 ? ", \(Figures.count(changed, "row"))" : "")
             let times =
                 TimeView(first.startedAt).text + (polls == 1 ? "" : " to " + TimeView(last.finishedAt).text)
-            body += """
-                <rect class="\(first.outcome.rawValue)" x="\(Int(place))" y="\(Int(Self.height - height))" width="\(Int(width))" \
-                height="\(Int(height))"><title>\(words): \(times)</title></rect>
-                """
+            body += SVG.rect(
+                first.outcome.rawValue, x: place, y: Self.height - height, width: width, height: height,
+                "<title>\(words): \(times)</title>")
             place += Double(fold.count) * Self.step
         }
         let parts = counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {

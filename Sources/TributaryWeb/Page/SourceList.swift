@@ -10,22 +10,23 @@ struct SourceList {
     /// What runs in this process.
     let running: Set<String>
 
-    /// The sources that match, and those of them that are shown, by their places in the table.
-    private let found: [Int]
-    private let number: Int
-    private let pages: Int
-    private let shown: ArraySlice<Int>
+    /// The sources that match, by their places in the table.
+    private var found: [Int] = []
 
     init(query: SourceQuery, table: SourceTable, running: Set<String>) {
         self.query = query
         self.table = table
         self.running = running
-        let choice = Choice(query: query, table: table, running: running)
-        found = choice.sorted(table.sources.indices.filter(choice.matches))
-        pages = max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage)
-        number = min(query.page, pages)
+        found = sorted(table.sources.indices.filter(matches))
+    }
+
+    private var pages: Int { max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage) }
+    private var number: Int { min(query.page, pages) }
+
+    /// Those of the found sources that are shown.
+    private var shown: ArraySlice<Int> {
         let first = (number - 1) * SourceQuery.rowsPerPage
-        shown = found[first..<min(found.count, first + SourceQuery.rowsPerPage)]
+        return found[first..<min(found.count, first + SourceQuery.rowsPerPage)]
     }
 
     /// The sources that are shown, with the times of their last commits.
@@ -35,6 +36,7 @@ struct SourceList {
 
     /// - Parameter recent: what the last runs of the shown sources did.
     func page(_ recent: [String: RecentRuns], _ templates: Templates) -> Page {
+        let shown = shown
         let first = shown.startIndex
         let frame: View = [
             "columns": columns, "isEmpty": found.isEmpty, "hasSources": !table.sources.isEmpty,
@@ -56,9 +58,9 @@ struct SourceList {
         return Page(
             title: "Sources",
             fragments: [
-                Fragment("summary", templates.render("summary", ["filters": filters] as View)),
+                templates.fragment("summary", ["filters": filters]),
                 table.common.fragment(query, templates),
-                Fragment("search", templates.render("search", search)),
+                templates.fragment("search", search),
                 Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
             ], problems: problems,
             status: problems == 0
@@ -122,40 +124,34 @@ struct SourceList {
     }
 }
 
+/// Which sources of the table match the query, and their order.
 extension SourceList {
-    /// Which sources of a table match a query, and their order.
-    struct Choice {
-        let query: SourceQuery
-        let table: SourceTable
-        let running: Set<String>
-
-        func matches(_ index: Int) -> Bool {
-            switch query.filter {
-            case nil: break
-            case .running: if !table.isRunning(index, running) { return false }
-            case .condition(let condition): if table.conditions[index] != condition { return false }
-            }
-            if let cause = query.cause, table.causes[index]?.text != cause { return false }
-            return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())
+    private func matches(_ index: Int) -> Bool {
+        switch query.filter {
+        case nil: break
+        case .running: if !table.isRunning(index, running) { return false }
+        case .condition(let condition): if table.conditions[index] != condition { return false }
         }
+        if let cause = query.cause, table.causes[index]?.text != cause { return false }
+        return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())
+    }
 
-        func sorted(_ found: [Int]) -> [Int] {
-            switch query.order {
-            case .name: found.sorted { table.names[$0] < table.names[$1] }
-            case .state:
-                // Those with a common error are together, the most frequent one first.
-                SourceCondition.allCases.flatMap { condition in
-                    let own = found.filter { table.conditions[$0] == condition }
-                    guard own.contains(where: { table.causes[$0] != nil }) else { return own }
-                    let counts = own.map { table.common.count(of: table.causes[$0]) }
-                    return own.indices.sorted {
-                        (counts[$1], table.causes[own[$0]]?.text ?? "", own[$0])
-                            < (counts[$0], table.causes[own[$1]]?.text ?? "", own[$1])
-                    }.map { own[$0] }
-                }
-            case .success: found.sorted { (table.successes[$0], $0) < (table.successes[$1], $1) }
-            case .due: found.sorted { (table.dueTimes[$0], $0) < (table.dueTimes[$1], $1) }
+    private func sorted(_ found: [Int]) -> [Int] {
+        switch query.order {
+        case .name: found.sorted { table.names[$0] < table.names[$1] }
+        case .state:
+            // Those with a common error are together, the most frequent one first.
+            SourceCondition.allCases.flatMap { condition in
+                let own = found.filter { table.conditions[$0] == condition }
+                guard own.contains(where: { table.causes[$0] != nil }) else { return own }
+                let counts = own.map { table.common.count(of: table.causes[$0]) }
+                return own.indices.sorted {
+                    (counts[$1], table.causes[own[$0]]?.text ?? "", own[$0])
+                        < (counts[$0], table.causes[own[$1]]?.text ?? "", own[$1])
+                }.map { own[$0] }
             }
+        case .success: found.sorted { (table.successes[$0], $0) < (table.successes[$1], $1) }
+        case .due: found.sorted { (table.dueTimes[$0], $0) < (table.dueTimes[$1], $1) }
         }
     }
 }

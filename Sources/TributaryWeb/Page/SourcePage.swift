@@ -50,9 +50,10 @@ struct SourcePage {
     /// - Returns: nil where there is no such source, declared or stored.
     /// - Throws: `StoreError`.
     init?(
-        _ name: String, _ options: Options, in store: any MainStore, _ configuration: TributaryConfiguration,
-        running: ActiveRuns.Entry?, pauses: [Origin: Date], in pages: Pages, now: Date
+        _ name: String, _ options: Options, of store: any MainStore, _ configuration: TributaryConfiguration,
+        in pages: Pages, now: Date
     ) throws {
+        running = pages.service.activeRuns[source: name]
         let declaration = configuration[source: name]
         let states = try store.states(of: name)
         runs = try store.read { try $0.runs.last(of: name, limit: options.runs) }
@@ -60,7 +61,7 @@ struct SourcePage {
         self.name = name
         self.options = options
         status = try StoreStatus.source(
-            declaration, states.source, configuration, in: store, pauses: pauses, now: now)
+            declaration, states.source, configuration, in: store, pauses: pages.service.hostPauses, now: now)
         requests = states.requests
         let first = try store.read { try $0.runs.firstBeginning(of: name) }
         let start = options.period.start(now: now, first: first)
@@ -72,7 +73,6 @@ struct SourcePage {
         let blocked = try states.source.isBlocked ? store.read { try $0.runs.blocked(of: name) } : nil
         blockedRun = blocked?.number
         blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
-        self.running = running
         self.pages = pages
         let changing = runs.first { run in
             run.outcome == .committed && run.counts.inserted + run.counts.updated + run.counts.deleted > 0
@@ -98,16 +98,17 @@ struct SourcePage {
     private static let mostChanges = 10
 
     func page() -> Page {
-        Page(
+        let templates = pages.templates
+        return Page(
             title: name,
             fragments: [
-                Fragment("state", pages.templates.render("source", state)),
-                Fragment("actions", pages.templates.render("actions", actions)),
-                Fragment("rows", pages.templates.render("rows", lastRows)),
-                Fragment("plots", pages.templates.render("plots", plots)),
-                Fragment("runs", pages.templates.render("runs", runList)),
-                Fragment("requests", pages.templates.render("requests", requestList)),
-                Fragment("declaration", pages.templates.render("declaration", declaration)),
+                Fragment("state", templates.render("source", state)),
+                templates.fragment("actions", actions),
+                templates.fragment("rows", lastRows),
+                templates.fragment("plots", plots),
+                templates.fragment("runs", runList),
+                templates.fragment("requests", requestList),
+                templates.fragment("declaration", declaration),
             ], problems: status.isProblem ? 1 : 0,
             status: "\(name) is \(status.condition.rawValue)" + (running == nil ? "." : ", and running."))
     }

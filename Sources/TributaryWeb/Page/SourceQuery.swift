@@ -44,13 +44,10 @@ struct SourceQuery: Sendable {
 
     /// The path and query that ask for this.
     var address: String {
-        var items: [String] = []
-        if !text.isEmpty { items.append("q=\(text.percentEncoded)") }
-        if let filter { items.append("state=\(filter.name.percentEncoded)") }
-        if let cause { items.append("cause=\(cause.percentEncoded)") }
-        if order != .state { items.append("sort=\(order.rawValue)") }
-        if page > 1 { items.append("page=\(page)") }
-        return items.isEmpty ? "/" : "/?" + items.joined(separator: "&")
+        Query([
+            ("q", text.isEmpty ? nil : text), ("state", filter?.name), ("cause", cause),
+            ("sort", order == .state ? nil : order.rawValue), ("page", page > 1 ? String(page) : nil),
+        ]).address("/")
     }
 
     func with(_ change: (inout SourceQuery) -> Void) -> SourceQuery {

@@ -46,7 +46,7 @@ extension SourcePage {
     var actions: View {
         let isDeclared = status.declaration?.isEnabled == true
         let review = blockedRun.map { number in
-            Layout.Link(
+            Link(
                 name: "Review run \(number)" + (blockedCounts.map { ": " + ReviewView.words($0) } ?? ""),
                 address: PageAddress.path(name, "/runs/\(number)"))
         }
@@ -74,9 +74,6 @@ extension SourcePage {
     }
 
     var plots: View {
-        let chart = BarChart.changes(timeline)
-        let legend: [View] = chart.series.map { ["name": $0.name, "kind": $0.kind] }
-        let shown: View = ["title": chart.title, "svg": chart.svg, "legend": legend]
         let periods: [View] = Period.allCases.map {
             [
                 "name": $0.name, "address": options.address(name, period: $0), "isChosen": $0 == options.period,
@@ -90,7 +87,9 @@ extension SourcePage {
                 "seconds": Figures.seconds(figures.seconds),
             ]
         }
-        return ["periods": periods, "chart": runs.isEmpty ? nil : shown, "rows": rows]
+        return [
+            "periods": periods, "chart": runs.isEmpty ? nil : BarChart(timeline: timeline).svg, "rows": rows,
+        ]
     }
 
     /// The most requests that are shown.

@@ -32,6 +32,9 @@ struct Templates: Sendable {
         self.library = library
     }
 
+    /// Returns the fragment that is named like its template.
+    func fragment(_ name: String, _ view: View) -> Fragment { Fragment(name, render(name, view)) }
+
     /// - Parameter name: the name of a template that is there; anything else is a mistake of ours.
     func render(_ name: String, _ view: Any) -> String {
         guard let text = library.render(view, withTemplate: name) else { preconditionFailure("no template '\(name)'") }

@@ -17,26 +17,25 @@ struct TryPage: Sendable {
     /// The time in which a form must have come.
     private static let timeLimit = Duration.seconds(20)
 
-    private(set) var pages: Pages
+    let pages: Pages
     /// Nil where nothing is tried out.
     let tryOut: TryOut?
 
     func add(to router: Router<PageContext>) {
-        router.get("/try") { _, context in
-            let own = seen(by: context)
-            guard tryOut != nil else { return own.off }
-            guard context.mayChange else {
-                return own.pages.missing("The 'read_token' of [daemon] cannot try a URL; use 'token'.", .forbidden)
-            }
-            return own.answer(Entry(), nil, .ok)
-        }
+        router.get("/try") { _, context in seen(by: context).form }
         router.post("/try") { request, context in try await seen(by: context).act(request) }
     }
 
     private func seen(by context: PageContext) -> TryPage {
-        var own = self
-        own.pages = pages.seen(by: context)
-        return own
+        TryPage(pages: pages.seen(by: context), tryOut: tryOut)
+    }
+
+    private var form: Response {
+        guard tryOut != nil else { return off }
+        guard pages.mayChange else {
+            return pages.missing("The 'read_token' of [daemon] cannot try a URL; use 'token'.", .forbidden)
+        }
+        return answer(Entry(), nil, .ok)
     }
 
     private var off: Response {
@@ -94,11 +93,11 @@ struct TryPage: Sendable {
 
     private func answer(_ entry: Entry, _ trial: Trial?, _ status: HTTPResponse.Status) -> Response {
         let view: View = ["address": entry.address, "document": entry.document, "problems": entry.problems]
-        var fragments = [Fragment("try", pages.templates.render("try", view))]
-        if let trial { fragments.append(Fragment("trial", pages.templates.render("trial", trial.view(of: entry)))) }
+        var fragments = [pages.templates.fragment("try", view)]
+        if let trial { fragments.append(pages.templates.fragment("trial", trial.view(of: entry))) }
         return pages.answer(
             Page(title: "Try a URL", fragments: fragments),
-            at: [Layout.Place(name: "Try a URL", address: Self.path, isHere: true)], status)
+            at: [Link(name: "Try a URL", address: Self.path, isHere: true)], status)
     }
 }
 

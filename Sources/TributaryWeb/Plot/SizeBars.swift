@@ -19,31 +19,19 @@ struct SizeBars {
         let (before, after) = (kept + counts.deleted, kept + counts.inserted)
         title = "Rows that the run has compared: \(before.grouped) before, \(after.grouped) after"
         let scale = (Self.width - Self.left - Self.right) / Double(max(before, after))
-        func line(_ number: Double, _ name: String, _ other: Int, _ kind: String) -> String {
-            let (keptWidth, otherWidth) = (Double(kept) * scale, Double(other) * scale)
-            let (top, middle) = (number * Self.step, number * Self.step + Self.bar / 2)
-            func rect(_ kind: String, _ x: Double, _ width: Double) -> String {
-                guard width > 0 else { return "" }
-                return """
-                    <rect class="\(kind)" x="\(Self.short(x))" y="\(Self.short(top))" \
-                    width="\(Self.short(max(width, 1)))" height="\(Self.short(Self.bar))"/>
-                    """
+        func line(_ top: Double, _ name: String, _ other: Int, _ kind: String) -> String {
+            let (middle, keptEnd) = (top + Self.bar / 2, Self.left + Double(kept) * scale)
+            let end = keptEnd + Double(other) * scale
+            func rect(_ kind: String, _ start: Double, _ end: Double) -> String {
+                end == start
+                    ? "" : SVG.rect(kind, x: start, y: top, width: max(end - start, 1), height: Self.bar)
             }
-            func label(_ text: String, _ x: Double, _ anchor: String) -> String {
-                """
-                <text class="label" x="\(Self.short(x))" y="\(Self.short(middle))" text-anchor="\(anchor)" \
-                dominant-baseline="middle">\(text)</text>
-                """
-            }
-            return label(name, Self.left - 6, "end") + rect("unchanged", Self.left, keptWidth)
-                + rect(kind, Self.left + keptWidth, otherWidth)
-                + label((kept + other).grouped, Self.left + keptWidth + otherWidth + 6, "start")
+            return SVG.label(name, x: Self.left - 6, y: middle, anchor: "end", isCentred: true)
+                + rect("unchanged", Self.left, keptEnd) + rect(kind, keptEnd, end)
+                + SVG.label((kept + other).grouped, x: end + 6, y: middle, isCentred: true)
         }
-        svg = """
-            <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.step + Self.bar))" role="img" aria-labelledby="\(id)">\
-            \(line(0, "Before", counts.deleted, "deleted"))\(line(1, "After", counts.inserted, "inserted"))</svg>
-            """
+        svg = SVG.image(
+            Self.width, Self.step + Self.bar, labelledBy: id,
+            line(0, "Before", counts.deleted, "deleted") + line(Self.step, "After", counts.inserted, "inserted"))
     }
-
-    private static func short(_ value: Double) -> String { String((value * 10).rounded() / 10) }
 }

@@ -70,34 +70,29 @@ struct StepPlot {
         let plot = Self.height - Self.top - Self.bottom
         func x(_ time: Date) -> String {
             let share = min(max(time.timeIntervalSince(start) / seconds, 0), 1)
-            return Self.short(Self.left + (Self.width - Self.left) * share)
+            return SVG.number(Self.left + (Self.width - Self.left) * share)
         }
         // Halved, as the difference of two large numbers may be infinite.
         let range = most / 2 - least / 2
-        func y(_ value: Double) -> String {
-            Self.short(Self.top + plot * (range > 0 ? 1 - (value / 2 - least / 2) / range : 1))
+        func y(_ value: Double) -> Double {
+            Self.top + plot * (range > 0 ? 1 - (value / 2 - least / 2) / range : 1)
         }
         var (path, isDrawn) = ("", false)
         for point in points {
-            switch point.value {
-            case let value?: path += isDrawn ? "H\(x(point.time))V\(y(value))" : "M\(x(point.time)) \(y(value))"
-            case nil: path += isDrawn ? "H\(x(point.time))" : ""
-            }
-            isDrawn = point.value != nil
+            let (x, y) = (x(point.time), point.value.map { SVG.number(y($0)) })
+            path += isDrawn ? "H\(x)" + (y.map { "V" + $0 } ?? "") : y.map { "M\(x) \($0)" } ?? ""
+            isDrawn = y != nil
         }
         if isDrawn { path += "H\(x(now))" }
-        func label(_ text: String, _ x: Double, _ y: String, _ anchor: String) -> String {
-            """
-            <text class="label" x="\(Self.short(x))" y="\(y)" text-anchor="\(anchor)" dominant-baseline="middle">\(text)</text>
-            """
+        let foot = Self.height - 8
+        let labels = Set([least, most]).sorted().map {
+            SVG.label(text($0), x: Self.left - 6, y: y($0), anchor: "end", isCentred: true)
         }
-        let line = Self.short(Self.height - 8)
-        let labels = Set([least, most]).map { label(text($0), Self.left - 6, y($0), "end") }.sorted().joined()
-        return """
-            <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" aria-labelledby="\(id)">\
-            <path class="step" d="\(path)"/>\
-            \(labels)\(label(TimeView(start).text, Self.left, line, "start"))\(label("now", Self.width, line, "end"))</svg>
-            """
+        return SVG.image(
+            Self.width, Self.height, labelledBy: id,
+            "<path class=\"step\" d=\"\(path)\"/>" + labels.joined()
+                + SVG.label(TimeView(start).text, x: Self.left, y: foot, isCentred: true)
+                + SVG.label("now", x: Self.width, y: foot, anchor: "end", isCentred: true))
     }
 
     /// Returns a number in at most ten characters.
@@ -109,6 +104,4 @@ struct StepPlot {
                 ? style.precision(.significantDigits(1...(abs(value) < 1 ? 4 : 7)))
                 : style.notation(.scientific).precision(.significantDigits(1...4)))
     }
-
-    private static func short(_ value: Double) -> String { String((value * 10).rounded() / 10) }
 }

@@ -126,18 +126,18 @@ struct RowAddress: Sendable, Equatable {
     ///
     /// - Parameter suffix: what follows the table's name: `.csv`.
     func address(_ suffix: String = "") -> String {
-        var items = filters.flatMap { filter in
-            let condition = ["column=" + filter.column.percentEncoded, "is=" + filter.comparison.rawValue]
-            return filter.comparison == .null ? condition : condition + ["value=" + filter.value.percentEncoded]
+        let conditions: [(name: String, value: String?)] = filters.flatMap { filter in
+            [
+                ("column", filter.column), ("is", filter.comparison.rawValue),
+                ("value", filter.comparison == .null ? nil : filter.value),
+            ]
         }
-        if let order {
-            items.append("sort=" + order.column.percentEncoded)
-            if order.isDescending { items.append("order=desc") }
-        }
-        if let after { items.append("after=" + after.text.percentEncoded) }
-        if let limit { items.append("limit=\(limit)") }
-        if let facet, suffix.isEmpty { items.append("facet=" + facet.percentEncoded) }
-        return Self.path(table, suffix) + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+        return Query(
+            conditions + [
+                ("sort", order?.column), ("order", order?.isDescending == true ? "desc" : nil), ("after", after?.text),
+                ("limit", limit.map(String.init)), ("facet", suffix.isEmpty ? facet : nil),
+            ]
+        ).address(Self.path(table, suffix))
     }
 
     func with(_ change: (inout RowAddress) -> Void) -> RowAddress {

@@ -61,7 +61,7 @@ struct RowPage {
     }
 
     func page(_ templates: Templates) -> Page {
-        Page(title: "A row of \(table.name)", fragments: [Fragment("row", templates.render("row", view))])
+        Page(title: "A row of \(table.name)", fragments: [templates.fragment("row", view)])
     }
 
     private var view: View {
@@ -157,27 +157,21 @@ struct RowPage {
 }
 
 extension TributaryConfiguration {
+    /// The declarations of a table.
+    private func mappings(of table: String) -> [TableMapping] {
+        let mappings = sources.flatMap(\.requests).flatMap { request in
+            if case .mapping(let mapping) = request.content { mapping.tables } else { [TableMapping]() }
+        }
+        return mappings.filter { $0.table.lowercased() == table.lowercased() }
+    }
+
     /// Returns the keys by which mappings are declared to tell the rows of a table apart.
     func declaredKeys(of table: String) -> [[String]] {
-        var keys: [[String]] = []
-        for request in sources.flatMap(\.requests) {
-            guard case .mapping(let mapping) = request.content else { continue }
-            for own in mapping.tables where own.table.lowercased() == table.lowercased() && !own.key.isEmpty {
-                if !keys.contains(own.key) { keys.append(own.key) }
-            }
-        }
-        return keys
+        mappings(of: table).map(\.key).reduce(into: []) { if !$1.isEmpty, !$0.contains($1) { $0.append($1) } }
     }
 
     /// Returns the columns, in lower case, that mappings of a table declare as decimals.
     func decimals(of table: String) -> Set<String> {
-        var found: Set<String> = []
-        for request in sources.flatMap(\.requests) {
-            guard case .mapping(let mapping) = request.content else { continue }
-            for own in mapping.tables where own.table.lowercased() == table.lowercased() {
-                for column in own.columns where column.type == .decimal { found.insert(column.name.lowercased()) }
-            }
-        }
-        return found
+        Set(mappings(of: table).flatMap(\.columns).filter { $0.type == .decimal }.map { $0.name.lowercased() })
     }
 }

@@ -2,48 +2,35 @@ import FeedConfiguration
 import FeedStores
 
 /// The page of the tables that sources have written, some at a time, by name.
-struct TableListPage {
+enum TableListPage {
     private static let tablesPerPage = 100
-
-    private let tables: [BrowsedTable]
-    private let search: String
-    private let first: Int
-    private let count: Int
 
     /// Reads what the page shows; blocks its thread.
     ///
     /// - Throws: ``Query/Problem``, `StoreError`.
-    init(_ query: Query, in store: any StoreBrowsing) throws {
-        search = query["q"] ?? ""
+    static func page(_ query: Query, in store: any StoreBrowsing, _ templates: Templates) throws -> Page {
+        let search = query["q"] ?? ""
         let part = search.lowercased()
         let names = try store.browsedNames().keys.filter { part.isEmpty || $0.lowercased().contains(part) }.sorted()
-        count = names.count
-        let page = try query.number("page", upTo: 1_000_000) ?? 1
-        first = (min(page, (count - 1) / Self.tablesPerPage + 1) - 1) * Self.tablesPerPage
-        tables = try store.browsedTables(Set(names.dropFirst(first).prefix(Self.tablesPerPage)))
-    }
-
-    private func address(_ first: Int) -> String {
-        let items =
-            (search.isEmpty ? [] : ["q=" + search.percentEncoded])
-            + (first > 0 ? ["page=\(first / Self.tablesPerPage + 1)"] : [])
-        return "/tables" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
-    }
-
-    func page(_ templates: Templates) -> Page {
-        let views: [View] = tables.map { table in
+        let count = names.count
+        let page = min(try query.number("page", upTo: 1_000_000) ?? 1, (count - 1) / tablesPerPage + 1)
+        let first = (page - 1) * tablesPerPage
+        let last = min(first + tablesPerPage, count)
+        let views: [View] = try store.browsedTables(Set(names[first..<last])).map { table in
             [
                 "name": table.name, "address": RowAddress.path(table.name), "columns": table.columns.count,
                 "key": table.key.joined(separator: ", "), "sources": View.sources(table.sources),
             ]
         }
-        let last = min(first + Self.tablesPerPage, count)
+        func address(_ page: Int) -> String {
+            let number = page > 1 ? String(page) : nil
+            return Query([("q", search.isEmpty ? nil : search), ("page", number)]).address("/tables")
+        }
         let view: View = [
             "search": search, "tables": views, "isEmpty": views.isEmpty, "hasTables": count > 0 || !search.isEmpty,
-            "from": first + 1, "to": last, "count": count,
-            "previous": first > 0 ? address(max(0, first - Self.tablesPerPage)) : nil,
-            "next": last < count ? address(last) : nil,
+            "from": first + 1, "to": last, "count": count, "previous": page > 1 ? address(page - 1) : nil,
+            "next": last < count ? address(page + 1) : nil,
         ]
-        return Page(title: "Tables", fragments: [Fragment("tables", templates.render("tables", view))])
+        return Page(title: "Tables", fragments: [templates.fragment("tables", view)])
     }
 }

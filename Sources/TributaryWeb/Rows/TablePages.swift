@@ -8,41 +8,35 @@ import TributaryEngine
 
 /// The pages below `/tables`, and the same rows for programs by a suffix of the address: `/tables/product.csv`.
 struct TablePages: Sendable {
-    private(set) var pages: Pages
-    /// False where `[daemon] rows` is false.
-    let isShown: Bool
+    let pages: Pages
 
     func add(to router: Router<PageContext>) {
         for path: RouterPath in ["/tables", "/tables/**"] {
             router.get(path) { request, context in
-                var own = self
-                own.pages = pages.seen(by: context)
-                guard isShown else { return own.pages.missing(Pages.rowsAreOff) }
-                return try await own.pages.answering(request) { try await own.show(request) }
+                let seen = pages.seen(by: context)
+                guard seen.showsRows else { return seen.missing(Pages.rowsAreOff) }
+                return try await seen.answering(request) { try await TablePages(pages: seen).show(request) }
             }
         }
-    }
-
-    private func list(_ request: Request) async throws -> Response {
-        let page = try await pages.store.browse { [templates = pages.templates] store in
-            try TableListPage(Query(request), in: store).page(templates)
-        }
-        return pages.answer(page, at: Layout.Place.way(to: request.names))
     }
 
     private func show(_ request: Request) async throws -> Response {
         let names = request.names
         let query = Query(request)
-        let way = Layout.Place.way(to: names)
+        let way = Link.way(to: names)
         switch names.count {
-        case 1: return try await list(request)
+        case 1:
+            let page = try await pages.store.browse { [templates = pages.templates] store in
+                try TableListPage.page(query, in: store, templates)
+            }
+            return pages.answer(page, at: way)
         case 2: return try await rows(names[1], query, way)
         case 3 where names[2] == "row": return try await row(names[1], query, way)
         default: return pages.missing("There is no such page.")
         }
     }
 
-    private func rows(_ name: String, _ query: Query, _ way: [Layout.Place]) async throws -> Response {
+    private func rows(_ name: String, _ query: Query, _ way: [Link]) async throws -> Response {
         let configuration = pages.service.configuration
         if let (table, format) = try await format(of: name) {
             return try await Self.download(
@@ -77,7 +71,7 @@ struct TablePages: Sendable {
         return try await .pieces(of: lines, format.contentType)
     }
 
-    private func row(_ name: String, _ query: Query, _ way: [Layout.Place]) async throws -> Response {
+    private func row(_ name: String, _ query: Query, _ way: [Link]) async throws -> Response {
         try query.check(["key", "changelog"])
         guard let key = query["key"].flatMap({ RowPlace($0) }), key.sorted == nil else {
             throw Query.Problem("'key' must be the key of a row; follow a link on the table's page")

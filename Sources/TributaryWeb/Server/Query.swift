@@ -1,3 +1,4 @@
+import FeedConfiguration
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -41,6 +42,17 @@ struct Query: Sendable {
     /// The first value of a name; nil where it is missing or empty.
     subscript(name: String) -> String? {
         items.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// Creates a query of those values that are not nil.
+    init(_ values: [(name: String, value: String?)]) {
+        items = values.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// Returns the address that asks for this below a path.
+    func address(_ path: String) -> String {
+        let texts = items.map { $0.name + "=" + $0.value.percentEncoded }
+        return path + (texts.isEmpty ? "" : "?" + texts.joined(separator: "&"))
     }
 
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }

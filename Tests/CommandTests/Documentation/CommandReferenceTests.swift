@@ -65,21 +65,4 @@ import Testing
             #expect(rest.isEmpty != command.hasArguments, "the arguments of '\(name)': \(synopsis)")
         }
     }
-
-    @Test func everyRequestOfTheDaemonsInterfaceIsDescribedAndNoOther() throws {
-        let page = try MarkdownFile("Documentation/Commands.md")
-        let folder = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API")
-        var routes = try ["API.swift", "API+Rows.swift"].flatMap { name in
-            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-                .matches(of: /\.(get|post|events)\(\s*"(\/api[^"]*)"/)
-                .map { "\($0.1 == "events" ? "GET" : $0.1.uppercased()) \($0.2)" }
-        }
-        // These are declared by their addresses alone.
-        routes += try String(contentsOf: folder.appendingPathComponent("API+Corrections.swift"), encoding: .utf8)
-            .matches(of: /^ *"(\/api\/[a-z]+)",/.anchorsMatchLineEndings()).map { "POST \($0.1)" }
-        let described = page.lines.compactMap { line in
-            line.firstMatch(of: /^\| `((?:GET|POST) \/api[^`]*)`/).map { String($0.1) }
-        }
-        #expect(Set(routes) == Set(described) && !routes.isEmpty)
-    }
 }

@@ -4,12 +4,12 @@ import FeedParsing
 import FeedStores
 
 /// Hooks with rows: their conditions, and what they need of sources.
-extension ConfigurationCheck {
+extension StoreCheck {
     /// Returns the mistakes in conditions of hooks, and notes on rows that they will not know.
     ///
     /// - Parameter stores: where the tables are; the first that has one counts.
-    static func hookFindings(
-        _ stores: [any MainStore], _ program: Program, _ configuration: TributaryConfiguration
+    func hookFindings(
+        _ stores: [any MainStore]
     ) throws -> Findings {
         var (mistakes, notes): ([Mistake], [Mistake]) = ([], [])
         for hook in configuration.hooks where hook.format.hasImages || hook.condition != nil {
@@ -61,7 +61,7 @@ extension ConfigurationCheck {
     }
 
     /// Returns the mistakes of columns that a condition reads and tables do not have.
-    private static func mistakes(
+    private func mistakes(
         _ condition: HookCondition, _ place: KeyPlace, _ tables: [String: Set<String>]
     ) throws -> [Mistake] {
         try tables.sorted { $0.key < $1.key }.compactMap { table, columns in
@@ -78,7 +78,7 @@ extension ConfigurationCheck {
         }
     }
 
-    private static func listed(_ names: [String]) -> String {
+    private func listed(_ names: [String]) -> String {
         names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
     }
 }

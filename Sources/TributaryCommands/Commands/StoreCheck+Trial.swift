@@ -9,41 +9,37 @@ import TributaryEngine
 import TributaryStores
 
 /// The check on an empty store, which needs no other.
-extension ConfigurationCheck {
+extension StoreCheck {
     /// Tries the schema and the declarations on an empty store.
     ///
     /// - Parameters:
     ///   - existing: the store in use, if there is one.
     ///   - folder: the folder of the empty store.
-    static func findingsOnTrial(
-        _ existing: (any MainStore)?, _ program: Program, _ configuration: TributaryConfiguration, in folder: String
-    ) throws -> Findings {
+    func findingsOnTrial(_ existing: (any MainStore)?, in folder: String) throws -> Findings {
         let path = folder + "/store.sqlite"
         do {
             let store = try SQLiteStore(
-                path: path, schema: configuration.schema(),
-                registerMigrations: program.registerMigrations)
+                path: path, schema: configuration.schema(), registerMigrations: program.registerMigrations)
             defer { try? store.close() }
             // Tables that neither a mapping nor the schema makes may be there already.
             if existing != nil, case .file(let path) = configuration.store {
                 try store.adoptDefinitions(
-                    of: path,
-                    except: Set(configuration.sources.flatMap(\.schemas).map(\.name)))
+                    of: path, except: Set(configuration.sources.flatMap(\.schemas).map(\.name)))
             }
             do {
                 try configuration.prepareAllTables(of: store)
             } catch is StoreError {
                 // Its request reports it below.
             }
-            let views = try Self.trySchemaAfter(in: store, program, configuration)
+            let views = try trySchemaAfter(in: store)
             var mistakes = try configuration.findings(parsers: program.parsers) { request, source in
-                try Self.mistakes(request, of: source, in: store, existing, program, configuration)
+                try self.mistakes(request, of: source, in: store, existing)
             }
             // They may name tables of any request of the source, which are all there by now.
             if mistakes.isEmpty {
                 mistakes = try configuration.sources.flatMap { source in
                     try source.requests.flatMap { request in
-                        try Self.mistakes(at: request) { try request.checkExpectations(store, source: source.name) }
+                        try refusals(of: request) { try request.checkExpectations(store, source: source.name) }
                     }
                 }
             }
@@ -59,13 +55,9 @@ extension ConfigurationCheck {
                 ? configuration.findings(parsers: program.parsers) { request, _ in
                     try stores.flatMap { try request.notes(on: $0, parsers: program.parsers) }
                 } : []
-            let scopes = try scopeConflicts(stores.reversed(), program, configuration)
-            let hooks = try hookFindings(stores.reversed(), program, configuration)
-            return (
-                mistakes + views + conflicts + scopes.mistakes + hooks.mistakes,
-                try sorted(notes) + scopes.notes + hooks.notes
-                    + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
-            )
+            return try findings(
+                mistakes + views + conflicts, notes, in: stores.reversed(),
+                undeclaredIn: configuration.hasStore() ? existing : nil)
         } catch let error as StoreError {
             let schemaError = SQLiteStore.schemaError(path)
             var finding = error.finding
@@ -83,8 +75,8 @@ extension ConfigurationCheck {
     /// are reported with their requests, and the SQL that relies on them is not tried.
     ///
     /// - Returns: the mistake of a view that cannot be read.
-    private static func trySchemaAfter(
-        in store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
+    private func trySchemaAfter(
+        in store: any MainStore
     ) throws -> [Mistake] {
         guard let sql = try configuration.schemaAfter() else { return [] }
         do {
@@ -104,18 +96,17 @@ extension ConfigurationCheck {
     }
 
     /// - Parameter existing: the store in use, if there is one.
-    private static func mistakes(
+    private func mistakes(
         _ request: RequestDeclaration, of source: SourceDeclaration, in store: any MainStore,
-        _ existing: (any MainStore)?,
-        _ program: Program, _ configuration: TributaryConfiguration
+        _ existing: (any MainStore)?
     ) throws -> [Mistake] {
         var differences: [Mistake] = []
-        let refused = try Self.mistakes(at: request) {
+        let refused = try refusals(of: request) {
             try request.prepare(store, parsers: program.parsers)
             differences = try existing.map { try request.differences(from: $0) } ?? []
             guard differences.isEmpty else { return }
             try request.checkForEach(store, source: source.name)
-            try checkLastValues(request, in: [store, existing].compactMap(\.self), program)
+            try checkLastValues(request, in: [store, existing].compactMap(\.self))
         }
         if !refused.isEmpty || !differences.isEmpty { return refused + differences }
         let lacking = try request.scopeMistakes(in: store, existing, parsers: program.parsers)
@@ -123,7 +114,7 @@ extension ConfigurationCheck {
         let dotted = try request.schemas.filter { schema in
             try schema.name.contains(".") && existing?.missingTables(among: [schema.name]).isEmpty ?? true
         }
-        if !dotted.isEmpty { return dotted.map(Self.dotted) }
+        if !dotted.isEmpty { return dotted.map(dotted(_:)) }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             if case .mapping = request.content {
                 return Mistake(
@@ -140,8 +131,8 @@ extension ConfigurationCheck {
     /// Checks the expressions of `${last:…}`.
     ///
     /// - Throws: ``StoreError`` if none of the stores can evaluate one.
-    private static func checkLastValues(
-        _ request: RequestDeclaration, in stores: [any MainStore], _ program: Program
+    private func checkLastValues(
+        _ request: RequestDeclaration, in stores: [any MainStore]
     ) throws {
         let hasExpression = request.references.contains { if case .last = $0 { true } else { false } }
         guard hasExpression, let table = program.parsers.tables(of: request.content).first else { return }

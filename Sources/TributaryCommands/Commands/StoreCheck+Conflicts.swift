@@ -7,12 +7,12 @@ import Foundation
 import TributaryEngine
 
 /// What requests may do to each other's rows, and tables whose names a store cannot have.
-extension ConfigurationCheck {
+extension StoreCheck {
     /// Returns the conflicts of requests that may take rows of one another.
     ///
     /// - Parameter stores: where the tables are; the first that has one counts.
-    static func scopeConflicts(
-        _ stores: [any MainStore], _ program: Program, _ configuration: TributaryConfiguration
+    func scopeConflicts(
+        _ stores: [any MainStore]
     ) throws -> Findings {
         var keys: [String: [String]] = [:]
         for table in try stores.flatMap({ try $0.tables() }) where keys[table.name.lowercased()] == nil {
@@ -23,7 +23,7 @@ extension ConfigurationCheck {
     }
 
     /// Returns the mistakes of addresses of folders that do not say which of their files are meant.
-    static func folders(_ configuration: TributaryConfiguration) -> [Mistake] {
+    func folders() -> [Mistake] {
         configuration.sources.flatMap(\.requests).compactMap { request in
             guard request.documents == nil, !request.url.isDynamic,
                 let target = try? RequestAddress(request.url.value), case .file = target, target.namesFolder
@@ -34,7 +34,7 @@ extension ConfigurationCheck {
         }
     }
 
-    static func dotted(_ schema: TableSchema) -> Mistake {
+    func dotted(_ schema: TableSchema) -> Mistake {
         Mistake(
             schema.place, "table = \"\(schema.name)\" names a schema, and a store in a file has none",
             help: "write \"\(schema.name.replacing(".", with: "_"))\"")
