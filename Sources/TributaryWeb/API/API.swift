@@ -27,9 +27,7 @@ struct API: Sendable {
         let sources = APIOperation.Parameter(
             "source", "The name of a source; repeat it for several.", isRepeated: true)
         let states: [APIOperation] = [
-            .get(
-                "/api/status", "The states of sources and hooks, as 'status --json'.", [sources]
-            ) { query in
+            .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources]) { query in
                 let (names, configuration, pauses) = (try declared(query), service.configuration, service.hostPauses)
                 return try await read { store in
                     try StoreStatus(
@@ -77,9 +75,7 @@ struct API: Sendable {
                     .init("from", "The number of the first row: 1 by default.", .integer),
                     .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
                 ], review),
-            .post(
-                "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]
-            ) { query in
+            .post("/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]) { query in
                 let names = try enabled(query)
                 if let stopped = try await store.read({ [service] _ in try service.refreshUnlessStopped(names) }) {
                     throw Query.Problem(
@@ -110,24 +106,18 @@ struct API: Sendable {
                     JSONObject(try $0.accept(names, inAdvance: inAdvance, run: run), of: names)
                 }
             },
-            .post(
-                "/api/pause", "Pauses sources until they are resumed.", [sources]
-            ) { query in
+            .post("/api/pause", "Pauses sources until they are resumed.", [sources]) { query in
                 let names = try named(query)
                 return try await write { ["paused": try $0.pause(names)] }
             },
-            .post(
-                "/api/resume", "Resumes paused sources.", [sources]
-            ) { query in
+            .post("/api/resume", "Resumes paused sources.", [sources]) { query in
                 let names = try named(query)
                 return try await write { ["resumed": try $0.resume(names)] }
             },
         ]
         return states + (showsRows ? recorded + rowOperations : []) + others + correctionOperations + trialOperations
             + [
-                .get("/api", "The operations of the API.") { _ in
-                    try .object(JSONObject(indexOf: self.operations))
-                },
+                .get("/api", "The operations of the API.") { _ in try .object(JSONObject(indexOf: self.operations)) },
                 .get("/api/openapi.json", "The operations in OpenAPI 3.1.") { _ in
                     try .object(JSONObject(openAPI: self.operations))
                 },

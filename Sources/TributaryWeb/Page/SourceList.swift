@@ -81,7 +81,7 @@ struct SourceList {
             "standing": source.standing(isRunning: isRunning(index)), "strip": RunStrip(recent.runs).svg,
             "rows": recent.rows.map(\.grouped),
             "changedRows": recent.changedRows > 0 ? recent.changedRows.grouped : nil,
-            "lastSuccess": source.lastSuccess, "nextDue": nextDue, "dueWord": dueWord,
+            "lastSuccess": state.lastGood, "nextDue": nextDue, "dueWord": dueWord,
             "error": error, "note": note.map { Sentence($0, due: state.nextDue) },
         ]
     }
