@@ -14,13 +14,14 @@ struct Pages: Sendable {
     let logger: Logger
     let templates: Templates
     /// The pages that each page leads to.
-    private let links: [Link]
+    let links: [Link]
     /// False where `[daemon] rows` is false: then no page shows rows of the store, or changes of them.
     let showsRows: Bool
     static let rowsAreOff = "Rows are not shown: rows = false in [daemon]."
-    private let assets: Assets
+    private let assets = Assets()
     private let tables = BriefCache<SourceTable>()
-    private let live: FollowerLimit
+    /// The places of those who follow events or a page.
+    let live: FollowerLimit
     /// What `/daemon` shows over time.
     let figures = DaemonFigures()
     /// The pages as they were made last for those who follow them, by their keys.
@@ -29,21 +30,6 @@ struct Pages: Sendable {
     private(set) var mayChange = true
     /// Returns false once a reload has changed the tokens.
     private(set) var isAllowed: @Sendable () -> Bool = { true }
-
-    /// - Throws: where a template is wrong.
-    init(
-        service: SyncService, store: StoreQueue, logger: Logger, links: [Link], showsRows: Bool,
-        live: FollowerLimit
-    ) throws {
-        self.showsRows = showsRows
-        self.service = service
-        self.links = links
-        self.store = store
-        self.logger = logger
-        templates = try Templates()
-        assets = Assets()
-        self.live = live
-    }
 
     func add(to router: Router<PageContext>) {
         for path: RouterPath in ["/", "/sources/**", "/daemon"] {
