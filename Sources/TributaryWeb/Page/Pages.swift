@@ -79,7 +79,8 @@ struct Pages: Sendable {
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
-        case .run(let source, let number, let part):
+        case .run(_, _, format: _?, _): return nil
+        case .run(let source, let number, format: nil, let part):
             return try await store.read { try RunPage(source, number, part, of: $0, configuration, in: self)?.page() }
         }
     }
@@ -113,10 +114,11 @@ struct Pages: Sendable {
             if let correction = try CorrectionAddress(request) {
                 return try await CorrectionPages(pages: self).show(correction, request)
             }
-            if let download = try RunDownload(request) {
+            guard let address = try PageAddress(text) else { return missing("There is no such page.") }
+            if case .run(let source, let run, let format?, let part) = address {
+                let download = RunDownload(source: source, run: run, format: format, part: part)
                 return try await download.response(self) ?? missing("There is no such run.", at: way)
             }
-            guard let address = try PageAddress(text) else { return missing("There is no such page.") }
             if case .outdated = address { return missing("There is no such page.") }
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: way)
