@@ -74,7 +74,3 @@ private struct ChangelogLines: PiecedText {
         return text.isEmpty ? nil : text
     }
 }
-
-extension HTTPField.Name {
-    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!  // A token in the sense of RFC 9110.
-}
