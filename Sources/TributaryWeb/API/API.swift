@@ -28,9 +28,8 @@ struct API: Sendable {
             "source", "The name of a source; repeat it for several.", isRepeated: true)
         let states: [APIOperation] = [
             .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources]) { query in
-                let (names, configuration, pauses) = (
-                    try self.sources(query), service.configuration, service.hostPauses
-                )
+                let names = try self.sources(query)
+                let (configuration, pauses) = (service.configuration, service.hostPauses)
                 return try await read { store in
                     try StoreStatus(
                         configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date()
