@@ -7,7 +7,7 @@ extension TributaryConfiguration {
         "source": ["cache", "time_zone", "requests"],
         "request": [
             "key", "url", "format", "csv", "xlsx", "namespaces", "root", "parser", "repair", "sync", "window",
-            "allow_empty", "tables",
+            "allow_empty", "max_skipped", "tables",
         ],
     ]
 

@@ -17,18 +17,14 @@ struct FirstConfiguration {
 
     static let defaultStore = "tributary.sqlite"
 
-    private var isOnServer: Bool {
-        if case .server = StoreLocation(argument: store) { true } else { false }
-    }
-
     /// The text of the file.
     var text: String {
-        let place = "\(isOnServer ? "url" : "path") = \(TOMLText.quoted(store))"
+        let key = if case .server = StoreLocation(argument: store) { "url" } else { "path" }
         return """
             \(Self.schemaLine)# Every key is in the manual, sources.toml(5).
 
             [store]
-            \(place)
+            \(key) = \(TOMLText.quoted(store))
 
             \(source ?? Self.example)
             """

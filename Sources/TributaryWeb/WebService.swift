@@ -66,8 +66,8 @@ package struct WebService: Service {
             + (tries ? [Link(name: "Try a URL", address: TryPage.path)] : [])
             + [Link(name: "Daemon", address: DaemonPage.path)]
         let pages = try Pages(
-            service: service, store: store, logger: logger, links: links, showsRows: declaration.showsRows,
-            live: followers)
+            service: service, store: store, logger: logger, templates: Templates(), links: links,
+            showsRows: declaration.showsRows, live: followers)
         TablePages(pages: pages).add(to: router)
         TryPage(pages: pages, tryOut: tryOut).add(to: router)
         pages.add(to: router)

@@ -30,11 +30,6 @@ struct HistoryCommand: ProgramCommand {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
     }
 
-    private static func outcome(_ run: RunReport) -> String {
-        guard let kind = run.kind else { return run.outcome.rawValue }
-        return "\(run.outcome.rawValue) (\(kind.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))"
-    }
-
     func run(_ program: Program) async throws {
         let configuration = try program.storeConfiguration(options)
         let runs =
@@ -59,7 +54,7 @@ struct HistoryCommand: ProgramCommand {
                 [
                     .init(run.number.map(String.init) ?? ""), .init(run.source),
                     .init(RelativeTime.text(run.startedAt, now: now)),
-                    .init(Self.outcome(run), Figures.color(run.outcome)), figure(counts?.inserted),
+                    .init(run.outcomeText, Figures.color(run.outcome)), figure(counts?.inserted),
                     figure(counts?.updated), figure(counts?.deleted), figure(counts?.unchanged), figure(run.skipped),
                     .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
                 ], below: details(run, now, on: terminal))

@@ -13,8 +13,6 @@ struct SystemdNotifier: Sendable {
         watchdogInterval = isOurs ? environment["WATCHDOG_USEC"].flatMap { Int($0) }.map { .microseconds($0 / 2) } : nil
     }
 
-    func notify(_ message: String) { notify(message, mayBeLost: false) }
-
     func ready(status: String) { notify("READY=1\nSTATUS=\(status)") }
 
     /// Announces a reload. `MONOTONIC_USEC` lets systemd match the readiness that follows with this reload
@@ -31,7 +29,7 @@ struct SystemdNotifier: Sendable {
     func isAlive() { notify("WATCHDOG=1", mayBeLost: true) }
 
     /// - Parameter mayBeLost: true for a message that is repeated soon; it is sent without waiting.
-    private func notify(_ message: String, mayBeLost: Bool) {
+    func notify(_ message: String, mayBeLost: Bool = false) {
         guard let socketPath else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

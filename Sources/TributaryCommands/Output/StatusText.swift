@@ -86,12 +86,7 @@ struct StatusText {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let condition = source.condition
-            let due =
-                switch condition {
-                case .off, .gone, .undeclared: "never"
-                case .paused where state.isStopped: "after resume"
-                default: RelativeTime.text(max(state.nextDue ?? now, now), now: now)
-                }
+            let due = source.dueWord ?? RelativeTime.text(max(state.nextDue ?? now, now), now: now)
             table.add(
                 [
                     .init(state.source), .init(condition.word, Figures.color(condition)), time(state.lastRun),

@@ -17,8 +17,6 @@ struct WatchScreen {
     var table = StatusTable()
     var head: TerminalLine = ""
 
-    init(onlyFailing: Bool) { self.onlyFailing = onlyFailing }
-
     /// The lines of the list or of the selected source, which scroll.
     private var lines: [TerminalLine] {
         isOpen && table.rows.indices.contains(selected)

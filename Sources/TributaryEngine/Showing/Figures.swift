@@ -67,3 +67,10 @@ package enum Figures {
         }
     }
 }
+
+extension RunReport {
+    /// The outcome, and the kind of a run that is no refresh: `committed (undo to 41)`.
+    package var outcomeText: String {
+        outcome.rawValue + (kind.map { " (\($0.rawValue)\(restoredRun.map { " to \($0)" } ?? ""))" } ?? "")
+    }
+}

@@ -123,6 +123,15 @@ extension SourceStatus {
         return declaration.isEnabled ? state.condition : .off
     }
 
+    /// What is said in place of the time at which it is due; nil where it is due at a time.
+    package var dueWord: String? {
+        switch condition {
+        case .off, .undeclared, .gone: "never"
+        case .paused where state.isStopped: "after resume"
+        default: nil
+        }
+    }
+
     /// True for a source that needs attention.
     package var isProblem: Bool { condition <= .gone || isStale }
 }

@@ -19,7 +19,7 @@ extension API {
 
     /// The runs as they are recorded, as server-sent events.
     func events(_ request: Request, _ query: Query, _ context: PageContext) async throws -> Response {
-        let names = try declared(query)
+        let names = try sources(query)
         let text = request.headers[.lastEventID] ?? query["after"]
         let start: RunPosition
         if let text {
@@ -73,8 +73,4 @@ private struct ChangelogLines: PiecedText {
         }
         return text.isEmpty ? nil : text
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!  // A token in the sense of RFC 9110.
 }

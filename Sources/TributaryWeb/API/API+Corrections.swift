@@ -89,9 +89,8 @@ extension API {
     }
 
     private func plan(_ query: Query) async throws -> Response {
-        guard let name = try declared(query).first, let source = service.configuration[source: name] else {
-            throw Query.Problem("name the source as ?source=NAME")
-        }
+        let name = try sources(query, mayBeAll: false)[0]
+        guard let source = service.configuration[source: name] else { throw Query.Problem.noSource(name) }
         let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
         let (stack, review) = try await service.plan(source, ignoresValidators: try query.flag("full"))
         return try .object(

@@ -27,10 +27,9 @@ struct API: Sendable {
         let sources = APIOperation.Parameter(
             "source", "The name of a source; repeat it for several.", isRepeated: true)
         let states: [APIOperation] = [
-            .get(
-                "/api/status", "The states of sources and hooks, as 'status --json'.", [sources]
-            ) { query in
-                let (names, configuration, pauses) = (try declared(query), service.configuration, service.hostPauses)
+            .get("/api/status", "The states of sources and hooks, as 'status --json'.", [sources]) { query in
+                let names = try self.sources(query)
+                let (configuration, pauses) = (service.configuration, service.hostPauses)
                 return try await read { store in
                     try StoreStatus(
                         configuration, only: names, in: store, pauses: pauses, isDaemonRunning: true, now: Date()
@@ -77,10 +76,8 @@ struct API: Sendable {
                     .init("from", "The number of the first row: 1 by default.", .integer),
                     .init("limit", "The maximum number of rows: 100 by default, at most 10,000.", .integer),
                 ], review),
-            .post(
-                "/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]
-            ) { query in
-                let names = try enabled(query)
+            .post("/api/refresh", "Refreshes sources; without 'source', all enabled sources.", [sources]) { query in
+                let names = try self.sources(query, mayBeOff: false)
                 if let stopped = try await store.read({ [service] _ in try service.refreshUnlessStopped(names) }) {
                     throw Query.Problem(
                         "\(stopped) is paused; POST /api/resume?source=\(stopped.percentEncoded) runs it again",
@@ -96,7 +93,7 @@ struct API: Sendable {
                     .init("in_advance", "true to accept the next runs of sources that are not blocked.", .boolean),
                 ]
             ) { query in
-                let names = try named(query)
+                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
                 let inAdvance = try query.flag("in_advance")
                 let run = try query.number("run").map(Int64.init)
                 guard inAdvance ? run == nil : run != nil && names.count == 1 else {
@@ -110,24 +107,18 @@ struct API: Sendable {
                     JSONObject(try $0.accept(names, inAdvance: inAdvance, run: run), of: names)
                 }
             },
-            .post(
-                "/api/pause", "Pauses sources until they are resumed.", [sources]
-            ) { query in
-                let names = try named(query)
+            .post("/api/pause", "Pauses sources until they are resumed.", [sources]) { query in
+                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
                 return try await write { ["paused": try $0.pause(names)] }
             },
-            .post(
-                "/api/resume", "Resumes paused sources.", [sources]
-            ) { query in
-                let names = try named(query)
+            .post("/api/resume", "Resumes paused sources.", [sources]) { query in
+                let names = try self.sources(query, mayBeOff: false, mayBeAll: false)
                 return try await write { ["resumed": try $0.resume(names)] }
             },
         ]
         return states + (showsRows ? recorded + rowOperations : []) + others + correctionOperations + trialOperations
             + [
-                .get("/api", "The operations of the API.") { _ in
-                    try .object(JSONObject(indexOf: self.operations))
-                },
+                .get("/api", "The operations of the API.") { _ in try .object(JSONObject(indexOf: self.operations)) },
                 .get("/api/openapi.json", "The operations in OpenAPI 3.1.") { _ in
                     try .object(JSONObject(openAPI: self.operations))
                 },
@@ -221,26 +212,20 @@ struct API: Sendable {
         return try await .pieces(of: ChangeLines(asked, limit: limit, in: store), type)
     }
 
-    func declared(_ query: Query) throws -> [String] {
+    /// Returns the declared sources that a query names.
+    ///
+    /// - Parameters:
+    ///   - mayBeOff: false where none of them may be disabled.
+    ///   - mayBeAll: false where it must name one.
+    func sources(_ query: Query, mayBeOff: Bool = true, mayBeAll: Bool = true) throws -> [String] {
         let names = query.all("source")
-        if let unknown = names.first(where: { service.configuration[source: $0] == nil }) {
-            throw Query.Problem.noSource(unknown)
+        guard mayBeAll || !names.isEmpty else { throw Query.Problem("name the source as ?source=NAME") }
+        for name in names {
+            guard let source = service.configuration[source: name] else { throw Query.Problem.noSource(name) }
+            guard mayBeOff || source.isEnabled else {
+                throw Query.Problem("source '\(name)' is disabled (enabled = false)", .conflict)
+            }
         }
-        return names
-    }
-
-    /// Returns declared sources that are not disabled.
-    private func enabled(_ query: Query) throws -> [String] {
-        let names = try declared(query)
-        if let off = names.first(where: { service.configuration[source: $0]?.isEnabled == false }) {
-            throw Query.Problem("source '\(off)' is disabled (enabled = false)", .conflict)
-        }
-        return names
-    }
-
-    private func named(_ query: Query) throws -> [String] {
-        let names = try enabled(query)
-        guard !names.isEmpty else { throw Query.Problem("name the source as ?source=NAME") }
         return names
     }
 }

@@ -59,17 +59,7 @@ struct ExpositionText {
     mutating func sample(_ name: String, _ labels: String, _ value: Double) { sample(name, labels, Self.number(value)) }
 
     mutating func sample(_ name: String, _ labels: String, upTo bound: Double, _ count: UInt64) {
-        append(name)
-        append("{")
-        if !labels.isEmpty {
-            append(labels)
-            append(",")
-        }
-        append("le=\"")
-        append(Self.number(bound))
-        append("\"} ")
-        append(String(count))
-        append("\n")
+        sample(name, (labels.isEmpty ? "" : labels + ",") + "le=\"\(Self.number(bound))\"", count)
     }
 
     private mutating func sample(_ name: String, _ labels: String, _ value: String) {

@@ -124,7 +124,3 @@ struct CorrectionPages: Sendable {
         }
     }
 }
-
-extension HTTPField.Name {
-    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!  // A token in the sense of RFC 9110.
-}

@@ -17,7 +17,7 @@ struct Link: Sendable {
         case "tables":
             var way = [Link(name: "Tables", address: "/tables", isHere: count == 1)]
             if count > 1 {
-                way.append(Link(name: names[1], address: RowAddress.path(names[1]), isHere: count == 2))
+                way.append(Link(name: names[1], address: "/tables/" + names[1].percentEncoded, isHere: count == 2))
             }
             if count > 2 { way.append(Link(name: "Row", address: "", isHere: true)) }
             return way

@@ -5,7 +5,8 @@ import Foundation
 enum PageAddress: Sendable {
     case sources(SourceQuery)
     case source(String, SourcePage.Options)
-    case run(String, Int64, ChangePart)
+    /// - Parameter format: how its changes are written for programs; nil for the page.
+    case run(String, Int64, format: FileFormat?, ChangePart)
     case daemon
     /// Whether the changes on the page of a correction are out of date.
     ///
@@ -28,8 +29,9 @@ enum PageAddress: Sendable {
             self = .outdated(correction, seen: seen)
         case 2 where names[0] == "sources": self = .source(names[1], try SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
-            guard let run = Int64(names[3]) else { return nil }
-            self = .run(names[1], run, try ChangePart(query))
+            let (name, format) = FileFormat.split(names[3])
+            guard let run = Int64(name) else { return nil }
+            self = .run(names[1], run, format: format, try ChangePart(query))
         default: return nil
         }
     }

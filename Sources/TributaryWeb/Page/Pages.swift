@@ -14,13 +14,14 @@ struct Pages: Sendable {
     let logger: Logger
     let templates: Templates
     /// The pages that each page leads to.
-    private let links: [Link]
+    let links: [Link]
     /// False where `[daemon] rows` is false: then no page shows rows of the store, or changes of them.
     let showsRows: Bool
     static let rowsAreOff = "Rows are not shown: rows = false in [daemon]."
-    private let assets: Assets
+    private let assets = Assets()
     private let tables = BriefCache<SourceTable>()
-    private let live: FollowerLimit
+    /// The places of those who follow events or a page.
+    let live: FollowerLimit
     /// What `/daemon` shows over time.
     let figures = DaemonFigures()
     /// The pages as they were made last for those who follow them, by their keys.
@@ -29,21 +30,6 @@ struct Pages: Sendable {
     private(set) var mayChange = true
     /// Returns false once a reload has changed the tokens.
     private(set) var isAllowed: @Sendable () -> Bool = { true }
-
-    /// - Throws: where a template is wrong.
-    init(
-        service: SyncService, store: StoreQueue, logger: Logger, links: [Link], showsRows: Bool,
-        live: FollowerLimit
-    ) throws {
-        self.showsRows = showsRows
-        self.service = service
-        self.links = links
-        self.store = store
-        self.logger = logger
-        templates = try Templates()
-        assets = Assets()
-        self.live = live
-    }
 
     func add(to router: Router<PageContext>) {
         for path: RouterPath in ["/", "/sources/**", "/daemon"] {
@@ -93,7 +79,8 @@ struct Pages: Sendable {
             }
         case .outdated(let correction, let seen):
             return try await CorrectionPages(pages: self).outdated(correction, since: seen)
-        case .run(let source, let number, let part):
+        case .run(_, _, format: _?, _): return nil
+        case .run(let source, let number, format: nil, let part):
             return try await store.read { try RunPage(source, number, part, of: $0, configuration, in: self)?.page() }
         }
     }
@@ -127,10 +114,11 @@ struct Pages: Sendable {
             if let correction = try CorrectionAddress(request) {
                 return try await CorrectionPages(pages: self).show(correction, request)
             }
-            if let download = try RunDownload(request) {
+            guard let address = try PageAddress(text) else { return missing("There is no such page.") }
+            if case .run(let source, let run, let format?, let part) = address {
+                let download = RunDownload(source: source, run: run, format: format, part: part)
                 return try await download.response(self) ?? missing("There is no such run.", at: way)
             }
-            guard let address = try PageAddress(text) else { return missing("There is no such page.") }
             if case .outdated = address { return missing("There is no such page.") }
             guard let page = try await page(address) else {
                 return missing("There is no such source, or no such run.", at: way)

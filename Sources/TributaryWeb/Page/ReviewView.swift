@@ -46,7 +46,7 @@ enum ReviewView {
         let all = part.with { $0.from = 0 }
         view.add([
             // What the deleted rows have in common.
-            "common": review.tables.compactMap { DeletedRows(of: $0, in: review).common },
+            "common": review.tables.compactMap { DeletedRows.common(of: $0, in: review) },
             "filters": filters, "hasFilters": !filters.isEmpty, "changes": changes, "hasRows": !review.rows.isEmpty,
             "first": shown.isEmpty ? 0 : part.from + 1, "last": last,
             "omitted": review.omitted > 0 ? review.omitted.grouped : nil,

@@ -12,19 +12,6 @@ struct RunDownload: Sendable {
     let format: FileFormat
     let part: ChangePart
 
-    /// - Returns: nil for the address of something else.
-    /// - Throws: ``Query/Problem``.
-    init?(_ request: Request) throws {
-        let names = request.names
-        guard names.count == 4, names[0] == "sources", names[2] == "runs" else { return nil }
-        let (name, format) = FileFormat.split(names[3])
-        guard let format, let run = Int64(name) else { return nil }
-        source = names[1]
-        self.run = run
-        self.format = format
-        part = try ChangePart(Query(request))
-    }
-
     private enum Found: Sendable {
         case review(String)
         case changes

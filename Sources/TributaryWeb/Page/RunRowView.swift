@@ -9,13 +9,12 @@ extension RunReport {
     func view(blocked: MergeCounts? = nil) -> View {
         let counts = outcome == .blocked ? blocked : self.counts
         func text(_ count: Int?) -> String { count?.grouped ?? "–" }
-        let what = kind.map { " (\($0.rawValue)\(restoredRun.map { " to \($0)" } ?? ""))" } ?? ""
         let number = number.map(String.init) ?? ""
         return [
             "number": number, "address": PageAddress.path(source, "/runs/\(number)"), "startedAt": startedAt,
             // When the last of several polls ended.
             "lastPoll": lastPoll,
-            "outcome": outcome.rawValue + what + (polls > 1 ? ", \(polls.grouped) times" : ""),
+            "outcome": outcomeText + (polls > 1 ? ", \(polls.grouped) times" : ""),
             "kind": outcome.rawValue, "inserted": text(counts?.inserted),
             "updated": text(counts?.updated), "deleted": text(counts?.deleted),
             "unchanged": text(counts?.unchanged), "skipped": skipped.grouped, "bytes": Figures.bytes(bytes),

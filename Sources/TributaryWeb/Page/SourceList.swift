@@ -45,7 +45,7 @@ struct SourceList {
             "next": number < pages ? query.with { $0.page = number + 1 }.address : nil,
         ]
         let search: View = [
-            "text": query.text, "cause": query.cause, "state": query.filter?.name,
+            "text": query.text, "cause": query.cause, "state": query.filter,
             "sort": query.order == .state ? nil : query.order.rawValue,
         ]
         let rows = shown.map { index in
@@ -81,7 +81,7 @@ struct SourceList {
             "standing": source.standing(isRunning: isRunning(index)), "strip": RunStrip(recent.runs).svg,
             "rows": recent.rows.map(\.grouped),
             "changedRows": recent.changedRows > 0 ? recent.changedRows.grouped : nil,
-            "lastSuccess": source.lastSuccess, "nextDue": nextDue, "dueWord": dueWord,
+            "lastSuccess": state.lastGood, "nextDue": nextDue, "dueWord": dueWord,
             "error": error, "note": note.map { Sentence($0, due: state.nextDue) },
         ]
     }
@@ -93,18 +93,18 @@ struct SourceList {
         for (condition, indices) in Dictionary(grouping: table.sources.indices, by: { table.conditions[$0] }) {
             counts[condition.rawValue] = indices.count
         }
-        counts[SourceQuery.Filter.running.name] = table.sources.indices.count(where: isRunning)
-        func view(_ name: String, _ count: Int, _ filter: SourceQuery.Filter?) -> View {
+        counts[SourceQuery.running] = table.sources.indices.count(where: isRunning)
+        func view(_ name: String, _ count: Int, _ filter: String?) -> View {
             [
                 "name": name, "count": count, "address": query.with { $0.filter = filter }.address,
                 "isChosen": query.filter == filter,
             ]
         }
         return [view("all", table.sources.count, nil)]
-            + SourceQuery.Filter.all.compactMap { filter in
-                let count = counts[filter.name] ?? 0
-                guard count > 0 || query.filter == filter || filter == .running else { return nil }
-                return view(filter.name, count, filter)
+            + SourceQuery.filters.compactMap { filter in
+                let count = counts[filter] ?? 0
+                guard count > 0 || query.filter == filter || filter == SourceQuery.running else { return nil }
+                return view(filter, count, filter)
             }
     }
 
@@ -129,8 +129,8 @@ extension SourceList {
     private func matches(_ index: Int) -> Bool {
         switch query.filter {
         case nil: break
-        case .running: if !table.isRunning(index, running) { return false }
-        case .condition(let condition): if table.conditions[index] != condition { return false }
+        case SourceQuery.running: if !isRunning(index) { return false }
+        case let condition: if table.conditions[index].rawValue != condition { return false }
         }
         if let cause = query.cause, table.causes[index]?.text != cause { return false }
         return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())

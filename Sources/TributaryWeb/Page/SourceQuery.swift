@@ -7,25 +7,14 @@ struct SourceQuery: Sendable {
         case state, name, success, due
     }
 
-    /// A condition, or `running`.
-    enum Filter: Equatable {
-        case condition(SourceCondition)
-        case running
-
-        static let all = [Filter.running] + SourceCondition.allCases.map(Filter.condition)
-
-        var name: String {
-            switch self {
-            case .running: "running"
-            case .condition(let condition): condition.rawValue
-            }
-        }
-    }
-
+    static let running = "running"
+    /// What may be filtered by: `running`, and the conditions.
+    static let filters = [running] + SourceCondition.allCases.map(\.rawValue)
     static let rowsPerPage = 100
 
     var text = ""
-    var filter: Filter?
+    /// One of ``filters``.
+    var filter: String?
     /// The text of a ``ProblemCause``.
     var cause: String?
     var order = Order.state
@@ -35,8 +24,7 @@ struct SourceQuery: Sendable {
     /// - Throws: ``Query/Problem``.
     init(_ query: Query) throws {
         text = query["q"] ?? ""
-        let state = try query.choice("state", among: Filter.all.map(\.name))
-        filter = Filter.all.first { $0.name == state }
+        filter = try query.choice("state", among: Self.filters)
         cause = query["cause"]
         order = try query.choice("sort") ?? .state
         page = try query.number("page", upTo: 1_000_000) ?? 1
@@ -45,7 +33,7 @@ struct SourceQuery: Sendable {
     /// The path and query that ask for this.
     var address: String {
         Query([
-            ("q", text.isEmpty ? nil : text), ("state", filter?.name), ("cause", cause),
+            ("q", text.isEmpty ? nil : text), ("state", filter), ("cause", cause),
             ("sort", order == .state ? nil : order.rawValue), ("page", page > 1 ? String(page) : nil),
         ]).address("/")
     }

@@ -32,7 +32,7 @@ struct SourceTable: Sendable {
         texts = sources.map { ($0.state.source + "\n" + ($0.state.error ?? "")).lowercased() }
         causes = sources.map { $0.state.error.map(ProblemCause.init) }
         common = CauseList(causes)
-        successes = sources.map { $0.lastSuccess ?? .distantPast }
+        successes = sources.map { $0.state.lastGood ?? .distantPast }
         dueTimes = sources.map { $0.state.nextDue ?? .distantPast }
         areRunElsewhere = sources.map { $0.runner != nil }
         hooks = status.hooks

@@ -12,20 +12,9 @@ extension SourceStatus {
         ]
     }
 
-    /// When the last good run ended.
-    var lastSuccess: Date? { state.lastGood }
-
     /// The time at which it is due, or a word in its place.
     var due: (Date?, String?) {
-        switch condition {
-        case .off, .undeclared, .gone: (nil, "never")
-        case .paused where state.isStopped: (nil, "after resume")
-        default:
-            switch state.nextDue {
-            case nil: (nil, "now")
-            case .distantFuture?: (nil, "never")
-            case let due?: (due, nil)
-            }
-        }
+        if let word = dueWord { return (nil, word) }
+        return state.nextDue == .distantFuture ? (nil, "never") : (state.nextDue, state.nextDue == nil ? "now" : nil)
     }
 }

@@ -33,12 +33,7 @@ package struct DaemonMetrics: Sendable {
 extension PrometheusRegistry {
     /// Creates a registry that knows what the engine's metrics mean.
     package static func ofEngine() -> PrometheusRegistry {
-        PrometheusRegistry(MetricDefinition.all.map(MetricDescription.init))
-    }
-}
-
-extension MetricDescription {
-    init(_ definition: MetricDefinition) {
-        self.init(name: definition.name, help: definition.help, buckets: definition.buckets)
+        PrometheusRegistry(
+            MetricDefinition.all.map { MetricDescription(name: $0.name, help: $0.help, buckets: $0.buckets) })
     }
 }

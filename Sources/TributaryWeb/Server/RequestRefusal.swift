@@ -27,7 +27,3 @@ struct RequestRefusal<Context: RequestContext>: RouterMiddleware {
         return try await next(request, context)
     }
 }
-
-extension HTTPField.Name {
-    fileprivate static let host = HTTPField.Name("Host")!  // A token in the sense of RFC 9110.
-}

@@ -44,5 +44,9 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
 }
 
 extension HTTPField.Name {
-    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!  // A token in the sense of RFC 9110.
+    // Tokens in the sense of RFC 9110.
+    static let host = HTTPField.Name("Host")!
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+    static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
 }

@@ -120,6 +120,29 @@ import Testing
     }
 
     /// A table that another source writes gets another name, as `infer` proposes it.
+    @Test func aLimitOfSkippedRecordsIsTried() async throws {
+        try await Self.withShop { (fixture) async throws in
+            fixture.server.document("/mixed", "<r><i id='1' n='1'/><i id='2' n='x'/><i id='3' n='y'/></r>")
+            let url = "\(fixture.server.url)/mixed"
+            for (most, expected) in [(2, "2 records would be skipped"), (1, "allows no more")] {
+                let toml = """
+                    [sources.s]
+                    [[sources.s.requests]]
+                    url = "\(url)"
+                    max_skipped = \(most)
+                    [[sources.s.requests.tables]]
+                    table = "mixed"
+                    element = "i"
+                    key = ["id"]
+                    columns = { id = "@id", n = { path = "@n", type = "integer", on_error = "skip" } }
+                    """
+                let page = try await fixture.page.post(
+                    "/try", form: ["url": url, "document": "", "toml": toml, "do": "rows"])
+                #expect(page.body.contains(expected), "\(page.body)")
+            }
+        }
+    }
+
     @Test func tablesOfOtherSourcesAreLeftAlone() async throws {
         try await PageFixture.with(defaults: "allow_private = true") { (fixture) async throws in
             fixture.server.route("/more") { _ in
