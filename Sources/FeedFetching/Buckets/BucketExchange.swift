@@ -79,6 +79,7 @@ struct BucketExchange: Sendable {
     }
 
     private func send(_ message: PreparedRequest, _ validators: Validators) async throws -> Exchange {
+        context.clock?.beginMessage()
         let exchange = try await http.fetch(message, context, validators: validators, movedTo: nil)
         guard Self.refusals.contains(exchange.response.status) else { return exchange }
         throw refusal(exchange, try await words(exchange))

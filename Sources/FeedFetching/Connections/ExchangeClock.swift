@@ -17,6 +17,8 @@ package final class ExchangeClock: Sendable {
         var running = 1
         /// The time spent until the clock was started or stopped last, and the uptime of that.
         var spent = Duration.zero
+        /// The time spent before the message that is sent or received.
+        var spentBefore = Duration.zero
         var since: Duration
         /// Returns the time for which the load has waited for a slot, which does not count; and its value at the start.
         var waited: @Sendable () -> Duration
@@ -49,6 +51,15 @@ package final class ExchangeClock: Sendable {
             let running = state.running > 0 ? uptime() - state.since : .zero
             return max(.zero, state.spent + running - (state.waited() - state.waitedBefore))
         }
+    }
+
+    /// The part of ``spent`` that counts for the timeout.
+    package var spentOnMessage: Duration { spent - state.withLock(\.spentBefore) }
+
+    /// Begins a message with a timeout of its own: one of the many of a folder in a bucket.
+    func beginMessage() {
+        let spent = self.spent
+        state.withLock { $0.spentBefore = spent }
     }
 
     /// Stops the clock, unless other parts run.

@@ -15,7 +15,7 @@ extension ExchangeClock {
             return self.page.map(error.on) ?? error
         }
         return try await withDeadline(
-            clock: clock, left: { request.timeout - self.spent }, timeout: timeout, operation)
+            clock: clock, left: { request.timeout - self.spentOnMessage }, timeout: timeout, operation)
     }
 }
 
