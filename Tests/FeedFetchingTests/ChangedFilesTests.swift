@@ -348,6 +348,29 @@ import TributaryStores
         }
     }
 
+    /// How many records may be left out because of errors is a question to all files.
+    @Test func recordsThatAreLeftOutMakeARunReadAllFiles() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let tables = DocumentsTests.tables.replacing(
+                "type = \"integer\" }", with: "type = \"integer\", on_error = \"skip\" }")
+            let bad = "<l><a sku='x' name='bad'/></l>"
+            var folder = Folder(fixture: fixture, tables: tables)
+            for number in 10..<20 { try folder.write([number: "n"], to: "\(number).xml") }
+            try await folder.expectCommit(read: nil)
+            // The only record of the only changed file.
+            try Data(bad.utf8).write(to: URL(filePath: folder.path("12.xml")))
+            try await folder.expectCommit(read: nil)
+            try folder.write([13: "changed"], to: "13.xml")
+            try await folder.expectCommit(read: "1 of 10")
+            folder.options = "max_skipped = 2"
+            for name in ["14.xml", "15.xml"] {
+                try Data(bad.utf8).write(to: URL(filePath: folder.path(name)))
+                let report = try #require(await fixture.sync(folder.sources).first)
+                #expect(report.outcome == (name == "14.xml" ? .committed : .discarded), "\(report)")
+            }
+        }
+    }
+
     /// A source that reads what has changed has the rows of one that reads all files each time.
     @Test(.onEachStore, arguments: [UInt64(1), 2, 3]) func theRowsAreThoseOfRunsWithAllFiles(seed: UInt64) async throws
     {

@@ -98,6 +98,12 @@ struct BucketListing: Sendable {
         guard !name.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw FetchError(.file, "the key '\(shown)' in the bucket has a control character in it")
         }
+        guard name.first != UInt8(ascii: "/") else {
+            throw FetchError(
+                .file,
+                "the key '\(folder)\(shown)' in the bucket has an empty part, so that it is no path; rename the object, or "
+                    + "declare a pattern that it does not match")
+        }
         objects.append(Object(path: name, size: size, modified: seconds, etag: etag))
     }
 }

@@ -20,8 +20,8 @@ extension Refresh {
             // What is read may be empty, and what is left out may not.
             part.allowsEmpty = true
             let body = try await takePages(exchange.selecting(positions), of: part, index, context)
-            if run.results[index].documents.listing?.end() == true { return body }
-            // A row has the key of a document that was left out: the order of all of them decides.
+            if run.results[index].documents.listing?.end() == true, try !needsAllRecords(index) { return body }
+            // A row has the key of a document that was left out, so that the order of all of them decides; or all records count.
             try self.context?.forgetRequest(index)
             run.results[index].documents = DocumentNotes()
             unmatched = former
@@ -30,6 +30,12 @@ extension Refresh {
         let body = try await takePages(exchange, of: request, index, context, known: conditions.digest)
         _ = run.results[index].documents.listing?.end()
         return body
+    }
+
+    /// Returns true if what was read decides alone whether too many of its records were left out because of errors.
+    private func needsAllRecords(_ index: Int) throws -> Bool {
+        guard let skipped = context?.skipped(of: index), skipped.invalid > 0 else { return false }
+        return skipped.leavesNone || run.source.requests[index].maxSkipped != nil
     }
 
     /// - Returns: nil for a body that is no folder.
