@@ -244,6 +244,8 @@ extension StoredTable {
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
     package func column(_ name: String) -> Column? { places[name].map { columns[$0] } }
 
+    package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }
+
     /// Returns a column that the merge needs.
     package func needed(_ name: String) throws -> Column {
         guard let column = column(name) else {

@@ -70,7 +70,7 @@ extension SQLiteStore {
 }
 
 /// Rows for those who look at them, by connections of their own that SQLite opened to read.
-extension SQLiteStore: BrowsingStore {
+extension SQLiteStore {
     /// The time after which a question ends. SQLite asks for it while a statement runs.
     private final class Deadline {
         let end: ContinuousClock.Instant

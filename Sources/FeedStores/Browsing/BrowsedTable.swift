@@ -1,53 +1,6 @@
 package import FeedModel
 package import Foundation
 
-/// The rows of the tables that sources write, read by connections that cannot write, each question within a time limit.
-///
-/// Tributary's own tables, and tables that no source writes, are none of them.
-package protocol StoreBrowsing: AnyObject, Sendable {
-    /// Returns existing tables that sources have written, by name.
-    ///
-    /// - Parameter names: only tables of these names; nil for all.
-    func browsedTables(_ names: Set<String>?) throws -> [BrowsedTable]
-
-    /// Returns the names of the tables that sources have written, as they name them, with the sources.
-    func browsedNames() throws -> [String: [String]]
-
-    /// Returns a table; nil if no source has written one of this name.
-    func browsedTable(_ name: String) throws -> BrowsedTable?
-
-    /// Reports the first rows of a query in their order, until the body returns false.
-    ///
-    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws
-
-    /// Returns the values of a column in rows of a query, the most frequent first. The query's limit is the most rows that are
-    /// counted.
-    ///
-    /// - Parameter most: the most values.
-    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) throws -> ValueCounts
-
-    /// Returns a row; nil if it does not exist.
-    ///
-    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow?
-
-    /// Returns the last writings of a row that the changelog remembers, the last one first.
-    ///
-    /// - Parameter keys: the keys, each with its columns, by which requests are declared to tell the table's rows apart.
-    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func writings(
-        of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
-    ) throws -> [RowWriting]
-
-    /// Returns the last changes of a row of which the history has kept what was before, the last one first.
-    ///
-    /// - Returns: nil if the table has no history.
-    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
-    func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]?
-}
-
 /// A table whose rows can be looked at.
 package struct BrowsedTable: Sendable, Equatable {
     package struct Column: Sendable, Equatable {
@@ -95,10 +48,6 @@ package struct BrowsedTable: Sendable, Equatable {
         columns.firstIndex { $0.name == column }
             ?? columns.firstIndex { $0.name.lowercased() == column.lowercased() }
     }
-}
-
-extension StoreBrowsing {
-    package func browsedTables() throws -> [BrowsedTable] { try browsedTables(nil) }
 }
 
 /// A value of a column, and the number of rows that have it.
