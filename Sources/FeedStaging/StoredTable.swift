@@ -116,8 +116,8 @@ package struct StoredTable: Sendable {
     /// The name in SQL, with its schema.
     package let sql: String
     package let kind: Kind
-    package var columns: [Column]
-    private let places: NameIndex
+    package var columns: [Column] { didSet { places = NameIndex(columns.lazy.map(\.name)) } }
+    private var places: NameIndex
     /// Empty for a table without a declared primary key.
     package let primaryKey: [String]
     /// The column whose value the store generates if none is given.
