@@ -16,16 +16,12 @@ extension SQLiteStore {
     }
 
     package func snapshot(_ body: (any TransferReader) throws -> Void) throws {
-        do {
-            try pool.read { try body(SQLiteTransfer(store: self, db: $0)) }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "the store \(path) cannot be read: \(error.message ?? error.description)")
-        }
+        try reading { try pool.read { try body(SQLiteTransfer(store: self, db: $0)) } }
     }
 
     /// Tributary's own tables stay: a new file is removed as a whole.
     package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
-        do {
+        try writing {
             try pool.writeWithoutTransaction { db in
                 try db.withoutForeignKeyChecks {
                     try db.inTransaction(.immediate) {
@@ -40,13 +36,11 @@ extension SQLiteStore {
                     }
                 }
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: path)
         }
     }
 
     package func receive(_ body: (any TransferWriter) throws -> Void) throws {
-        do {
+        try writing {
             try checkFile()
             try pool.writeWithoutTransaction { db in
                 // All rows are there before references are looked at.
@@ -58,8 +52,6 @@ extension SQLiteStore {
                     }
                 }
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: path)
         }
     }
 }

@@ -55,7 +55,7 @@ extension SQLiteTransfer: TransferWriter {
         let message = db.lastErrorMessage ?? "SQLite's error \(code.rawValue)"
         switch code.primaryResultCode {
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return TransferProblem(row: row, message: message)
-        default: return unwritable(DatabaseError(resultCode: code, message: message))
+        default: return StoreError(commit: DatabaseError(resultCode: code, message: message), path: store.path)
         }
     }
 
@@ -78,11 +78,7 @@ extension SQLiteTransfer: TransferWriter {
         }
     }
 
-    private func writing<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError { throw unwritable(error) }
-    }
-
-    private func unwritable(_ error: DatabaseError) -> StoreError { StoreError(commit: error, path: store.path) }
+    private func writing<Value>(_ body: () throws -> Value) throws -> Value { try store.writing(body) }
 }
 
 extension TransferRow {

@@ -48,9 +48,7 @@ struct SQLiteTransfer: TransferReader {
     }
 
     private func reading<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
-            throw unreadable(error.message ?? error.description)
-        }
+        try store.reading(body)
     }
 
     private func unreadable(_ message: String) -> StoreError {

@@ -38,23 +38,17 @@ extension SQLiteStore {
 
 extension SQLiteStore {
     package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
-        do {
-            try pool.read { db in try RowChanges(SQLiteHistories(db: db), db.ledger).report(query, body) }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "the history cannot be read: \(error.message ?? error.description)")
-        }
+        try reading { try pool.read { try RowChanges(SQLiteHistories(db: $0), $0.ledger).report(query, body) } }
     }
 
     package func withImages(
         _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
     ) throws -> [ChangelogEntry] {
-        do {
-            return try pool.read { db in
+        try reading {
+            try pool.read { db in
                 try RowChanges(SQLiteHistories(db: db), db.ledger, isTyped: true).withImages(
                     changes, of: run, keys: keys, later: laterChanges)
             }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "changed rows cannot be read: \(error.message ?? error.description)")
         }
     }
 
