@@ -60,11 +60,6 @@ package struct ValueCount: Sendable, Equatable {
 package struct ValueCounts: Sendable, Equatable {
     package var values: [ValueCount]
     package var rows: Int
-
-    package init(values: [ValueCount], rows: Int) {
-        self.values = values
-        self.rows = rows
-    }
 }
 
 /// A change of a row in the changelog.

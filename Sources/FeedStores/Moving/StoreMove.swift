@@ -82,7 +82,7 @@ package struct StoreMove {
     ///
     /// - Throws: ``StoreError`` if the new store is not empty, or cannot take everything.
     private func plan(
-        for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
+        for requests: [RequestRow], _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferPlan {
         let names = requests.reduce(into: tables) { $0.formUnion($1.state.tables) }
         let known = try reader.tables(named: names.union(own.keys))
@@ -139,7 +139,7 @@ package struct StoreMove {
     }
 
     /// The validators and all else that must arrive. The marks of tables are each store's own.
-    private static func comparable(_ requests: [TransferredRequest]) -> [TransferredRequest] {
+    private static func comparable(_ requests: [RequestRow]) -> [RequestRow] {
         requests.map { request in
             var request = request
             request.state.schema = nil

@@ -1,4 +1,3 @@
-package import FeedModel
 package import FeedStaging
 
 /// What makes a store's content another store's.
@@ -45,7 +44,7 @@ package protocol TransferReader {
     ) throws
 
     /// Returns the states of all requests. Validators are included only while their rows exist.
-    func requests() throws -> [TransferredRequest]
+    func requests() throws -> [RequestRow]
 }
 
 /// The transaction in which a store receives another one's content.
@@ -60,16 +59,10 @@ package protocol TransferWriter: TransferReader {
     func write(_ part: TransferPlan.Part, _ rows: ((TransferRow) throws -> Void) throws -> Void) throws
 
     /// Writes the states of requests, after their rows.
-    func write(_ requests: [TransferredRequest]) throws
+    func write(_ requests: [RequestRow]) throws
 
     /// Checks the references of the written rows, and sets generated numbers to continue after theirs.
     func finish(_ tables: [StoredTable]) throws
-}
-
-/// The state of a request of a source.
-package struct TransferredRequest: Sendable, Equatable {
-    package var source: String
-    package var state: RequestState
 }
 
 /// A row that a store cannot take.

@@ -46,7 +46,7 @@ extension PostgresTransfer: TransferWriter {
             row: place.line, column: place.column, message: error.message + (error.detail.map { "; " + $0 } ?? ""))
     }
 
-    func write(_ requests: [TransferredRequest]) throws {
+    func write(_ requests: [RequestRow]) throws {
         try writing {
             for (source, requests) in Dictionary(grouping: requests, by: \.source).sorted(by: { $0.key < $1.key }) {
                 let tables = requests.map(\.state.tables)

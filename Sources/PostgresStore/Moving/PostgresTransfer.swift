@@ -46,7 +46,7 @@ struct PostgresTransfer: TransferReader {
         "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
     }
 
-    func requests() throws -> [TransferredRequest] {
+    func requests() throws -> [RequestRow] {
         try reading {
             try connection.ledger().requests.all {
                 try store.tableDetails.stands($0.schema, of: $0.tables, in: connection)

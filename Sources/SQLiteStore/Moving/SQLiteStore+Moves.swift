@@ -84,16 +84,11 @@ extension SQLiteStore {
         var sources = declared
         var isDamaged = false
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(5)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            sources.formUnion(
-                try queue.read { db -> Set<String> in
-                    guard try db.tableExists("tributary_source") else { return [] }
-                    return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
-                })
+            let known = try DatabaseQueue.reading(path) { db -> Set<String> in
+                guard try db.tableExists("tributary_source") else { return [] }
+                return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
+            }
+            sources.formUnion(known)
         } catch let error as DatabaseError {
             guard [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) else {
                 throw StoreError(

@@ -59,7 +59,7 @@ extension SQLiteTransfer: TransferWriter {
         }
     }
 
-    func write(_ requests: [TransferredRequest]) throws {
+    func write(_ requests: [RequestRow]) throws {
         try writing {
             for request in requests {
                 var state = request.state

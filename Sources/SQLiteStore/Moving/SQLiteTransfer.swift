@@ -41,7 +41,7 @@ struct SQLiteTransfer: TransferReader {
         }
     }
 
-    func requests() throws -> [TransferredRequest] {
+    func requests() throws -> [RequestRow] {
         try reading {
             try db.ledger.requests.all { try store.tableInfos.stands($0.schema, of: $0.tables, in: db) }
         }

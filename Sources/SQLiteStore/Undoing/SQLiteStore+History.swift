@@ -86,17 +86,10 @@ extension SQLiteStore {
     }
 
     package func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
-        var configuration = Configuration()
-        configuration.label = "browse"
-        configuration.readonly = true
-        configuration.busyMode = .timeout(2)
-        configuration.prepareDatabase { try $0.addRowDigest() }
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
             let deadline = limit.map(Deadline.init)
             return try withExtendedLifetime(deadline) {
-                try queue.read { db in
+                try DatabaseQueue.reading(path, waiting: 2, prepare: { try $0.addRowDigest() }) { db in
                     deadline?.limit(db)
                     defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
                     return try body(TableReader(SQLiteHistories(db: db), db.ledger))
