@@ -10,7 +10,7 @@ struct LiveRows {
     /// The staging tables, under the names of their views.
     var stagings: [StagingTable]
     /// Every table of the store.
-    var tables: [StoreTable]
+    var tables: [StoredTable]
     /// The tables that have a view of their staged rows, in lower case: true where the view makes numbers of texts.
     var views: [String: Bool] = [:]
 }

@@ -120,51 +120,25 @@ final class RowEncoder {
     }
 
     @inline(__always)
-    fileprivate func put(_ value: String, _ key: some CodingKey) {
-        if let batch {
-            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
-        } else {
-            collect(value.databaseValue, key)
-        }
-    }
-
+    fileprivate func put(_ value: String, _ key: some CodingKey) { put(key, value.databaseValue) { $0.append(value) } }
     @inline(__always)
-    fileprivate func put(_ value: Int64, _ key: some CodingKey) {
-        if let batch {
-            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
-        } else {
-            collect(value.databaseValue, key)
-        }
-    }
-
+    fileprivate func put(_ value: Int64, _ key: some CodingKey) { put(key, value.databaseValue) { $0.append(value) } }
     @inline(__always)
-    fileprivate func put(_ value: Double, _ key: some CodingKey) {
-        if let batch {
-            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
-        } else {
-            collect(value.databaseValue, key)
-        }
-    }
-
+    fileprivate func put(_ value: Double, _ key: some CodingKey) { put(key, value.databaseValue) { $0.append(value) } }
     @inline(__always)
-    fileprivate func putNull(_ key: some CodingKey) {
-        if let batch {
-            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.appendNull() } }
-        } else {
-            collect(.null, key)
-        }
-    }
+    fileprivate func putNull(_ key: some CodingKey) { put(key, .null) { $0.appendNull() } }
+    fileprivate func put(_ value: DatabaseValue, _ key: some CodingKey) { put(key, value) { $0.append(value) } }
 
-    fileprivate func put(_ value: DatabaseValue, _ key: some CodingKey) {
+    /// - Parameters:
+    ///   - value: the value of a column while columns are collected.
+    ///   - append: appends it to the batch.
+    @inline(__always)
+    private func put(_ key: some CodingKey, _ value: @autoclosure () -> DatabaseValue, _ append: (RowBatch) -> Void) {
         if let batch {
-            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+            if isNext(key) { batch._withUnsafeGuaranteedRef(append) }
         } else {
-            collect(value, key)
+            collected.append((key.stringValue, value()))
         }
-    }
-
-    private func collect(_ value: DatabaseValue, _ key: some CodingKey) {
-        collected.append((key.stringValue, value))
     }
 
     private struct RecordEncoder: Encoder {
@@ -218,15 +192,10 @@ final class RowEncoder {
         }
         func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
         func encode(_ value: Int, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: Int8, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: Int16, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: Int32, forKey key: Key) { put(Int64(value), key) }
         func encode(_ value: Int64, forKey key: Key) { put(value, key) }
-        func encode(_ value: UInt8, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: UInt16, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: UInt32, forKey key: Key) { put(Int64(value), key) }
-        func encode(_ value: UInt, forKey key: Key) throws { put(try signed(value, key), key) }
-        func encode(_ value: UInt64, forKey key: Key) throws { put(try signed(value, key), key) }
+        func encode<T: FixedWidthInteger & Encodable>(_ value: T, forKey key: Key) throws {
+            put(try signed(value, key), key)
+        }
 
         func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
             put(try row.takeUnretainedValue().encodeValue(value, key.stringValue), key)
@@ -247,17 +216,7 @@ final class RowEncoder {
         func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
             try encodeIfPresent(value.map(Double.init), forKey: key)
         }
-        func encodeIfPresent(_ value: Int8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: Int16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: Int32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: Int64?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: UInt8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: UInt16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: UInt32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
-        func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
-            if let value { try encode(value, forKey: key) } else { putNull(key) }
-        }
-        func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+        func encodeIfPresent<T: FixedWidthInteger & Encodable>(_ value: T?, forKey key: Key) throws {
             if let value { try encode(value, forKey: key) } else { putNull(key) }
         }
         func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
@@ -274,7 +233,7 @@ final class RowEncoder {
         private func putNull(_ key: Key) { row._withUnsafeGuaranteedRef { $0.putNull(key) } }
         private func put(_ value: DatabaseValue, _ key: Key) { row._withUnsafeGuaranteedRef { $0.put(value, key) } }
 
-        private func signed(_ value: some UnsignedInteger, _ key: Key) throws -> Int64 {
+        private func signed(_ value: some BinaryInteger, _ key: Key) throws -> Int64 {
             guard let signed = Int64(exactly: value) else {
                 throw EncodingError.invalidValue(
                     value, .init(codingPath: [key], debugDescription: "\(value) is larger than a database integer"))

@@ -54,7 +54,7 @@ extension StagedStack {
 
 extension [StagedStack.Part] {
     /// True if every row can be identified when its turn comes.
-    fileprivate var isInOrder: Bool {
+    package var isInOrder: Bool {
         indices.allSatisfy { index in
             self[index].table.identifyingReferences.allSatisfy { reference in
                 !self[(index + 1)...].contains { $0.table.table.name == reference.target.name }

@@ -1,4 +1,3 @@
-package import FeedModel
 package import GRDB
 
 /// The main store's side of staging.
@@ -12,7 +11,7 @@ package protocol StagingStore: AnyObject, Sendable {
     func tableInfo(_ name: String) throws -> StoredTable
 
     /// Returns every table except Tributary's and the store's own.
-    func tables() throws -> [StoreTable]
+    func tables() throws -> [StoredTable]
 
     /// Returns the first stored row of a request. Staged rows are not read.
     func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?

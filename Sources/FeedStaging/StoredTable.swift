@@ -116,8 +116,8 @@ package struct StoredTable: Sendable {
     /// The name in SQL, with its schema.
     package let sql: String
     package let kind: Kind
-    package var columns: [Column]
-    private let places: NameIndex
+    package var columns: [Column] { didSet { places = NameIndex(columns.lazy.map(\.name)) } }
+    private var places: NameIndex
     /// Empty for a table without a declared primary key.
     package let primaryKey: [String]
     /// The column whose value the store generates if none is given.
@@ -243,6 +243,8 @@ extension StoredTable {
 
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
     package func column(_ name: String) -> Column? { places[name].map { columns[$0] } }
+
+    package var writableColumns: [Column] { columns.filter { !$0.isGenerated } }
 
     /// Returns a column that the merge needs.
     package func needed(_ name: String) throws -> Column {

@@ -8,10 +8,7 @@ extension WorkerContext {
     public func fetchOne<Record: FetchableRecord & TableRecord>(
         _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
     ) throws -> Record? {
-        let column = try primaryKeyColumn(of: Record.databaseTableName)
-        return try read(Record.rows([column: key])) {
-            try Record.filter(sql: "\(column.sqlIdentifier) = ?", arguments: [key]).fetchOne($0)
-        }
+        try fetchOne(type, key: [primaryKeyColumn(of: Record.databaseTableName): key])
     }
 
     /// Returns the row whose columns have these values: a staged one first, then the main store's.
@@ -37,7 +34,7 @@ extension WorkerContext {
 
     /// Returns every row of a record's table, staged or in the main store.
     public func fetchAll<Record: FetchableRecord & TableRecord>(_ type: Record.Type) throws -> [Record] {
-        try read(Record.all().rows) { try Record.fetchAll($0) }
+        try fetchAll(Record.all())
     }
 
     /// Returns the first row of a request in the main store. Staged rows are not read, so it is quick.
@@ -48,10 +45,7 @@ extension WorkerContext {
 
     /// Returns true if a row with this primary key is staged or in the main store.
     public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
-        let column = try primaryKeyColumn(of: Record.databaseTableName)
-        return try read(Record.rows([column: key])) {
-            try !Record.filter(sql: "\(column.sqlIdentifier) = ?", arguments: [key]).isEmpty($0)
-        }
+        try exists(type, key: [primaryKeyColumn(of: Record.databaseTableName): key])
     }
 
     /// Returns true if a row whose columns have these values is staged or in the main store.

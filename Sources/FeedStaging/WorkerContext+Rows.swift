@@ -57,21 +57,21 @@ extension Database {
     ///   - staged: the table's rows that count, by their shapes.
     ///   - withNumbers: true if texts of columns for numbers and booleans become numbers.
     fileprivate func exposeStagedRows(
-        _ staged: [StagingTable], of table: StoreTable, withNumbers: Bool
+        _ staged: [StagingTable], of table: StoredTable, withNumbers: Bool
     ) throws {
         let view = table.name.sqlIdentifier
         var selects = staged.map { staging in
-            let values = table.columns.map { column in
+            let values = table.writableColumns.map { column in
                 let value = staging.value(of: column.name, "s", among: staged, else: "NULL")
                 let isNumber = withNumbers && staging.table.column(column.name)?.isNumberInText == true
-                return (isNumber ? "CAST(\(value) AS NUMERIC)" : value) + " AS " + column.name.sqlIdentifier
+                return (isNumber ? "CAST(\(value) AS NUMERIC)" : value) + " AS " + column.sql
             }
             let others = staged.filter { $0.name != staging.name }
             return "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s"
                 + staging.isLatest("s", among: others).whereClause
         }
         if selects.isEmpty {
-            let values = table.columns.map { "NULL AS " + $0.name.sqlIdentifier }
+            let values = table.writableColumns.map { "NULL AS " + $0.sql }
             selects = ["SELECT \(values.joined(separator: ", ")) WHERE 0"]
         }
         try execute(

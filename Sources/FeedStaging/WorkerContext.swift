@@ -364,7 +364,7 @@ public final class WorkerContext {
     }
 
     /// Returns every table of the main store except Tributary's own.
-    package func storeTables() throws -> [StoreTable] { try store.tables() }
+    package func storeTables() throws -> [StoredTable] { try store.tables() }
 
     package func primaryKey(of table: String) throws -> [String] { try tableInfo(table).primaryKey }
 

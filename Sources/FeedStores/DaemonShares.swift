@@ -81,9 +81,6 @@ package struct DaemonShares: Sendable {
 
     /// The hash's bits are mixed once more, as FNV-1a leaves the last letters of a text in its low bits.
     private static func score(_ daemon: String, _ group: String) -> UInt64 {
-        var score = Fingerprint.hash(daemon + "\n" + group)
-        score = (score ^ (score >> 33)) &* 0xff51_afd7_ed55_8ccd
-        score = (score ^ (score >> 33)) &* 0xc4ce_b9fe_1a85_ec53
-        return score ^ (score >> 33)
+        Fingerprint.hash(daemon + "\n" + group).mixed
     }
 }

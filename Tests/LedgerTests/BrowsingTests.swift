@@ -26,9 +26,11 @@ import Testing
         var found: [String] = []
         while true {
             var rows: [BrowsedRow] = []
-            try store.rows(query, within: patience) { row in
-                rows.append(row)
-                return true
+            try store.browse(within: patience) { tables in
+                try tables.rows(query) { row in
+                    rows.append(row)
+                    return true
+                }
             }
             found += rows.map { row in
                 if case .text(let text) = row.values[0] { text } else { row.values[0].description }
@@ -139,7 +141,9 @@ import Testing
             for name in ["secret", "missing", "tributary_run", "Tributary_Source", "main.item", "item\" --", ""] {
                 #expect(try store.browsedTable(name) == nil, "\(name)")
                 #expect(throws: RowQuery.Problem.self, "\(name)") {
-                    try store.rows(RowQuery(table: name, limit: 1), within: Self.patience) { _ in true }
+                    try store.browse(within: Self.patience) {
+                        try $0.rows(RowQuery(table: name, limit: 1)) { _ in true }
+                    }
                 }
             }
         }
@@ -155,13 +159,14 @@ import Testing
             var query = RowQuery(table: "item", limit: 10)
             query.filters = [RowQuery.Filter(column: "id", .contains, "nothing has it")]
             do {
-                try store.rows(query, within: .milliseconds(1)) { _ in true }
+                try store.browse(within: .milliseconds(1)) { try $0.rows(query) { _ in true } }
                 Issue.record("200,000 rows were searched within a millisecond")
             } catch let problem as RowQuery.Problem {
                 #expect(problem.isLate)
             }
             // Others do not hear of it.
-            #expect(try store.row([.text("item 7")], of: "item", within: Self.patience)?.values == [.text("item 7")])
+            let row = try store.browse(within: Self.patience) { try $0.row([.text("item 7")], of: "item") }
+            #expect(row?.values == [.text("item 7")])
         }
     }
 

@@ -67,7 +67,7 @@ import Testing
             let tables = try fixture.store.tables()
             #expect(tables.map(\.name) == ["child", "old", "parent"])
             #expect(
-                tables[0].foreignKeys.map { "\($0.column) \($0.table).\($0.target)" } == [
+                tables[0].foreignKeys.map { "\($0.columns[0]) \($0.parentName).\($0.targets[0])" } == [
                     "owner parent.parent_id", "other old.id", "up child.id",
                 ])
         }

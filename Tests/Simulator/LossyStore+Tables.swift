@@ -7,7 +7,7 @@ import GRDB
 /// What is asked before a run, or beside it.
 extension LossyStore {
     func tableInfo(_ name: String) throws -> StoredTable { try reading("tableInfo") { try $0.tableInfo(name) } }
-    func tables() throws -> [StoreTable] { try store.tables() }
+    func tables() throws -> [StoredTable] { try store.tables() }
     func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord { try store.fetchStored(request) }
     func attachStoredTables(to scratch: Database) throws { try store.attachStoredTables(to: scratch) }
@@ -68,22 +68,7 @@ extension LossyStore {
 
 /// What people look at.
 extension LossyStore {
-    func browsedTables(_ names: Set<String>?) throws -> [BrowsedTable] { try store.browsedTables(names) }
-    func browsedNames() throws -> [String: [String]] { try store.browsedNames() }
-    func values(
-        of column: String, _ query: RowQuery, most: Int, within limit: Duration
-    ) throws -> ValueCounts { try store.values(of: column, query, most: most, within: limit) }
-    func browsedTable(_ name: String) throws -> BrowsedTable? { try store.browsedTable(name) }
-    func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws {
-        try store.rows(query, within: limit, body)
-    }
-    func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow? {
-        try store.row(key, of: table, within: limit)
-    }
-    func writings(
-        of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
-    ) throws -> [RowWriting] { try store.writings(of: key, in: table, declared: keys, most: most, within: limit) }
-    func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]? {
-        try store.history(of: key, in: table, most: most, within: limit)
+    func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
+        try store.browse(within: limit, body)
     }
 }

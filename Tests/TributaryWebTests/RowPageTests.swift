@@ -6,46 +6,16 @@ import Testing
 @testable import TributaryWeb
 
 struct RowPageTests {
-    /// A store whose changelog is never searched in time.
-    private final class SlowStore: StoreBrowsing {
-        let changes: [RowChange]?
-        private let table = BrowsedTable(
-            name: "price", columns: [.init(name: "id", type: "TEXT"), .init(name: "<amount>", type: "")], key: ["id"],
-            sources: ["shop"])
+    private static let table = BrowsedTable(
+        name: "price", columns: [.init(name: "id", type: "TEXT"), .init(name: "<amount>", type: "")], key: ["id"],
+        sources: ["shop"])
 
-        init(_ changes: [RowChange]?) { self.changes = changes }
-
-        func browsedTables(_ names: Set<String>?) -> [BrowsedTable] { [table] }
-
-        func browsedNames() -> [String: [String]] { ["price": ["shop"]] }
-
-        func browsedTable(_ name: String) -> BrowsedTable? { table }
-
-        func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) {}
-
-        func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) -> ValueCounts {
-            ValueCounts(values: [], rows: 0)
-        }
-
-        func row(_ key: [StoredValue], of table: String, within limit: Duration) -> BrowsedRow? {
-            BrowsedRow(values: key + [.text("3")], place: RowPlace(key: key))
-        }
-
-        func writings(
-            of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
-        ) throws -> [RowWriting] { throw RowQuery.Problem.late(after: limit) }
-
-        func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) -> [RowChange]? {
-            changes
-        }
-    }
-
+    /// Returns the page of a row whose changelog was not searched in time.
     private func html(_ changes: [RowChange]?) throws -> String {
-        let page = try #require(
-            try RowPage(
-                "price", [.text("1")], declared: [], decimals: ["<amount>"], searchesAll: false,
-                in: SlowStore(changes))
-        )
+        let key = [StoredValue.text("1")]
+        let page = RowPage(
+            table: Self.table, key: key, row: BrowsedRow(values: key + [.text("3")], place: RowPlace(key: key)),
+            writings: nil, history: changes, children: [], searchesAll: false, decimals: ["<amount>"])
         return try page.page(Templates()).fragments.map(\.html).joined()
     }
 

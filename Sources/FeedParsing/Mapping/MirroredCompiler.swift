@@ -19,7 +19,7 @@ package struct MirroredCompiler {
     }
 
     package func layouts() throws -> [RecordLayout] {
-        let tables = try context.storeTables().map(withoutMark)
+        let tables = try context.storeTables().map(withFilledColumns)
         let layouts = tables.enumerated().map { index, table in
             let folded = XMLName.folded(table.name)
             let mapping = TableMapping(
@@ -31,7 +31,7 @@ package struct MirroredCompiler {
             layout.slots = mapping.columns.map {
                 .init(column: $0, source: .name(XMLName.folded($0.name)), isMarkup: false)
             }
-            layout.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueKeys
+            layout.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueIndexes
             return layout
         }
         for (table, layout) in zip(tables, layouts) { relate(layout, table, layouts, tables) }
@@ -42,22 +42,26 @@ package struct MirroredCompiler {
         return layouts
     }
 
-    /// Leaves out the column that marks rows as gone, which no document fills.
-    private func withoutMark(_ table: StoreTable) -> StoreTable {
-        guard let gone = request.deletionMark(of: table.name)?.lowercased() else { return table }
+    /// Leaves out the columns that no document fills: generated ones, and the one that marks rows as gone.
+    private func withFilledColumns(_ table: StoredTable) -> StoredTable {
+        let gone = request.deletionMark(of: table.name)?.lowercased()
         var table = table
-        table.columns.removeAll { $0.name.lowercased() == gone }
+        table.columns.removeAll { $0.isGenerated || $0.name.lowercased() == gone }
         return table
     }
 
-    private func relate(_ layout: RecordLayout, _ table: StoreTable, _ layouts: [RecordLayout], _ tables: [StoreTable])
-    {
-        for key in table.foreignKeys {
-            guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.table.lowercased() }),
-                let slot = layout.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
+    private func relate(
+        _ layout: RecordLayout, _ table: StoredTable, _ layouts: [RecordLayout], _ tables: [StoredTable]
+    ) {
+        for key in table.foreignKeys where key.columns.count == 1 {
+            let column = key.columns[0]
+            guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.parentName.lowercased() }),
+                let slot = layout.slots.firstIndex(where: { $0.column.name.lowercased() == column.lowercased() })
             else { continue }
             // The number of a record leads to its primary key only.
-            guard tables[index].primaryKey.map({ $0.lowercased() }) == [key.target.lowercased()] else { continue }
+            let primaryKey = tables[index].primaryKey.map { $0.lowercased() }
+            let targets = key.targets.isEmpty ? primaryKey : key.targets.map { $0.lowercased() }
+            guard primaryKey.count == 1, targets == primaryKey else { continue }
             let target = layouts[index]
             target.numbersRecords = true
             // The records around a record have lower numbers than its own, those within it higher ones.
@@ -65,11 +69,11 @@ package struct MirroredCompiler {
             layout.slots.append(
                 .init(column: layout.slots[slot].column, source: .relation(layout.relations.count), isMarkup: false))
             layout.relations.append(
-                .init(column: key.column, target: target, slot: slot, recordSlot: layout.slots.count - 1))
+                .init(column: column, target: target, slot: slot, recordSlot: layout.slots.count - 1))
         }
     }
 
-    private func row(_ layout: RecordLayout, _ table: StoreTable) throws -> RecordLayout.Row {
+    private func row(_ layout: RecordLayout, _ table: StoredTable) throws -> RecordLayout.Row {
         var shape = RowShape(table: table.name, columns: table.columns.map(\.name))
         var values = table.columns.enumerated().map { slot, column in
             RecordLayout.Value.slot(

@@ -97,7 +97,7 @@ private struct StableHash {
 
 extension UInt64 {
     /// The number with all bits depending on all (the finalizer of MurmurHash3), so that sums of hashes differ.
-    fileprivate var mixed: UInt64 {
+    var mixed: UInt64 {
         var hash = self
         hash = (hash ^ (hash >> 33)) &* 0xff51_afd7_ed55_8ccd
         hash = (hash ^ (hash >> 33)) &* 0xc4ce_b9fe_1a85_ec53

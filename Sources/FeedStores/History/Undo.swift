@@ -2,18 +2,16 @@ package import FeedModel
 
 /// An undo: restores the rows of a source to their state after one of its runs.
 package struct Undo: Sendable {
-    /// The record of the undo.
+    /// The record of the undo, with the keys and the columns of soft deletion that name and mark rows in the changelog.
     package var commit: Commit
     /// The run, of any source, after which the rows had the wanted state.
     package var run: Int64
-    package var changelog: UndoChangelog
     /// The digest of the changes that the user confirmed; nil without one.
     package var shown: ChangeDigest?
 
-    package init(_ commit: Commit, to run: Int64, changelog: UndoChangelog = UndoChangelog()) {
+    package init(_ commit: Commit, to run: Int64) {
         self.commit = commit
         self.run = run
-        self.changelog = changelog
     }
 
     package var source: String { commit.report.source }

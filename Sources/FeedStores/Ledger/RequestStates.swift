@@ -7,14 +7,14 @@ package struct RequestStates: LedgerPart {
     /// Returns the states of all requests of all sources.
     ///
     /// - Parameter standsForItsRows: as for ``SourceStates/states(of:standsForItsRows:)``.
-    package func all(standsForItsRows: (RequestState) throws -> Bool) throws -> [TransferredRequest] {
+    package func all(standsForItsRows: (RequestState) throws -> Bool) throws -> [RequestRow] {
         let rows = try session.all("SELECT \(columns(OwnTables.requests.reader)) FROM \(dialect.request) r") {
             try read(OwnTables.requests.reader, $0)
         }
         return try rows.map { row in
-            var request = TransferredRequest(source: row.source, state: row.state)
-            if try !row.state.hasNoVersion && !standsForItsRows(row.state) { request.state.forgetVersion() }
-            return request
+            var row = row
+            if try !row.state.hasNoVersion && !standsForItsRows(row.state) { row.state.forgetVersion() }
+            return row
         }
     }
 

@@ -108,12 +108,10 @@ package struct CascadedRows {
             let value = try merge.dialect.value(of: children.table.needed(column), "c", comparedWith: target)
             return "\(parent).\(target.sql) = \(value)"
         }.joinedConditions("AND")
-        return try merge.driver.execute(
-            merge.dialect.append(
-                to: children, children.located + ["key"],
-                "\(children.table.locators("c")), \(merge.changelogKey(of: children.table, "c"))",
-                from: "\(rows) \(merge.dialect.join) \(children.table.sql) c ON \(isChild)\(conditions.whereClause)",
-                order: nil))
+        return try merge.append(
+            to: children,
+            from: "\(rows) \(merge.dialect.join) \(children.table.sql) c ON \(isChild)\(conditions.whereClause)",
+            alias: "c")
     }
 
     /// Adds their children, and further generations.

@@ -107,12 +107,7 @@ package struct Merge {
             return referred.flatMap { places[$0] ?? [] }.sorted()
         }
         // Rows that need others for their identity come after these, whatever the foreign keys say.
-        let isInOrder = ordered.indices.allSatisfy { index in
-            ordered[index].table.identifyingReferences.allSatisfy { reference in
-                !ordered[(index + 1)...].contains { $0.table.table.name == reference.target.name }
-            }
-        }
-        return isInOrder ? ordered : parts
+        return ordered.isInOrder ? ordered : parts
     }
 
     // MARK: - Change limits

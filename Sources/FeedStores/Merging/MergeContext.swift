@@ -57,15 +57,18 @@ package struct MergeContext {
         return RowList(table: table, change: change, columns: columns, name: try driver.makeTable(name, definition))
     }
 
-    /// Lists rows of a FROM clause, in which the store's are `m`.
+    /// Lists rows of a FROM clause.
     ///
-    /// - Returns: their number.
+    /// - Parameter alias: the name of the store's rows in it.
+    /// - Returns: the number of rows that were not listed.
     @discardableResult
-    package func append(to list: RowList, from rows: SQLText, order: String? = nil) throws -> Int {
+    package func append(
+        to list: RowList, from rows: SQLText, order: String? = nil, alias: String = "m"
+    ) throws -> Int {
         try driver.execute(
             dialect.append(
                 to: list, list.located + ["key"],
-                "\(list.table.locators("m")), \(changelogKey(of: list.table, "m"))", from: rows, order: order))
+                "\(list.table.locators(alias)), \(changelogKey(of: list.table, alias))", from: rows, order: order))
     }
 
     package func count(_ rows: String) throws -> Int { try driver.count("SELECT count(*) FROM \(rows)") }

@@ -174,6 +174,9 @@ package struct DifferenceOptions {
     package var deletionMark: String?
     /// True if values of two spellings differ, too.
     package var isExact = false
+
+    /// The condition that a row of the store, `m`, is marked; nil if rows are not.
+    package var isRestored: String? { deletionMark.map { "m.\($0) IS NOT NULL" } }
 }
 
 extension SQLDialect {
@@ -211,6 +214,17 @@ extension SQLDialect {
             "\(alias).\(try table.needed($0.key).sql) = \(literal($0.value))"
         }
         return (scope + [hasExpired]).joinedConditions("AND")
+    }
+
+    /// Returns the conditions under which a staged row, `s`, changes the store's, `m`.
+    package func differences(
+        of staged: StagingTable, from stored: StoredTable, _ options: DifferenceOptions
+    ) throws -> [String] {
+        let columns = staged.updatesKnownRows ? staged.comparedColumns : []
+        let differs = try columns.map(stored.needed).map {
+            self.differs($0, "s.\($0.sql)", from: "m.\($0.sql)", exactly: options.isExact)
+        }
+        return differs + (options.isRestored.map { [$0] } ?? [])
     }
 
     /// Returns true if rows of some tables have expired.

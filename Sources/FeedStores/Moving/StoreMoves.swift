@@ -1,4 +1,4 @@
-package import FeedModel
+package import FeedStaging
 
 /// What makes a store's content another store's.
 package protocol StoreMoves: AnyObject, Sendable {
@@ -33,47 +33,36 @@ package protocol StoreMoves: AnyObject, Sendable {
 /// - Throws: each method ``StoreError``.
 package protocol TransferReader {
     /// Returns the existing tables among these names, by the requested name.
-    func tables(named names: Set<String>) throws -> [String: TransferTable]
+    func tables(named names: Set<String>) throws -> [String: StoredTable]
 
     /// Returns the number of a table's rows.
-    func count(_ table: TransferTable) throws -> Int
+    func count(_ table: StoredTable) throws -> Int
 
     /// Passes on the rows of a table one by one, in the same order each time. A row's values are gone with the next.
     func forEachRow(
-        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+        of table: StoredTable, _ columns: [String], _ body: (TransferRow) throws -> Void
     ) throws
 
     /// Returns the states of all requests. Validators are included only while their rows exist.
-    func requests() throws -> [TransferredRequest]
+    func requests() throws -> [RequestRow]
 }
 
 /// The transaction in which a store receives another one's content.
 package protocol TransferWriter: TransferReader {
     /// Keeps all others from writing to tables until the transaction ends.
-    func lock(_ tables: [TransferTable]) throws
+    func lock(_ tables: [StoredTable]) throws
 
     /// Writes rows to an empty table.
     ///
-    /// - Parameters:
-    ///   - columns: those of the table, with the kinds of the values that they take.
-    ///   - rows: calls its argument with each row, whose values are in the order of the columns.
+    /// - Parameter rows: calls its argument with each row, whose values are in the order of the part's columns.
     /// - Throws: ``StoreError``, ``TransferProblem``, and the errors of `rows`.
-    func write(
-        _ table: TransferTable, _ columns: [TransferTable.Column],
-        _ rows: ((TransferRow) throws -> Void) throws -> Void
-    ) throws
+    func write(_ part: TransferPlan.Part, _ rows: ((TransferRow) throws -> Void) throws -> Void) throws
 
     /// Writes the states of requests, after their rows.
-    func write(_ requests: [TransferredRequest]) throws
+    func write(_ requests: [RequestRow]) throws
 
     /// Checks the references of the written rows, and sets generated numbers to continue after theirs.
-    func finish(_ tables: [TransferTable]) throws
-}
-
-/// The state of a request of a source.
-package struct TransferredRequest: Sendable, Equatable {
-    package var source: String
-    package var state: RequestState
+    func finish(_ tables: [StoredTable]) throws
 }
 
 /// A row that a store cannot take.

@@ -1,23 +1,24 @@
 import FeedModel
+package import FeedStaging
 
 /// Which rows go where, and in which order.
 package struct TransferPlan {
     /// A table of one store and the table of the other that takes its rows.
     package struct Part {
-        package var from: TransferTable
-        package var to: TransferTable
-        /// The names of the columns in both, in the same order, and the kind of their values.
-        package var columns: [(from: String, to: String, kind: TransferKind)]
+        package var from: StoredTable
+        package var to: StoredTable
+        /// The columns in both, in the same order.
+        package var columns: [(from: StoredTable.Column, to: StoredTable.Column)]
     }
 
     package private(set) var parts: [Part] = []
 
     /// - Parameters:
-    ///   - from: the tables with their columns that move.
+    ///   - from: the tables with their columns that move. Those that come from other columns do not.
     ///   - to: the other store's tables, by the names of the first.
     /// - Throws: ``StoreError`` naming each table and each column that the other store does not have, and tables that
     ///   cannot be filled one after another.
-    package init(_ from: [TransferTable], to: [String: TransferTable]) throws {
+    package init(_ from: [StoredTable], to: [String: StoredTable]) throws {
         var problems: [String] = []
         var parts: [Part] = []
         for table in from {
@@ -27,15 +28,15 @@ package struct TransferPlan {
                         + "store")
                 continue
             }
-            var columns: [(from: String, to: String, kind: TransferKind)] = []
-            for column in table.columns {
-                guard let other = target.column(column.name) else {
+            var columns: [(from: StoredTable.Column, to: StoredTable.Column)] = []
+            for column in table.columns where !column.isComputed {
+                guard let other = target.column(column.name), !other.isComputed else {
                     problems.append(
                         "the new store's table '\(target.name)' has no column '\(column.name)' that can be written; add it in "
                             + "the schema, or drop it from the old store")
                     continue
                 }
-                columns.append((column.name, other.name, other.kind == .dynamic ? column.kind : other.kind))
+                columns.append((column, other))
             }
             parts.append(Part(from: table, to: target, columns: columns))
         }
@@ -49,9 +50,10 @@ package struct TransferPlan {
         var rest = parts.sorted { $0.to.name < $1.to.name }
         var ordered: [Part] = []
         while !rest.isEmpty {
-            let names = Set(rest.map { $0.to.name.lowercased() })
+            let ids = Set(rest.map(\.to.id))
             let ready = rest.filter { part in
-                part.to.parents.isDisjoint(with: names.subtracting([part.to.name.lowercased()]))
+                let parents = part.to.foreignKeys.filter { !$0.isDeferrable }.map(\.parent)
+                return ids.subtracting([part.to.id]).isDisjoint(with: parents)
             }
             guard !ready.isEmpty else {
                 let tables = rest.map { "'\($0.to.name)'" }.joined(separator: ", ")

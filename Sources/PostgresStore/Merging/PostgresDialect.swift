@@ -128,17 +128,9 @@ struct PostgresDialect: SQLDialect {
                 """
         }
         let isNew = "m.tableoid IS NULL"
-        let isRestored = options.deletionMark.map { "m.\($0) IS NOT NULL" }
-        var differs = [isNew]
-        if table.updatesKnownRows {
-            differs += try table.comparedColumns.map {
-                let column = try stored.needed($0)
-                return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
-            }
-        }
-        differs += isRestored.map { [$0] } ?? []
+        let differs = try [isNew] + differences(of: table, from: stored, options)
         return """
-            \(insertion) SELECT \(id), \(row), \(isNew), \(isRestored ?? "false") FROM \(table.staged) s
+            \(insertion) SELECT \(id), \(row), \(isNew), \(options.isRestored ?? "false") FROM \(table.staged) s
             LEFT JOIN \(stored.sql) m ON \(table.matches("m", "s")) WHERE \(differs.joinedConditions("OR"))
             """
     }
@@ -148,11 +140,8 @@ struct PostgresDialect: SQLDialect {
     ) throws -> SQLText? {
         let table = difference.table
         let row = "s.\(StagingTable.row)"
-        let differs = try table.comparedColumns.map {
-            let column = try difference.stored.needed($0)
-            return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
-        }
-        let isFound = ["\(row) IS NULL", "m.tableoid IS NULL"] + differs
+        let isFound =
+            try ["\(row) IS NULL", "m.tableoid IS NULL"] + differences(of: table, from: difference.stored, options)
         let located = missing.located.joined(separator: ", ")
         let locators = zip(missing.located, difference.stored.locator).map { "m.\($1.sql) AS \($0)" }
         return """

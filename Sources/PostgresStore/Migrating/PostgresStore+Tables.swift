@@ -97,16 +97,7 @@ extension PostgresStore {
     }
 
     /// Returns every table except Tributary's, the parts of partitioned tables, and PostgreSQL's own.
-    package func tables() throws -> [StoreTable] {
-        try ask { try Catalog($0).usersTables() }.map { table in
-            StoreTable(
-                name: table.name, columns: table.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
-                primaryKey: table.primaryKey, uniqueKeys: table.uniqueIndexes,
-                foreignKeys: table.foreignKeys.filter { $0.columns.count == 1 }.map {
-                    StoreTable.ForeignKey(column: $0.columns[0], table: $0.parentName, target: $0.targets[0])
-                })
-        }
-    }
+    package func tables() throws -> [StoredTable] { try ask { try Catalog($0).usersTables() } }
 
     /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {

@@ -4,26 +4,23 @@ import FeedStores
 
 /// The writes of a transaction that receives another store's content.
 extension PostgresTransfer: TransferWriter {
-    func lock(_ tables: [TransferTable]) throws {
+    func lock(_ tables: [StoredTable]) throws {
         try writing {
-            let names = try tables.map { try details(of: $0).sql }.joined(separator: ", ")
+            let names = tables.map(\.sql).joined(separator: ", ")
             try connection.execute("LOCK TABLE \(names) IN SHARE ROW EXCLUSIVE MODE")
         }
     }
 
-    func write(
-        _ table: TransferTable, _ columns: [TransferTable.Column],
-        _ rows: ((TransferRow) throws -> Void) throws -> Void
-    ) throws {
-        let details = try details(of: table)
-        let copied = columns.map { CopiedColumn(name: $0.name, typeName: details.column($0.name)?.typeName ?? "") }
-        let names = columns.map(\.name.postgresIdentifier).joined(separator: ", ")
+    func write(_ part: TransferPlan.Part, _ rows: ((TransferRow) throws -> Void) throws -> Void) throws {
+        let table = part.to
+        let copied = part.columns.map { CopiedColumn(name: $0.to.name, typeName: $0.to.typeName) }
+        let names = copied.map(\.name.postgresIdentifier).joined(separator: ", ")
         do {
-            if table.name == TransferTable.sources {
+            if table.name == OwnTables.sources.table.name {
                 // They were claimed once, and never ran.
-                try connection.execute("DELETE FROM \(details.sql) WHERE failures IS NULL")
+                try connection.execute("DELETE FROM \(table.sql) WHERE failures IS NULL")
             }
-            try connection.copyIn("COPY \(details.sql) (\(names)) FROM STDIN") { send in
+            try connection.copyIn("COPY \(table.sql) (\(names)) FROM STDIN") { send in
                 try withoutActuallyEscaping(send) { send in
                     let copy = CopyText(send)
                     try rows { row in
@@ -39,7 +36,7 @@ extension PostgresTransfer: TransferWriter {
         }
     }
 
-    private func failure(_ error: PostgresError, _ table: TransferTable) -> any Error {
+    private func failure(_ error: PostgresError, _ table: StoredTable) -> any Error {
         guard error.isAboutRows else { return StoreError(commit: error, store: store.description) }
         // Of foreign keys the server says no line.
         guard let place = CopyPlace(error.context ?? "", table: table.name) else {
@@ -49,7 +46,7 @@ extension PostgresTransfer: TransferWriter {
             row: place.line, column: place.column, message: error.message + (error.detail.map { "; " + $0 } ?? ""))
     }
 
-    func write(_ requests: [TransferredRequest]) throws {
+    func write(_ requests: [RequestRow]) throws {
         try writing {
             for (source, requests) in Dictionary(grouping: requests, by: \.source).sorted(by: { $0.key < $1.key }) {
                 let tables = requests.map(\.state.tables)
@@ -65,14 +62,13 @@ extension PostgresTransfer: TransferWriter {
         }
     }
 
-    func finish(_ tables: [TransferTable]) throws {
+    func finish(_ tables: [StoredTable]) throws {
         try writing {
             try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
             for table in tables {
-                let details = try details(of: table)
-                for column in details.columns where column.makesNumbers { try continueNumbers(of: column, details) }
+                for column in table.columns where column.makesNumbers { try continueNumbers(of: column, table) }
                 // The first commits are planned by what is there.
-                try connection.execute("ANALYZE \(details.sql)")
+                try connection.execute("ANALYZE \(table.sql)")
             }
             // Runs that were forgotten have left their numbers in the changelog.
             try connection.execute(

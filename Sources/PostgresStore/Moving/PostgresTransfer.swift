@@ -7,53 +7,25 @@ struct PostgresTransfer: TransferReader {
     let store: PostgresStore
     let connection: PostgresConnection
 
-    func tables(named names: Set<String>) throws -> [String: TransferTable] {
-        try reading {
-            let found = try Catalog(connection).tables(named: names.sorted()).filter(\.value.kind.isTable)
-            let parents = try parents(of: found.values.map(\.id))
-            return found.mapValues { table in
-                TransferTable(
-                    name: table.name,
-                    columns: table.columns.filter { !$0.isComputed }.map {
-                        .init(name: $0.name, kind: $0.typeName == "numeric" ? .numeric : .typed)
-                    },
-                    primaryKey: table.primaryKey, parents: parents[table.id] ?? [])
-            }
-        }
+    func tables(named names: Set<String>) throws -> [String: StoredTable] {
+        try reading { try Catalog(connection).tables(named: names.sorted()).filter(\.value.kind.isTable) }
     }
 
-    /// Returns the tables to which foreign keys lead that are checked by each statement, in lower case.
-    private func parents(of tables: [TableID]) throws -> [TableID: Set<String>] {
-        try connection.execute(
-            """
-            SELECT k.conrelid, lower(p.relname)
-            FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
-            WHERE k.contype = 'f' AND NOT k.condeferrable AND k.conrelid = ANY ($1::oid[])
-            """, [.text("{\(tables.joined(separator: ","))}")]
-        ).reduce(into: [:]) { parents, row in
-            parents[row.string(0) ?? "", default: []].insert(row.string(1) ?? "")
-        }
-    }
-
-    func count(_ table: TransferTable) throws -> Int {
+    func count(_ table: StoredTable) throws -> Int {
         try reading { Int(try connection.execute("SELECT count(*) FROM \(relation(table))")[0].int64(0) ?? 0) }
     }
 
     /// Sources that never ran have no state yet, but a daemon may have claimed them.
-    private func relation(_ table: TransferTable) throws -> String {
-        let details = try details(of: table)
-        return details.sql + (table.name == TransferTable.sources ? " WHERE failures IS NOT NULL" : "")
+    private func relation(_ table: StoredTable) -> String {
+        table.sql + (table.name == OwnTables.sources.table.name ? " WHERE failures IS NOT NULL" : "")
     }
 
-    func details(of table: TransferTable) throws -> StoredTable { try store.details(of: table.name, connection) }
-
     func forEachRow(
-        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+        of table: StoredTable, _ columns: [String], _ body: (TransferRow) throws -> Void
     ) throws {
         try reading {
-            let details = try details(of: table)
             let expressions = columns.map { name in
-                let isTime = OwnTables.moved[table.name] != nil && details.column(name)?.typeName == "timestamptz"
+                let isTime = OwnTables.moved[table.name] != nil && table.column(name)?.typeName == "timestamptz"
                 return isTime ? Self.storeDate(name.postgresIdentifier) : name.postgresIdentifier
             }
             let row = TransferRow()
@@ -74,7 +46,7 @@ struct PostgresTransfer: TransferReader {
         "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
     }
 
-    func requests() throws -> [TransferredRequest] {
+    func requests() throws -> [RequestRow] {
         try reading {
             try connection.ledger().requests.all {
                 try store.tableDetails.stands($0.schema, of: $0.tables, in: connection)

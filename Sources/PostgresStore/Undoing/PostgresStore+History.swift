@@ -78,7 +78,7 @@ extension PostgresStore {
 }
 
 /// Rows for those who look at them, in transactions in which the server refuses to write.
-extension PostgresStore: BrowsingStore {
+extension PostgresStore {
     package func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
         let limit = limit.map { max(.milliseconds(2), $0) }
         let settings = limit.map { [(name: "statement_timeout", value: "\(Int($0 / .milliseconds(1)))")] } ?? []

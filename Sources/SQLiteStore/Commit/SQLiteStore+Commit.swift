@@ -36,7 +36,7 @@ extension SQLiteStore {
         _ commit: Commit, merging stack: StagedStack, stop: Stop = Stop(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
-        do {
+        try writing {
             let stack = try attach(stack, mirrors: commit.mirrors, to: db)
             defer { if stack.path != nil { db.detachWorker() } }
             return try db.whileStoppable(by: stop) {
@@ -54,8 +54,6 @@ extension SQLiteStore {
                     return try record(defersForeignKeys: true)
                 }
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: path)
         }
     }
 
@@ -112,7 +110,7 @@ extension SQLiteStore {
         _ body: (CommitTransaction) throws -> MergeCounts
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
-            do {
+            try writing {
                 let stack = try attach(stack, mirrors: mirrors, to: db)
                 defer { if stack.path != nil { db.detachWorker() } }
                 memory.beginTransaction()
@@ -124,8 +122,6 @@ extension SQLiteStore {
                 }
                 if end == .commit { memory.endTransaction() }
                 return counts
-            } catch let error as DatabaseError {
-                throw StoreError(commit: error, path: path)
             }
         }
     }

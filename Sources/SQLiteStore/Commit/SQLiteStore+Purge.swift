@@ -26,7 +26,7 @@ extension SQLiteStore {
         _ body: (RecordedRun, StagedStack) throws -> Database.TransactionCompletion
     ) throws {
         let path = ScratchDatabase.path(of: report.source, in: workFolder)
-        do {
+        try writing {
             try ScratchDatabase.makeFolder(at: workFolder)
             ScratchDatabase.removeFile(at: path)
             try ScratchDatabase.makeFile(at: path)
@@ -40,8 +40,6 @@ extension SQLiteStore {
                 try checkFile()
                 return end
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: self.path)
         }
     }
 }

@@ -105,17 +105,9 @@ struct SQLiteDialect: SQLDialect {
     ) throws -> String {
         let table = part.table
         let isNew = "m.\(table.keyColumns[0].sqlIdentifier) IS NULL"
-        let isRestored = options.deletionMark.map { "m.\($0) IS NOT NULL" }
-        var differs = [isNew]
-        if table.updatesKnownRows {
-            differs += try table.comparedColumns.map {
-                let column = try stored.needed($0)
-                return self.differs(column, "s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
-            }
-        }
-        differs += isRestored.map { [$0] } ?? []
+        let differs = try [isNew] + differences(of: table, from: stored, options)
         return """
-            SELECT s.\(StagingTable.row), \(isNew), \(isRestored ?? "0"), \(table.table.rowID.map { "m." + $0 } ?? "NULL")
+            SELECT s.\(StagingTable.row), \(isNew), \(options.isRestored ?? "0"), \(table.table.rowID.map { "m." + $0 } ?? "NULL")
             FROM \(table.qualifiedName) s LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
             WHERE \(differs.joinedConditions("OR")) ORDER BY \(part.order)
             """

@@ -16,16 +16,12 @@ extension SQLiteStore {
     }
 
     package func snapshot(_ body: (any TransferReader) throws -> Void) throws {
-        do {
-            try pool.read { try body(SQLiteTransfer(store: self, db: $0)) }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "the store \(path) cannot be read: \(error.message ?? error.description)")
-        }
+        try reading { try pool.read { try body(SQLiteTransfer(store: self, db: $0)) } }
     }
 
     /// Tributary's own tables stay: a new file is removed as a whole.
     package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
-        do {
+        try writing {
             try pool.writeWithoutTransaction { db in
                 try db.withoutForeignKeyChecks {
                     try db.inTransaction(.immediate) {
@@ -40,13 +36,11 @@ extension SQLiteStore {
                     }
                 }
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: path)
         }
     }
 
     package func receive(_ body: (any TransferWriter) throws -> Void) throws {
-        do {
+        try writing {
             try checkFile()
             try pool.writeWithoutTransaction { db in
                 // All rows are there before references are looked at.
@@ -58,8 +52,6 @@ extension SQLiteStore {
                     }
                 }
             }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: path)
         }
     }
 }
@@ -92,16 +84,11 @@ extension SQLiteStore {
         var sources = declared
         var isDamaged = false
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(5)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            sources.formUnion(
-                try queue.read { db -> Set<String> in
-                    guard try db.tableExists("tributary_source") else { return [] }
-                    return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
-                })
+            let known = try DatabaseQueue.reading(path) { db -> Set<String> in
+                guard try db.tableExists("tributary_source") else { return [] }
+                return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
+            }
+            sources.formUnion(known)
         } catch let error as DatabaseError {
             guard [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) else {
                 throw StoreError(

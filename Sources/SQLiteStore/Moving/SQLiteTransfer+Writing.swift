@@ -8,18 +8,19 @@ import XMLStream
 /// The writes of a transaction that receives another store's content.
 extension SQLiteTransfer: TransferWriter {
     /// Does nothing: no other program writes to the file during the transaction.
-    func lock(_ tables: [TransferTable]) {}
+    func lock(_ tables: [StoredTable]) {}
 
-    func write(
-        _ table: TransferTable, _ columns: [TransferTable.Column],
-        _ rows: ((TransferRow) throws -> Void) throws -> Void
-    ) throws {
-        let decimals = try decimals(among: columns, of: table)
-        let names = columns.map(\.name.sqlIdentifier).joined(separator: ", ")
+    func write(_ part: TransferPlan.Part, _ rows: ((TransferRow) throws -> Void) throws -> Void) throws {
+        let columns = part.columns.map(\.to)
+        // A column without an affinity keeps a decimal as a number, where a number keeps it.
+        let decimals = columns.indices.filter {
+            part.columns[$0].from.typeName == "numeric" && Affinity(declaredType: columns[$0].type) == .blob
+        }
+        let names = columns.map(\.sql).joined(separator: ", ")
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         // It lives as long as the rows are written.
         let owner = try writing {
-            try db.makeStatement(sql: "INSERT INTO main.\(table.name.sqlIdentifier) (\(names)) VALUES (\(places))")
+            try db.makeStatement(sql: "INSERT INTO \(part.to.sql) (\(names)) VALUES (\(places))")
         }
         try withExtendedLifetime(owner) {
             var count = 0
@@ -31,21 +32,7 @@ extension SQLiteTransfer: TransferWriter {
         }
     }
 
-    /// Returns the positions of the columns that keep a decimal as a number, where a number keeps it.
-    private func decimals(among columns: [TransferTable.Column], of table: TransferTable) throws -> [Int] {
-        let numeric = columns.indices.filter { columns[$0].kind == .numeric }
-        guard !numeric.isEmpty, let info = try writing({ try StoredTable(db, table: table.name, schema: "main") })
-        else {
-            return []
-        }
-        return numeric.filter { index in
-            guard let column = info.column(columns[index].name) else { return false }
-            if case .blob = Affinity(declaredType: column.type) { return true }
-            return false
-        }
-    }
-
-    private func insert(_ row: TransferRow, _ columns: [TransferTable.Column], _ statement: OpaquePointer, number: Int)
+    private func insert(_ row: TransferRow, _ columns: [StoredTable.Column], _ statement: OpaquePointer, number: Int)
         throws
     {
         for index in columns.indices {
@@ -68,11 +55,11 @@ extension SQLiteTransfer: TransferWriter {
         let message = db.lastErrorMessage ?? "SQLite's error \(code.rawValue)"
         switch code.primaryResultCode {
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG: return TransferProblem(row: row, message: message)
-        default: return unwritable(DatabaseError(resultCode: code, message: message))
+        default: return StoreError(commit: DatabaseError(resultCode: code, message: message), path: store.path)
         }
     }
 
-    func write(_ requests: [TransferredRequest]) throws {
+    func write(_ requests: [RequestRow]) throws {
         try writing {
             for request in requests {
                 var state = request.state
@@ -83,7 +70,7 @@ extension SQLiteTransfer: TransferWriter {
     }
 
     /// Numbers go on by themselves.
-    func finish(_ tables: [TransferTable]) throws {
+    func finish(_ tables: [StoredTable]) throws {
         try writing {
             for table in tables {
                 try db.checkForeignKeys(of: table.name, ending: "its parent is in neither store, and nothing was moved")
@@ -91,11 +78,7 @@ extension SQLiteTransfer: TransferWriter {
         }
     }
 
-    private func writing<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError { throw unwritable(error) }
-    }
-
-    private func unwritable(_ error: DatabaseError) -> StoreError { StoreError(commit: error, path: store.path) }
+    private func writing<Value>(_ body: () throws -> Value) throws -> Value { try store.writing(body) }
 }
 
 extension TransferRow {

@@ -9,26 +9,23 @@ struct SQLiteTransfer: TransferReader {
     let store: SQLiteStore
     let db: Database
 
-    func tables(named names: Set<String>) throws -> [String: TransferTable] {
+    func tables(named names: Set<String>) throws -> [String: StoredTable] {
         try names.reduce(into: [:]) { tables, name in
-            guard let info = try StoredTable(db, table: name, schema: "main"), info.kind.isTable else { return }
-            tables[name] = TransferTable(
-                name: info.name,
-                columns: info.columns.filter { !$0.isGenerated }.map { .init(name: $0.name, kind: .dynamic) },
-                primaryKey: info.primaryKey)
+            guard let table = try StoredTable(db, table: name, schema: "main"), table.kind.isTable else { return }
+            tables[name] = table
         }
     }
 
-    func count(_ table: TransferTable) throws -> Int {
-        try reading { try Int.fetchOne(db, sql: "SELECT count(*) FROM main.\(table.name.sqlIdentifier)") ?? 0 }
+    func count(_ table: StoredTable) throws -> Int {
+        try reading { try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.sql)") ?? 0 }
     }
 
     func forEachRow(
-        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+        of table: StoredTable, _ columns: [String], _ body: (TransferRow) throws -> Void
     ) throws {
         let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
         // It lives as long as the rows are read.
-        let owner = try reading { try db.makeStatement(sql: "SELECT \(names) FROM main.\(table.name.sqlIdentifier)") }
+        let owner = try reading { try db.makeStatement(sql: "SELECT \(names) FROM \(table.sql)") }
         try withExtendedLifetime(owner) {
             let statement = owner.sqliteStatement
             defer { sqlite3_reset(statement) }
@@ -44,16 +41,14 @@ struct SQLiteTransfer: TransferReader {
         }
     }
 
-    func requests() throws -> [TransferredRequest] {
+    func requests() throws -> [RequestRow] {
         try reading {
             try db.ledger.requests.all { try store.tableInfos.stands($0.schema, of: $0.tables, in: db) }
         }
     }
 
     private func reading<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch let error as DatabaseError {
-            throw unreadable(error.message ?? error.description)
-        }
+        try store.reading(body)
     }
 
     private func unreadable(_ message: String) -> StoreError {

@@ -24,15 +24,11 @@ extension SQLiteStore {
     ) {}
 
     package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
-        var configuration = Configuration()
-        configuration.label = "rows"
-        configuration.readonly = true
-        configuration.prepareDatabase { [path = staged.database.path] db in
+        let attach = { @Sendable [path = staged.database.path] (db: Database) in
             try db.execute(sql: "ATTACH DATABASE ? AS staged", arguments: [path])
         }
         do {
-            let reader = try DatabaseQueue(path: path, configuration: configuration)
-            return try reader.read { db in
+            return try DatabaseQueue.reading(path, prepare: attach) { db in
                 let statement = try db.makeStatement(sql: query)
                 guard statement.isReadonly else {
                     throw StoreError(.schema, "\"\(query)\" writes", help: "it must be a SELECT")

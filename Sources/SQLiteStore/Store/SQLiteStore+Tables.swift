@@ -1,5 +1,5 @@
 package import FeedModel
-import FeedStaging
+package import FeedStaging
 import GRDB
 
 /// Tables that mappings declare.
@@ -126,7 +126,7 @@ extension SQLiteStore {
     }
 
     /// Returns every table except Tributary's and SQLite's own.
-    package func tables() throws -> [StoreTable] {
+    package func tables() throws -> [StoredTable] {
         try reading {
             try pool.read { db in
                 let names = try String.fetchAll(
@@ -137,14 +137,7 @@ extension SQLiteStore {
                         AND name <> 'grdb_migrations' ORDER BY name
                         """)
                 let list = try TableList(db, schema: "main")
-                return try names.compactMap { name in
-                    guard let info = try StoredTable(db, table: name, schema: "main", in: list) else { return nil }
-                    return StoreTable(
-                        name: info.name,
-                        columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
-                        primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes,
-                        foreignKeys: try db.foreignKeys(of: info))
-                }
+                return try names.compactMap { try StoredTable(db, table: $0, schema: "main", in: list) }
             }
         }
     }
@@ -201,14 +194,6 @@ extension SQLiteStore {
 }
 
 extension Database {
-    fileprivate func foreignKeys(of table: StoredTable) throws -> [StoreTable.ForeignKey] {
-        try table.foreignKeys.filter { $0.columns.count == 1 }.compactMap { key in
-            let target =
-                try key.targets.first ?? StoredTable(self, table: key.parentName, schema: "main")?.primaryKey.first
-            return target.map { StoreTable.ForeignKey(column: key.columns[0], table: key.parentName, target: $0) }
-        }
-    }
-
     fileprivate func mistake(in reference: ReferenceDefinition) throws -> Mistake? {
         guard let info = try StoredTable(self, table: reference.table, schema: "main") else {
             return reference.mistakeOfTable

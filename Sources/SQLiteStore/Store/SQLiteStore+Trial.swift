@@ -76,13 +76,8 @@ extension SQLiteStore {
     /// - Throws: ``StoreError``
     package static func exists(at path: String) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(10)
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            return try queue.read { try $0.tableExists("tributary_source") }
+            return try DatabaseQueue.reading(path) { try $0.tableExists("tributary_source") }
         } catch let error as DatabaseError {
             throw StoreError(opening: path, error)
         }

@@ -323,6 +323,22 @@ extension Database {
 }
 
 extension DatabaseQueue {
+    /// Reads a file on a connection of its own, which cannot write.
+    ///
+    /// - Parameter seconds: the longest wait for a lock of another process.
+    static func reading<Value>(
+        _ path: String, waiting seconds: Double = 10,
+        prepare: @escaping @Sendable (Database) throws -> Void = { _ in }, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(seconds)
+        configuration.prepareDatabase(prepare)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        return try queue.read(body)
+    }
+
     /// The file that is open, without symbolic links (c3ref/db_filename.html).
     fileprivate var resolvedPath: String {
         unsafeRead { db in

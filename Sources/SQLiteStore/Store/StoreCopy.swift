@@ -21,11 +21,7 @@ package struct StoreCopy: Sendable {
             throw failure("it is a folder")
         }
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            try queue.read { [migrator] db in
+            try DatabaseQueue.reading(path) { [migrator] db in
                 guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
                     throw failure("it is an SQLite database without Tributary's tables")
                 }

@@ -38,23 +38,17 @@ extension SQLiteStore {
 
 extension SQLiteStore {
     package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
-        do {
-            try pool.read { db in try RowChanges(SQLiteHistories(db: db), db.ledger).report(query, body) }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "the history cannot be read: \(error.message ?? error.description)")
-        }
+        try reading { try pool.read { try RowChanges(SQLiteHistories(db: $0), $0.ledger).report(query, body) } }
     }
 
     package func withImages(
         _ changes: [ChangelogEntry], of run: Int64, keys: [String: [String]]
     ) throws -> [ChangelogEntry] {
-        do {
-            return try pool.read { db in
+        try reading {
+            try pool.read { db in
                 try RowChanges(SQLiteHistories(db: db), db.ledger, isTyped: true).withImages(
                     changes, of: run, keys: keys, later: laterChanges)
             }
-        } catch let error as DatabaseError {
-            throw StoreError(.database, "changed rows cannot be read: \(error.message ?? error.description)")
         }
     }
 
@@ -70,7 +64,7 @@ extension SQLiteStore {
 }
 
 /// Rows for those who look at them, by connections of their own that SQLite opened to read.
-extension SQLiteStore: BrowsingStore {
+extension SQLiteStore {
     /// The time after which a question ends. SQLite asks for it while a statement runs.
     private final class Deadline {
         let end: ContinuousClock.Instant
@@ -92,17 +86,10 @@ extension SQLiteStore: BrowsingStore {
     }
 
     package func browse<Value>(within limit: Duration?, _ body: (TableReader) throws -> Value) throws -> Value {
-        var configuration = Configuration()
-        configuration.label = "browse"
-        configuration.readonly = true
-        configuration.busyMode = .timeout(2)
-        configuration.prepareDatabase { try $0.addRowDigest() }
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
             let deadline = limit.map(Deadline.init)
             return try withExtendedLifetime(deadline) {
-                try queue.read { db in
+                try DatabaseQueue.reading(path, waiting: 2, prepare: { try $0.addRowDigest() }) { db in
                     deadline?.limit(db)
                     defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
                     return try body(TableReader(SQLiteHistories(db: db), db.ledger))

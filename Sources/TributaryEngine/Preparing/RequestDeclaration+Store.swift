@@ -282,8 +282,12 @@ extension StoreHistory {
 
 extension DeclaredKeys {
     package init(_ configuration: TributaryConfiguration, parsers: ParserRegistry) {
+        self.init(configuration.sources, parsers: parsers)
+    }
+
+    init(_ sources: [SourceDeclaration], parsers: ParserRegistry) {
         self.init { table in
-            configuration.sources.flatMap { source in
+            sources.flatMap { source in
                 source.requests.compactMap { request in
                     if let key = request.key(of: table, parsers: parsers) {
                         return Key(source: source.name, columns: key)

@@ -18,17 +18,16 @@ package struct UndoRun: Sendable {
     private let target: Target
     private let store: any MainStore
     private let declaration: SourceDeclaration?
-    private let parsers: ParserRegistry
     private let keys: DeclaredKeys
     private let clock: any RunClock
     private let threads: any WorkThreads
 
     /// - Parameters:
     ///   - declaration: has the keys of the rows, and the columns of soft deletion; nil for an undeclared source.
-    ///   - keys: the keys of all sources, for tables that only others declare.
+    ///   - keys: the keys of all sources; nil for those of the declaration.
     package init(
         _ source: String, to target: Target, in store: any MainStore, declaration: SourceDeclaration? = nil,
-        parsers: ParserRegistry = ParserRegistry([]), keys: DeclaredKeys = DeclaredKeys(),
+        parsers: ParserRegistry = ParserRegistry([]), keys: DeclaredKeys? = nil,
         clock: any RunClock = SystemClock(),
         threads: any WorkThreads = SystemThreads()
     ) {
@@ -36,8 +35,7 @@ package struct UndoRun: Sendable {
         self.target = target
         self.store = store
         self.declaration = declaration
-        self.parsers = parsers
-        self.keys = keys
+        self.keys = keys ?? DeclaredKeys(declaration.map { [$0] } ?? [], parsers: parsers)
         self.clock = clock
         self.threads = threads
     }
@@ -119,22 +117,11 @@ package struct UndoRun: Sendable {
         var commit = Commit(report: report, requests: [], state: new)
         commit.keepsHistory = true
         commit.acceptance = .endsForBlockedRun
-        return Undo(commit, to: run, changelog: changelog(requests))
-    }
-
-    /// - Parameter states: the states of the source's requests, by key.
-    private func changelog(_ states: [String: RequestState]) -> UndoChangelog {
-        guard let declaration else { return UndoChangelog(others: keys) }
-        let written = { (request: RequestDeclaration) in states[request.key]?.tables ?? [] }
-        var changelog = UndoChangelog(
-            marks: declaration.retention(at: clock.now()) { written($0) }.deletionMarks, others: keys)
-        for request in declaration.requests {
-            for table in parsers.tables(of: request.content) + written(request) {
-                guard changelog.keys[table.lowercased()] == nil else { continue }
-                changelog.keys[table.lowercased()] = request.key(of: table, parsers: parsers)
-            }
+        commit.keys = keys
+        if let declaration {
+            commit.retention = declaration.retention(at: began) { requests[$0.key]?.tables ?? [] }
         }
-        return changelog
+        return Undo(commit, to: run)
     }
 
     private func number() throws -> Int64 {

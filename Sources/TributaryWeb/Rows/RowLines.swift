@@ -41,11 +41,13 @@ struct RowLines: PiecedText {
             [query, columns, format, isFirst] store in
             var text = isFirst ? format.start(columns) : ""
             var (last, count) = (query.after, 0)
-            try store.rows(query, within: Self.timeLimit) { row in
-                text += format.row(columns, row.values, isFirst: isFirst && count == 0)
-                last = row.place
-                count += 1
-                return text.utf8.count < Self.size
+            try store.browse(within: Self.timeLimit) { tables in
+                try tables.rows(query) { row in
+                    text += format.row(columns, row.values, isFirst: isFirst && count == 0)
+                    last = row.place
+                    count += 1
+                    return text.utf8.count < Self.size
+                }
             }
             return (text, last, count)
         }

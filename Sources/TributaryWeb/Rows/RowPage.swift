@@ -23,42 +23,9 @@ struct RowPage {
     let history: [RowChange]?
     /// Those whose rows refer to rows of this one.
     let children: [BrowsedTable]
-    private let searchesAll: Bool
-    private let decimals: Set<String>
-
-    /// Reads what the page shows; blocks its thread.
-    ///
-    /// - Parameters:
-    ///   - keys: the keys of the table that the configuration declares.
-    ///   - decimals: its columns of decimals, in lower case, which a store may keep as texts.
-    ///   - searchesAll: true to search the whole changelog, which may take seconds.
-    /// - Returns: nil where there is no such row, and never was one that is remembered.
-    /// - Throws: `RowQuery.Problem`, `StoreError`.
-    init?(
-        _ name: String, _ key: [StoredValue], declared keys: [[String]], decimals: Set<String>, searchesAll: Bool,
-        in store: any StoreBrowsing
-    ) throws {
-        guard let table = try store.browsedTable(name) else { return nil }
-        self.table = table
-        self.key = key
-        self.searchesAll = searchesAll
-        self.decimals = decimals
-        let all = try store.browsedTables()
-        children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
-        row = try store.row(key, of: name, within: RowLines.timeLimit)
-        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.timeLimits.all)
-        if row == nil, history?.isEmpty != false { return nil }
-        do {
-            writings =
-                try row == nil
-                ? []
-                : store.writings(
-                    of: key, in: name, declared: keys, most: Self.mostWritings,
-                    within: searchesAll ? Self.timeLimits.all : Self.timeLimits.first)
-        } catch let problem as RowQuery.Problem where problem.isLate {
-            writings = nil
-        }
-    }
+    let searchesAll: Bool
+    /// The table's columns of decimals, in lower case.
+    let decimals: Set<String>
 
     func page(_ templates: Templates) -> Page {
         Page(title: "A row of \(table.name)", fragments: [templates.fragment("row", view)])
@@ -152,6 +119,46 @@ struct RowPage {
                     ["name": "\(child.name) by \(link.columns.joined(separator: ", "))", "address": $0]
                 }
             }
+        }
+    }
+}
+
+extension RowPage {
+    /// Reads what the page shows; blocks its thread.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys of the table that the configuration declares.
+    ///   - decimals: its columns of decimals, in lower case, which a store may keep as texts.
+    ///   - searchesAll: true to search the whole changelog, which may take seconds.
+    /// - Returns: nil where there is no such row, and never was one that is remembered.
+    /// - Throws: `RowQuery.Problem`, `StoreError`.
+    init?(
+        _ name: String, _ key: [StoredValue], declared keys: [[String]], decimals: Set<String>, searchesAll: Bool,
+        in store: any StoreBrowsing
+    ) throws {
+        guard let table = try store.browsedTable(name) else { return nil }
+        self.table = table
+        self.key = key
+        self.searchesAll = searchesAll
+        self.decimals = decimals
+        children = try store.browsedTables().filter { child in
+            child.links.contains { $0.table.lowercased() == table.name.lowercased() }
+        }
+        row = try store.browse(within: RowLines.timeLimit) { try $0.row(key, of: name) }
+        history = try store.browse(within: Self.timeLimits.all) {
+            try $0.history(of: key, in: name, most: Self.mostWritings)
+        }
+        if row == nil, history?.isEmpty != false { return nil }
+        guard row != nil else {
+            writings = []
+            return
+        }
+        do {
+            writings = try store.browse(within: searchesAll ? Self.timeLimits.all : Self.timeLimits.first) {
+                try $0.writings(of: key, in: name, declared: keys, most: Self.mostWritings)
+            }
+        } catch let problem as RowQuery.Problem where problem.isLate {
+            writings = nil
         }
     }
 }

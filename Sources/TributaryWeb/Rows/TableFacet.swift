@@ -20,8 +20,9 @@ enum TableFacet {
         guard let place = table.position(of: name) else { throw RowQuery.Problem.noColumn(name, of: table) }
         let column = table.columns[place].name
         do {
-            let found = try store.values(
-                of: column, address.query(limit: mostRows), most: most + 1, within: timeLimit)
+            let found = try store.browse(within: timeLimit) {
+                try $0.values(of: column, address.query(limit: mostRows), most: most + 1)
+            }
             let values = found.values.prefix(most).map { found -> View in
                 let isNull = found.value == .null
                 let filter =

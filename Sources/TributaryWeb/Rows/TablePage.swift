@@ -34,14 +34,16 @@ struct TablePage {
         var rows: [BrowsedRow] = []
         var bytes = 0
         var hasMore = false
-        try store.rows(address.query(limit: limit + 1), within: RowLines.timeLimit) { row in
-            guard rows.count < limit, bytes < Self.mostBytes else {
-                hasMore = true
-                return false
+        try store.browse(within: RowLines.timeLimit) { tables in
+            try tables.rows(address.query(limit: limit + 1)) { row in
+                guard rows.count < limit, bytes < Self.mostBytes else {
+                    hasMore = true
+                    return false
+                }
+                bytes += row.values.reduce(0) { $0 + $1.bytes }
+                rows.append(row)
+                return true
             }
-            bytes += row.values.reduce(0) { $0 + $1.bytes }
-            rows.append(row)
-            return true
         }
         return (rows, hasMore ? rows.last?.place : nil)
     }

@@ -29,7 +29,7 @@ extension RunReport {
 }
 
 /// A row of `tributary_request`.
-package struct RequestRow: Sendable {
+package struct RequestRow: Sendable, Equatable {
     package var source: String
     package var state: RequestState
 

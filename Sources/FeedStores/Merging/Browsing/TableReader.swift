@@ -16,6 +16,8 @@ package struct TableReader {
 
     // MARK: - Tables
 
+    /// Returns existing tables that sources have written, by name.
+    ///
     /// - Parameter names: only tables of these names; nil for all.
     package func tables(_ names: Set<String>?) throws -> [BrowsedTable] {
         var found: [TableID: BrowsedTable] = [:]
@@ -33,6 +35,7 @@ package struct TableReader {
         try ledger.requests.writers().filter { Self.isOfFeeds($0.key) }
     }
 
+    /// Returns a table; nil if no source has written one of this name.
     package func table(_ name: String) throws -> BrowsedTable? { try find(name)?.shape }
 
     private func find(_ name: String) throws -> (stored: StoredTable, shape: BrowsedTable)? {
@@ -75,6 +78,9 @@ package struct TableReader {
 
     // MARK: - Rows
 
+    /// Reports the first rows of a query in their order, until the body returns false.
+    ///
+    /// - Throws: ``RowQuery/Problem``, and the errors of the body.
     package func rows(_ query: RowQuery, _ body: (BrowsedRow) throws -> Bool) throws {
         let (stored, shape) = try needed(query.table)
         let statements = RowStatements(stored, dialect)
@@ -89,6 +95,11 @@ package struct TableReader {
         }
     }
 
+    /// Returns the values of a column in rows of a query, the most frequent first. The query's limit is the most rows that are
+    /// counted.
+    ///
+    /// - Parameter most: the most values.
+    /// - Throws: ``RowQuery/Problem``.
     package func values(of column: String, _ query: RowQuery, most: Int) throws -> ValueCounts {
         let (stored, shape) = try needed(query.table)
         let statements = RowStatements(stored, dialect)
@@ -102,6 +113,9 @@ package struct TableReader {
         return ValueCounts(values: values, rows: rows)
     }
 
+    /// Returns a row; nil if it does not exist.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
     package func row(_ key: [StoredValue], of table: String) throws -> BrowsedRow? {
         let statements = RowStatements(try needed(table).stored, dialect)
         return try session.first(statements.statement(of: key).once) { try read($0, statements, sorted: nil) }
@@ -118,6 +132,10 @@ package struct TableReader {
 
     // MARK: - Who wrote a row
 
+    /// Returns the last writings of a row that the changelog remembers, the last one first.
+    ///
+    /// - Parameter keys: the keys, each with its columns, by which requests are declared to tell the table's rows apart.
+    /// - Throws: ``RowQuery/Problem``.
     package func writings(
         of key: [StoredValue], in name: String, declared keys: [[String]], most: Int
     ) throws -> [RowWriting] {
@@ -136,6 +154,10 @@ package struct TableReader {
             where: "c.\"table\" IN (\(names)) AND (\(isWritten.joined(separator: " OR ")))", most: most)
     }
 
+    /// Returns the last changes of a row of which the history has kept what was before, the last one first.
+    ///
+    /// - Returns: nil if the table has no history.
+    /// - Throws: ``RowQuery/Problem``.
     package func history(of key: [StoredValue], in name: String, most: Int) throws -> [RowChange]? {
         let (stored, _) = try needed(name)
         guard let shape = try HistoryShape(catalog, of: stored), shape.hasIdentity else { return nil }

@@ -57,9 +57,8 @@ package struct UndoMerge {
         try driver.lock(undone.map(\.stored))
         let tables = try undone.enumerated().map { try rows(of: $1, number: $0) }
         for table in tables { try checkUnchanged(table) }
-        let changelog = undo.changelog
         let report = onChange.map { onChange in
-            { (change: PlannedChange) in if let reported = changelog.reported(change) { try onChange(reported) } }
+            { (change: PlannedChange) in if let reported = undo.reported(change) { try onChange(reported) } }
         }
         let removals = try tables.compactMap(removal)
         let merge = try store.merge(restoring: tables, removals: removals, onChange: report)

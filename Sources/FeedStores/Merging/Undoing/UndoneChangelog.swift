@@ -12,10 +12,9 @@ struct UndoneChangelog {
     /// Rewrites the entries of a table if the source marks rows as deleted, or uses another key than the merge.
     func correct(_ table: HistoryShape, _ counts: inout MergeCounts) throws {
         let stored = table.stored
-        let mark = undo.changelog.mark(of: stored.name).flatMap(stored.column)
+        let mark = undo.mark(of: stored.name).flatMap(stored.column)
         let merged = try table.mergeKey()
-        let key = undo.changelog.key(
-            of: stored.name, changedBy: undo.source, among: table.columns, merged: merged)
+        let key = undo.changelogKey(of: stored.name, among: table.columns, merged: merged)
         guard mark.map({ table.columns.contains($0.name) }) ?? false || key != merged else { return }
         let dialect = driver.dialect
         let written: SQLText = """

@@ -1,38 +1,21 @@
-package import FeedModel
+import FeedModel
 
 /// The changelog, the counts and the plan of an undo: those of a commit of the source that changes the same rows.
 ///
 /// Rows are named by the declared key. A row that gets a mark of soft deletion counts as deleted, one whose
 /// mark is cleared as inserted; a row that is marked before and after is left out.
-package struct UndoChangelog: Sendable {
-    /// The columns that mark rows as deleted, by their tables' names in lower case.
-    package var marks: [String: String]
-    /// The declared keys, by their tables' names in lower case.
-    package var keys: [String: [String]]
-    /// The keys of tables that only other sources declare.
-    package var others: DeclaredKeys
-
-    package init(
-        marks: [String: String] = [:], keys: [String: [String]] = [:], others: DeclaredKeys = DeclaredKeys()
-    ) {
-        self.marks = marks
-        self.keys = keys
-        self.others = others
-    }
-
+extension Undo {
     /// Returns the column that marks a table's rows as deleted; nil if the source deletes them.
-    package func mark(of table: String) -> String? { marks.isEmpty ? nil : marks[table.lowercased()] }
+    func mark(of table: String) -> String? { commit.retention.deletionMark(of: table) }
 
     /// Returns the columns by which the changelog names a table's rows.
     ///
     /// - Parameters:
     ///   - known: the columns that the history of the table keeps.
-    ///   - source: the source whose runs are undone.
     ///   - merged: the columns by which the merge distinguishes the rows.
-    package func key(of table: String, changedBy source: String, among known: [String], merged: [String]) -> [String] {
-        guard let declared = keys[table.lowercased()] ?? others.columns(of: table, changedBy: source) else {
-            return merged
-        }
+    func changelogKey(of table: String, among known: [String], merged: [String]) -> [String] {
+        let own = commit.keys.keys(of: table).first { $0.source == source && !$0.columns.isEmpty }
+        guard let declared = own?.columns ?? commit.keys.columns(of: table, changedBy: source) else { return merged }
         let key = declared.compactMap { name in
             known.first { $0 == name } ?? known.first { $0.lowercased() == name.lowercased() }
         }
@@ -40,7 +23,7 @@ package struct UndoChangelog: Sendable {
     }
 
     /// Returns a planned change as the changelog would report it; nil where it would not.
-    package func reported(_ change: PlannedChange) -> PlannedChange? {
+    func reported(_ change: PlannedChange) -> PlannedChange? {
         guard let mark = mark(of: change.table)?.lowercased() else { return change }
         func isMarked(_ row: PlannedChange.Values) -> Bool {
             row.contains { name, value in

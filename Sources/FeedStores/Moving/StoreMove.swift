@@ -1,4 +1,5 @@
 package import FeedModel
+import FeedStaging
 
 /// The way of a store's content into another store: the rows of the sources, and all that Tributary remembers of them.
 ///
@@ -54,9 +55,9 @@ package struct StoreMove {
             let count = try copy(part, reader, writer)
             counts.append(count)
             switch part.from.name {
-            case TransferTable.sources: report.sources = count
-            case TransferTable.runs: report.runs = count
-            case TransferTable.changes: report.changes = count
+            case OwnTables.sources.table.name: report.sources = count
+            case OwnTables.runs.table.name: report.runs = count
+            case OwnTables.changes.table.name: report.changes = count
             default: if own[part.from.name] == nil { report.tables.append((part.to.name, count)) }
             }
         }
@@ -81,7 +82,7 @@ package struct StoreMove {
     ///
     /// - Throws: ``StoreError`` if the new store is not empty, or cannot take everything.
     private func plan(
-        for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
+        for requests: [RequestRow], _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferPlan {
         let names = requests.reduce(into: tables) { $0.formUnion($1.state.tables) }
         let known = try reader.tables(named: names.union(own.keys))
@@ -91,8 +92,9 @@ package struct StoreMove {
             guard let table = from[name] else { continue }
             from[name]?.columns = columns.compactMap(table.column)
         }
-        let to = try writer.tables(named: Set(from.keys).union([TransferTable.requests]))
-        let plan = try TransferPlan(Array(from.values), to: to.filter { $0.key != TransferTable.requests })
+        let requestTable = OwnTables.requests.table.name
+        let to = try writer.tables(named: Set(from.keys).union([requestTable]))
+        let plan = try TransferPlan(Array(from.values), to: to.filter { $0.key != requestTable })
         let targets = Array(to.values).sorted { $0.name < $1.name }
         try writer.lock(targets)
         let filled = try targets.filter { try writer.count($0) > 0 }.map { "'\($0.name)'" }
@@ -112,11 +114,11 @@ package struct StoreMove {
         var count = 0
         // A server's changelog has a text for every key.
         let spelled = part.columns.indices.filter {
-            part.from.name == TransferTable.changes && part.columns[$0].kind == .typed
+            part.from.name == OwnTables.changes.table.name && !part.columns[$0].to.typeName.isEmpty
         }
         do {
-            try writer.write(part.to, part.columns.map { .init(name: $0.to, kind: $0.kind) }) { write in
-                try reader.forEachRow(of: part.from, part.columns.map(\.from)) { row in
+            try writer.write(part) { write in
+                try reader.forEachRow(of: part.from, part.columns.map(\.from.name)) { row in
                     try stop.check()
                     for column in spelled { row.spellBlob(at: column) }
                     count += 1
@@ -137,7 +139,7 @@ package struct StoreMove {
     }
 
     /// The validators and all else that must arrive. The marks of tables are each store's own.
-    private static func comparable(_ requests: [TransferredRequest]) -> [TransferredRequest] {
+    private static func comparable(_ requests: [RequestRow]) -> [RequestRow] {
         requests.map { request in
             var request = request
             request.state.schema = nil
@@ -148,7 +150,7 @@ package struct StoreMove {
     /// Reads a row again to name it by its key; by its number where that is not possible any more.
     private func description(ofRow number: Int, _ part: TransferPlan.Part, _ reader: any TransferReader) -> String {
         struct Found: Error { var row: String }
-        let key = part.from.primaryKey.isEmpty ? part.columns.prefix(3).map(\.from) : part.from.primaryKey
+        let key = part.from.primaryKey.isEmpty ? part.columns.prefix(3).map(\.from.name) : part.from.primaryKey
         var current = 0
         do {
             try reader.forEachRow(of: part.from, key) { row in
