@@ -1,14 +1,17 @@
 /// A growable run of values with a movable end, like a stack, filled again for each element or record.
 ///
 /// It has no reference counts: reading an `Array` in a class retains and releases its buffer, several times for each
-/// element. It has no bounds checks either: every index into it comes from itself.
-package struct FlatArray<Element>: ~Copyable {
+/// element. It has no bounds checks either: every index into it comes from itself. Public, because the functions of a
+/// package's own level are not inlined in other modules.
+@frozen public struct FlatArray<Element>: ~Copyable {
     @usableFromInline var base: UnsafeMutablePointer<Element>
-    @usableFromInline package internal(set) var count = 0
+    @usableFromInline var end = 0
     @usableFromInline var capacity: Int
 
+    @inlinable public var count: Int { end }
+
     @inlinable
-    package init(capacity: Int = 64) {
+    public init(capacity: Int = 64) {
         self.capacity = capacity
         base = .allocate(capacity: capacity)
     }
@@ -20,52 +23,52 @@ package struct FlatArray<Element>: ~Copyable {
     }
 
     @inlinable @inline(__always)
-    package subscript(index: Int) -> Element {
+    public subscript(index: Int) -> Element {
         unsafeAddress { UnsafePointer(base + index) }
         unsafeMutableAddress { base + index }
     }
 
     @inlinable @inline(__always)
-    package subscript(index: Int32) -> Element {
+    public subscript(index: Int32) -> Element {
         unsafeAddress { UnsafePointer(base + Int(index)) }
         unsafeMutableAddress { base + Int(index) }
     }
 
     @inlinable @inline(__always)
-    package subscript(range: Range<Int>) -> UnsafeBufferPointer<Element> {
+    public subscript(range: Range<Int>) -> UnsafeBufferPointer<Element> {
         UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)
     }
 
     @inlinable @inline(__always)
-    package mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         if count == capacity { grow(to: count + 1) }
         (base + count).initialize(to: element)
-        count += 1
+        end += 1
     }
 
     @inlinable @inline(__always)
-    package mutating func append(repeating element: Element, count number: Int) {
+    public mutating func append(repeating element: Element, count number: Int) {
         if count + number > capacity { grow(to: count + number) }
         (base + count).initialize(repeating: element, count: number)
-        count += number
+        end += number
     }
 
     @inlinable @inline(__always)
-    package mutating func append(_ elements: UnsafePointer<Element>, count number: Int) {
+    public mutating func append(_ elements: UnsafePointer<Element>, count number: Int) {
         if count + number > capacity { grow(to: count + number) }
         (base + count).initialize(from: elements, count: number)
-        count += number
+        end += number
     }
 
     @inlinable @inline(__always)
-    package mutating func removeLast(_ number: Int = 1) {
-        count -= number
+    public mutating func removeLast(_ number: Int = 1) {
+        end -= number
         (base + count).deinitialize(count: number)
     }
 
     /// Removes the values behind an end, and keeps the memory.
     @inlinable @inline(__always)
-    package mutating func truncate(to end: Int) { removeLast(count - end) }
+    public mutating func truncate(to end: Int) { removeLast(count - end) }
 
     @usableFromInline
     mutating func grow(to needed: Int) {

@@ -12,7 +12,7 @@ public final class XMLStreamParser {
     let limits: XMLLimits
     /// Not retained: the handler owns the parser or outlives it, and this is read twice for each element.
     @exclusivity(unchecked) var handler: Unmanaged<XMLStreamHandler>
-    var envelope: XMLStreamEnvelope?
+    var envelope: XMLStreamHandler?
     /// The number of open elements of an envelope around the handler's document.
     @exclusivity(unchecked) var outerDepth = 0
     let context: xmlParserCtxtPtr

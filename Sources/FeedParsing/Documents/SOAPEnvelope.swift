@@ -5,14 +5,19 @@ package import XMLStream
 /// Removes the envelope from a SOAP message: the content of its Body is the document. A Fault is thrown as an error.
 ///
 /// SOAP 1.1, sections 4 and 4.4; SOAP 1.2 Part 1, sections 5 and 5.4.
-final class SOAPEnvelope: XMLStreamEnvelope {
+final class SOAPEnvelope: XMLStreamHandler {
     /// The number of elements around the content of a Body.
     private static let depth = 2
 
+    /// The document's own handler.
+    private var inner: Unmanaged<XMLStreamHandler>?
     private var isInBody = false
     private var isInFault = false
     private var codes: [String] = []
     private var reason: String?
+
+    /// Puts the envelope around the document of a stream.
+    func open(in stream: XMLStreamParser) { inner = stream.enclose(by: self) }
 
     override func didStartElement(in stream: XMLStreamParser) throws {
         let name = stream.name
@@ -31,7 +36,9 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             if stream.depth == 3, name.local == "Fault", isOfEnvelope(stream) {
                 isInFault = true
             } else {
-                try reportStart(of: stream, within: Self.depth)
+                try stream.passOn(within: Self.depth) {
+                    try inner?._withUnsafeGuaranteedRef { try $0.didStartElement(in: stream) }
+                }
             }
         }
     }
@@ -40,9 +47,13 @@ final class SOAPEnvelope: XMLStreamEnvelope {
         if isInFault {
             try takeFault(stream)
         } else if isInBody, stream.depth > Self.depth {
-            try reportEnd(of: stream, within: Self.depth)
+            try stream.passOn(within: Self.depth) {
+                try inner?._withUnsafeGuaranteedRef { try $0.didEndElement(in: stream) }
+            }
         }
     }
+
+    override func didEndDocument() throws { try inner?._withUnsafeGuaranteedRef { try $0.didEndDocument() } }
 
     private func isOfEnvelope(_ stream: XMLStreamParser) -> Bool {
         stream.name.namespace == stream.name(atDepth: 1).namespace
@@ -78,6 +89,6 @@ extension XMLStreamParser {
         var limits = XMLLimits()
         limits.defaultLength = response.maxBody
         self.init(charset: response.charset, limits: limits, handler: handler)
-        if response.isSOAP { open(SOAPEnvelope()) }
+        if response.isSOAP { SOAPEnvelope().open(in: self) }
     }
 }
