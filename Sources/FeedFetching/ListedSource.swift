@@ -18,31 +18,9 @@ protocol ListedSource: Sendable {
     var files: [File] { get set }
 }
 
-/// A listing whose files are read one after another by a thread that blocks.
-protocol BlockingListing: ListedSource, BodySource {
-    /// Passes a file to `consume`, in pieces.
-    ///
-    /// - Throws: ``FetchError`` if the file has changed; the errors of `check` and `consume`.
-    func read(
-        _ file: File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
-    ) throws
-}
-
 /// A listing whose files are requested one after another while they are read.
 protocol RequestedListing: ListedSource {
     var body: HTTPClientResponse.Body { get }
-}
-
-extension BlockingListing {
-    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        for file in files {
-            try check()
-            try TarWriter.begin(file.path, size: file.size, consume)
-            try read(file, check, consume)
-            try TarWriter.end(size: file.size, consume)
-        }
-        try TarWriter.finish(consume)
-    }
 }
 
 extension Array where Element: ListedFile {

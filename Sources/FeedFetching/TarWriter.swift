@@ -52,3 +52,25 @@ enum TarWriter {
         bytes + [UInt8](repeating: 0, count: padding(bytes.count))
     }
 }
+
+/// A listing whose files are read one after another by a thread that blocks, as a tar archive.
+protocol BlockingListing: ListedSource, BodySource {
+    /// Passes a file to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError`` if the file has changed; the errors of `check` and `consume`.
+    func read(
+        _ file: File, _ check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws
+}
+
+extension BlockingListing {
+    func forEachPiece(check: () throws -> Void, _ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        for file in files {
+            try check()
+            try TarWriter.begin(file.path, size: file.size, consume)
+            try read(file, check, consume)
+            try TarWriter.end(size: file.size, consume)
+        }
+        try TarWriter.finish(consume)
+    }
+}

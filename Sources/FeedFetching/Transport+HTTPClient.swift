@@ -10,16 +10,10 @@ extension Transport {
     /// - Parameter loops: the loop of its connections; nil for one that all fetchers of the process share.
     /// - Throws: the error of a certificate or key that cannot be loaded.
     func makeClient(_ connections: Connections, on loops: (any EventLoopGroup)?) throws -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        configuration.httpVersion = .http1Only
-        configuration.timeout.connect = TimeAmount(connectTimeout)
-        configuration.redirectConfiguration = .disallow
-        configuration.decompression = .disabled
+        var configuration = HTTPClient.Configuration.plain(connectTimeout: connectTimeout)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.pooledConnections
-        // The client must not repeat a failed connection until the timeout; `retries` limits the attempts.
-        configuration.connectionPool.retryConnectionEstablishment = false
         connections.configure(&configuration)
-        configuration.tlsConfiguration = try tls?.configuration() ?? .modernClient
+        if let tls { configuration.tlsConfiguration = try tls.configuration() }
         if let proxy { configuration.proxy = proxy.configuration }
         return HTTPClient(eventLoopGroupProvider: .shared(loops ?? Self.eventLoops), configuration: configuration)
     }
@@ -29,6 +23,21 @@ extension Transport {
 
     /// One thread suffices for thousands of requests a second. It lives as long as the process, as NIO's singletons do.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+}
+
+extension HTTPClient.Configuration {
+    /// The configuration of a client that leaves redirects, content codings and repetitions to its caller.
+    static func plain(connectTimeout: Duration) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.httpVersion = .http1Only
+        configuration.timeout.connect = TimeAmount(connectTimeout)
+        configuration.tlsConfiguration = .modernClient
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        // The client must not repeat a failed connection until the timeout; `retries` limits the attempts.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
 }
 
 extension TLSConfiguration {

@@ -35,13 +35,7 @@ package final class WebhookClient: Sendable {
     }
 
     package init() {
-        var configuration = HTTPClient.Configuration()
-        configuration.httpVersion = .http1Only
-        configuration.timeout.connect = TimeAmount(Self.connectTimeout)
-        configuration.tlsConfiguration = .modernClient
-        configuration.redirectConfiguration = .disallow
-        configuration.decompression = .disabled
-        configuration.connectionPool.retryConnectionEstablishment = false
+        var configuration = HTTPClient.Configuration.plain(connectTimeout: Self.connectTimeout)
         // Receivers close idle connections. A POST on such a connection may or may not have arrived.
         configuration.connectionPool.idleTimeout = .seconds(5)
         let client = HTTPClient(

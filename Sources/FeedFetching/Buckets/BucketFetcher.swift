@@ -8,8 +8,6 @@ import Foundation
 package struct BucketFetcher: Fetcher {
     let http: HTTPFetcher
 
-    package init(_ http: HTTPFetcher) { self.http = http }
-
     package func fetch(
         _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?
     ) async throws -> Exchange {

@@ -1,15 +1,11 @@
 package import FeedConfiguration
 package import FeedModel
-package import Foundation
+import Foundation
 
 /// Fetches `file:` URLs. Modification time and size are the validators; an unchanged file answers 304. The files of a
 /// folder are one archive, whose validator is a digest of their names, times and sizes.
 package struct FileFetcher: Fetcher {
     let now: @Sendable () -> Date
-
-    package init(now: @escaping @Sendable () -> Date) {
-        self.now = now
-    }
 
     package func fetch(
         _ request: PreparedRequest, _ context: ExchangeContext, validators: Validators, movedTo: String?

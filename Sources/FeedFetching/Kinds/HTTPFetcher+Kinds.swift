@@ -7,7 +7,7 @@ extension HTTPFetcher {
         case .web: self
         case .file: FileFetcher(now: now)
         case .server: RemoteFetcher(now: now, hosts: hosts)
-        case .bucket: BucketFetcher(self)
+        case .bucket: BucketFetcher(http: self)
         }
     }
 }

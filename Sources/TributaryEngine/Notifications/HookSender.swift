@@ -59,25 +59,21 @@ package struct HookSender: Sendable {
 
     private func run(_ command: [InterpolatedText], _ body: Data, _ timeout: Duration) async throws -> HookOutcome {
         let name = command[0].template
-        let run: ProgramRun
-        do { run = try ProgramRun(command.map(\.value), input: body, timeout: timeout, clock, threads) } catch {
+        let (ending, output): (ProgramRun.Ending, ProgramOutput)
+        do {
+            let run = try ProgramRun(command.map(\.value), input: body, timeout: timeout, clock, threads)
+            (ending, output) = try await withTaskCancellationHandler {
+                try await threads.run { try run.run() }
+            } onCancel: {
+                run.stop()
+            }
+        } catch {
             return .failed("\(name) cannot be started: \(ErrorText.words(error))")
         }
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                threads.detach { continuation.resume(returning: Result { try run.run() }) }
-            }
-        } onCancel: {
-            run.stop()
-        }
-        switch result {
-        case .success((let ending, let output)):
-            if ending == .stopped { throw CancellationError() }
-            if ending == .exited(0) { return .delivered("exit status 0") }
-            let printed = output.text(redact)
-            return .failed("\(name) \(Self.text(ending, timeout))" + (printed.isEmpty ? "" : ": \(printed)"))
-        case .failure(let error): return .failed("\(name) cannot be started: \(ErrorText.words(error))")
-        }
+        if ending == .stopped { throw CancellationError() }
+        if ending == .exited(0) { return .delivered("exit status 0") }
+        let printed = output.text(redact)
+        return .failed("\(name) \(Self.text(ending, timeout))" + (printed.isEmpty ? "" : ": \(printed)"))
     }
 
     private static func text(_ ending: ProgramRun.Ending, _ timeout: Duration) -> String {

@@ -87,7 +87,9 @@ struct Poll {
             defer { if !isFound { permit.release() } }
             if let movedTo = conditions.movedTo { run.hints.moved[request.key] = movedTo }
             let (exchange, repetitions) = try await clock.limiting(request, by: environment.clock) {
-                try await head(of: request, conditions, ExchangeContext(permit, clock))
+                try await environment.repeating(request) {
+                    try await environment.send(request, declared: request, conditions, ExchangeContext(permit, clock))
+                }
             }
             run.note(exchange, index)
             guard exchange.response.status == 304 else {
@@ -102,19 +104,6 @@ struct Poll {
             run.results[index].report.outcome = .failed
             if Task.isCancelled { throw CancellationError() }
             throw RunError(error, in: request)
-        }
-    }
-
-    private func head(
-        of request: RequestDeclaration, _ conditions: RunState.Conditions, _ context: ExchangeContext
-    ) async throws -> (Exchange, Repetitions) {
-        var repetitions = Repetitions(of: request)
-        while true {
-            do {
-                return (try await environment.send(request, declared: request, conditions, context), repetitions)
-            } catch {
-                guard try await repetitions.wait(after: error, in: environment) else { throw error }
-            }
         }
     }
 }

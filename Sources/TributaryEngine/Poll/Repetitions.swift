@@ -19,6 +19,24 @@ extension ExchangeClock {
     }
 }
 
+extension RunEnvironment {
+    /// Runs an exchange, and repeats it while it is interrupted.
+    ///
+    /// - Returns: its result, and the repetitions that are left.
+    func repeating<Value>(
+        _ request: RequestDeclaration, _ exchange: () async throws -> Value
+    ) async throws -> (Value, Repetitions) {
+        var repetitions = Repetitions(of: request)
+        while true {
+            do {
+                return (try await exchange(), repetitions)
+            } catch {
+                guard try await repetitions.wait(after: error, in: self) else { throw error }
+            }
+        }
+    }
+}
+
 /// The repetitions of an interrupted exchange, if the request declares them and is safe to repeat.
 struct Repetitions: Sendable {
     /// The longest pause between two attempts. Pauses begin with a quarter of a second, and double.

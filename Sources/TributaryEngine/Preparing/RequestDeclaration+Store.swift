@@ -55,11 +55,13 @@ extension RequestDeclaration {
         case .mapping(let mapping): tables = mapping.tables.map(\.table)
         case .mirrored, .captures: return []
         }
+        let home = { (table: String) throws -> any MainStore in
+            try existing.flatMap { try $0.missingTables(among: [table]).isEmpty ? $0 : nil } ?? store
+        }
         var mistakes: [Mistake] = []
         tables = try tables.filter { try store.missingTables(among: [$0]).isEmpty }
         for table in tables {
-            let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
-            let columns = try (isThere ? existing ?? store : store).columns(of: table)
+            let columns = try home(table).columns(of: table)
             for name in scope.keys.sorted() where !columns.contains(name.lowercased()) {
                 mistakes.append(
                     Mistake(
@@ -75,11 +77,7 @@ extension RequestDeclaration {
                 Mistake(
                     place, "no table that request '\(key)' writes has the column '\(window)', which 'window' names"))
         }
-        return try mistakes
-            + expiryMistakes(of: tables) { table in
-                let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
-                return isThere ? existing ?? store : store
-            }
+        return try mistakes + expiryMistakes(of: tables, in: home)
     }
 
     /// Runs the query of `for_each` on a store with the stack's tables.

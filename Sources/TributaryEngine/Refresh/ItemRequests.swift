@@ -178,26 +178,21 @@ struct ItemRequests {
         let part = refresh.exchangeClock(partOf: clock)
         let context = ExchangeContext(permit, mayWait: mayWait, part)
         return try await part.limiting(request, by: refresh.environment.clock) {
-            var repetitions = Repetitions(of: request)
-            while true {
-                do {
-                    let exchange = try await refresh.fetchObeying(
-                        request.paging?.firstPage(of: request) ?? request, context)
-                    let status = exchange.response.status
-                    if forEach.maxSkipped != nil, status == 404 || status == 410 {
-                        throw Missing(
-                            reason: FetchError(
-                                .status,
-                                "\(request.method) \(request.url): the server answered \(HTTPReason.text(status))"))
-                    }
-                    await refresh.note(exchange, index)
-                    try await refresh.refuseUnlessAccepted(exchange, request)
-                    return exchange
-                } catch {
-                    let mayRepeat = try await repetitions.wait(after: error, in: refresh.environment)
-                    guard mayRepeat else { throw error }
+            let (exchange, _) = try await refresh.environment.repeating(request) {
+                let exchange = try await refresh.fetchObeying(
+                    request.paging?.firstPage(of: request) ?? request, context)
+                let status = exchange.response.status
+                if forEach.maxSkipped != nil, status == 404 || status == 410 {
+                    throw Missing(
+                        reason: FetchError(
+                            .status, "\(request.method) \(request.url): the server answered \(HTTPReason.text(status))")
+                    )
                 }
+                await refresh.note(exchange, index)
+                try await refresh.refuseUnlessAccepted(exchange, request)
+                return exchange
             }
+            return exchange
         }
     }
 }
