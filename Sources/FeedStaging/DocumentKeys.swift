@@ -54,7 +54,9 @@ package struct DocumentKeys {
             return table.identity == .none ? Form(start: start, columns: nil) : nil
         }
         // A record that replaces another one also replaces the records within that.
-        if table.sync == .insert, !table.marksDeleted, !table.numbersRecords, table.keeps != .discard { return Form(start: start, columns: nil) }
+        if table.sync == .insert, !table.marksDeleted, !table.numbersRecords, table.keeps != .discard {
+            return Form(start: start, columns: nil)
+        }
         var columns: [(position: Int, tag: RowBatch.Tag)] = []
         for (name, collation) in zip(key, collations) {
             let isName = { (column: StoredTable.Column) in column.name.lowercased() == name.lowercased() }
