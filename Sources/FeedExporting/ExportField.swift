@@ -110,8 +110,8 @@ struct ExportField {
         let text = column.isEncrypted ? "" : ": " + String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription
         throw ExportError(
             description:
-                "column '\(column.name)' of table '\(table)' holds the character \(XMLText.code(of: character)), which XML 1.0 cannot hold\(text); "
-                + "set export = false on the column, or fix the row")
+                "column '\(column.name)' of table '\(table)' holds the character \(XMLText.code(of: character)), "
+                + "which XML 1.0 cannot hold\(text); set export = false on the column, or fix the row")
     }
 }
 

@@ -92,6 +92,9 @@ import XMLStream
         #expect(
             try read(Array("[\"".utf8) + [0xEF, 0xBF, 0xBF, 0x01] + Array("\"]".utf8), pieces: pieces)
                 == "<json><item>\u{FFFD}\u{FFFD}</item></json>")
+        #expect(
+            try read(Array("[\"a".utf8) + [0xEF, 0xBF, 0xBE] + Array("Ａb\"]".utf8), pieces: pieces)
+                == "<json><item>a\u{FFFD}Ａb</item></json>")
     }
 
     @Test(arguments: [1, 4096])
@@ -108,6 +111,8 @@ import XMLStream
             refusal(Array("{\"a\": 1,\n}".utf8), pieces: pieces).contains(
                 "line 2 of the JSON body: '}' is not expected"))
         #expect(refusal(Array("{\"a\": é}".utf8), pieces: pieces).contains("the byte 0xC3 is not expected"))
+        // A character that breaks off behind the document's value.
+        #expect(refusal(Array("[1]".utf8) + [0xE2], pieces: pieces).contains("not valid UTF-8"))
         #expect(refusal(Array("[tru]".utf8), pieces: pieces).contains("'tru' is not a value"))
         // RFC 8259, section 6.
         for number in ["01", "-01", "-.5", ".5", "1.", "1.e5", "+1", "-", "1e", "0x1", "--1", "1.5.2", "00"] {
