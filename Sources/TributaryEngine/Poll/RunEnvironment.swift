@@ -45,6 +45,8 @@ struct RunEnvironment: Sendable {
     /// True to run sources even if they are paused because processes died during their runs.
     var runsPaused = false
 
+    /// True to log the files that stay after their commit. A sync shows the notes of its runs instead.
+    var logsFiles = true
     private static let leastPlaces = 1_024
     /// The responses that wait to be parsed, from which on no run begins.
     static let mostWaitingLoads = 64

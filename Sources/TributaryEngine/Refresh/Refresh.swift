@@ -198,8 +198,10 @@ actor Refresh {
             // The next run does it.
         } catch {
             let text = "the rows are committed, and their files stay until the next run: \(run.shown(error))"
-            environment.logger.warning(
-                "Files stay after their commit", metadata: ["source": "\(run.source.name)", "error": "\(text)"])
+            if environment.logsFiles {
+                environment.logger.warning(
+                    "Files stay after their commit", metadata: ["source": "\(run.source.name)", "error": "\(text)"])
+            }
             report.note = [report.note, text].compactMap(\.self).joined(separator: "; ")
         }
         return report
