@@ -69,6 +69,25 @@ import Testing
         #expect(try await sent("${now:yyyy-MM-dd'T'HH:mmZ\(offset)}", at: moment, zone: "Europe/Berlin") == expected)
     }
 
+    @Test func aFileIsNamedByTheTime() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let folder = fixture.folder.file("2027-01-15")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data(EngineFixture.items(["1"]).utf8).write(to: URL(filePath: folder + "/a.xml"))
+            for name in ["a.xml", "*.xml"] {
+                let report = try await fixture.sync(
+                    """
+                    [[sources.s.requests]]
+                    url = "file://\(fixture.folder.path)/${now:yyyy-MM-dd}/\(name)"
+                    parser = "ItemsParser"
+                    """, clock: ManualClock(Self.morning)
+                ).first
+                #expect(report?.error == nil, "\(String(describing: report))")
+                #expect(try fixture.rows("SELECT count(*) FROM item") == ["1"])
+            }
+        }
+    }
+
     /// The validators of one day's document say nothing about another day's.
     @Test func anAddressWithTheTimeIsNotConditional() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -85,10 +85,11 @@ struct RequestResolver {
     ) throws -> [Reference] {
         guard declared.url.isDynamic else { return [] }
         do {
-            // A response leads to no file server or bucket, unless the declaration does.
-            _ =
+            // A response leads to no file server or bucket, unless the declaration does, and to no file.
+            let isDeclared =
                 [.server, .bucket].contains(RequestAddress.kind(of: declared.url.value))
-                ? try RequestAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
+                || declared.url.references.allSatisfy { $0.isTime || $0.bound != nil }
+            _ = isDeclared ? try RequestAddress(resolved.url.value).url : try WebAddress(resolved.url.value).url
         } catch {
             throw FetchError(.redirect, "\(declared.url): the address after replacement cannot be used: \(error)")
         }
