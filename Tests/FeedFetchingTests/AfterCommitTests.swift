@@ -122,8 +122,7 @@ import TributaryStores
                 atPath: fixture.folder.file("link"), withDestinationPath: fixture.folder.file("data"))
             let sources = Self.sources(fixture, "after_commit = { move = \"\(fixture.folder.file(target))\" }")
             let report = try await sync(fixture, sources)
-            #expect(
-                report.outcome == .committed && report.note?.contains("as it is in that folder") == true, "\(report)")
+            #expect(report.outcome == .committed && report.note?.contains("name another folder") == true, "\(report)")
             #expect(try Self.files(fixture) == ["a.xml"])
         }
     }

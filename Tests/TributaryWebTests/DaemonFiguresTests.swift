@@ -45,7 +45,7 @@ struct DaemonFiguresTests {
 
     @Test func metricsAreReadByTheirNames() {
         let engine = MeasuredEngine(sources: 7)
-        #expect(engine.registry.value(of: "tributary_store_bytes") == 0)
+        #expect(engine.registry.value(of: "tributary_store_bytes") == nil)
         engine.work(at: start)
         #expect(engine.registry.value(of: "tributary_store_bytes") == 1_048_576)
         #expect(engine.registry.value(of: "tributary_scheduler_lag_seconds") == 5)
