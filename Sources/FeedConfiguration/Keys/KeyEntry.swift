@@ -93,7 +93,9 @@ package struct KeyTable: Sendable {
         let found = Self.all.filter {
             $0.names.contains(key) && $0.header != header && (isWithin(own, $0.path) || isWithin($0.path, own))
         }
-        guard !found.isEmpty else { return nil }
+        guard !found.isEmpty else {
+            return key == FileKeys.all.include.entry.name ? "the first lines of the file, before all tables" : nil
+        }
         // The nearest tables come first.
         let depth = own.split(separator: ".").count
         let nearest = found.map { (abs($0.path.split(separator: ".").count - depth), $0.header) }.sorted { $0 < $1 }
