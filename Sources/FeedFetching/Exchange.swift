@@ -131,6 +131,8 @@ package struct Exchange: Sendable {
     /// - Parameter address: the address without secrets.
     package func redirection(of request: PreparedRequest, shown address: String?) -> String {
         guard let address, response.url != request.address.absoluteString else { return "" }
+        // A listing has another address than its folder.
+        if case .bucket = request.target { return "" }
         return ", redirected to \(address)"
     }
 

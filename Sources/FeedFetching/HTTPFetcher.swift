@@ -89,6 +89,16 @@ package final class HTTPFetcher: Fetcher {
     private func token(for client: ClientCredentials, _ request: PreparedRequest, _ context: ExchangeContext)
         async throws -> (token: TokenStore.Token, isNew: Bool)
     {
+        guard client.login != nil, let clock = context.clock else {
+            return try await requestToken(for: client, request, context)
+        }
+        // The exchange of a refresh token has a time limit of its own, and may wait for that of another process.
+        return try await clock.pausing { try await requestToken(for: client, request, context) }
+    }
+
+    private func requestToken(for client: ClientCredentials, _ request: PreparedRequest, _ context: ExchangeContext)
+        async throws -> (token: TokenStore.Token, isNew: Bool)
+    {
         let url = try TokenRequest(client: client).url()
         let origin = url.origin
         // Otherwise the token's request might wait for the reservation of this request.

@@ -58,6 +58,11 @@ enum BodyStart {
             )
         }
         let text = unmarked(start).drop(while: isXMLSpace)
+        // XML has this word in capitals alone.
+        let word = String(decoding: text.prefix(9), as: UTF8.self)
+        if word != "<!DOCTYPE", word.uppercased() == "<!DOCTYPE" {
+            throw XMLStreamError(code: .html, message: XMLStreamError.htmlPage, line: 1)
+        }
         guard let first = text.first, !beginnings.contains(first), !text.starts(with: [0x4C, 0x6F, 0xA7, 0x94]) else {
             return
         }

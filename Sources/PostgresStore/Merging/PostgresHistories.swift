@@ -130,7 +130,7 @@ struct PostgresHistories: HistoryCatalog {
             if let integer = Int64(text) { return .integer(integer) }
             if let real = Double(text) { return .real(real) }
         }
-        return .text(text)
+        return (column?.typeName == "numeric" ? StoredValue.number(text) : nil) ?? .text(text)
     }
 }
 

@@ -95,7 +95,7 @@ extension StoredValue {
 
     /// Returns the number that a text stands for; nil if a number would lose digits. Zeros at the end of a fraction do not
     /// count, so that 1.30 and 1.31 are both numbers.
-    private static func number(_ text: String) -> StoredValue? {
+    static func number(_ text: String) -> StoredValue? {
         var text = Substring(text)
         if text.contains(".") {
             while text.last == "0" { text.removeLast() }

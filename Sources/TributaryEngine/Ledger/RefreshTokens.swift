@@ -78,8 +78,11 @@ final class RefreshTokens: RefreshTokenStore {
     }
 
     /// Waits until no other exchange has the lease, and takes it.
+    ///
+    /// - Throws: ``FetchError`` if others have had it for twice its time.
     private func take(_ wanted: Lease, for time: Duration, _ beforeWaiting: () -> Void) async throws -> Lease {
         var pause = Duration.milliseconds(20)
+        let end = clock.uptime + time * 2
         while true {
             let taken = Mutex<Lease?>(nil)
             try await store.writeInGroup { ledger in
@@ -91,6 +94,12 @@ final class RefreshTokens: RefreshTokenStore {
                 taken.withLock { $0 = lease }
             }
             if let lease = taken.withLock(\.self) { return lease }
+            guard clock.uptime < end else {
+                throw FetchError(
+                    .timeout,
+                    "another process has been exchanging the refresh token for \(wanted.client.tokenURL) for "
+                        + "\((time * 2).secondsText); look whether one hangs")
+            }
             beforeWaiting()
             // The end of a lease is not notified.
             try await clock.sleep(for: pause)
