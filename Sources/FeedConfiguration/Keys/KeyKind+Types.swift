@@ -69,9 +69,10 @@ extension KeyKind where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension KeyKind<ChangeLimit> {
-    static var changeLimit: Self {
+    /// - Parameter things: what is counted.
+    static func changeLimit(of things: String) -> Self {
         Self(.changeLimit) { table, name in
-            let expected = "a number of rows, or a part such as \"50%\""
+            let expected = "a number of \(things), or a part such as \"50%\""
             let found: String? =
                 if case .integer(let number)? = table.nodes[name] { String(number) } else {
                     table.string(name, expected)
@@ -80,7 +81,7 @@ extension KeyKind<ChangeLimit> {
             let limit = ChangeLimit(found)
             if limit == nil {
                 table.report(
-                    name, "expected a number of rows, or a percentage from \"0%\" to \"100%\", found '\(found)'")
+                    name, "expected a number of \(things), or a percentage from \"0%\" to \"100%\", found '\(found)'")
             }
             return limit
         }
