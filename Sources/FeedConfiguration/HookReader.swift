@@ -109,13 +109,8 @@ struct HookReader {
             }
             return command.map { .program($0) }
         }
-        guard let address else { return nil }
-        do throws(Finding) {
-            _ = try WebAddress(address.value)
-        } catch {
-            table.report("post", "'\(address)' cannot be used: \(error.text)", help: error.help)
-            return nil
-        }
+        guard let address, table.address(address, keys.post, { text in try WebAddress(text) }) != nil
+        else { return nil }
         return .address(address, secret: secret)
     }
 

@@ -1,10 +1,10 @@
-import FeedConfiguration
 import FeedModel
 import Foundation
 import TestEngine
 import Testing
 
 @testable import TributaryEngine
+@testable import FeedConfiguration
 
 /// What is told of a run, and the declaration of hooks.
 @Suite struct HookDecisionTests {
