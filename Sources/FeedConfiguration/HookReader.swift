@@ -102,13 +102,7 @@ struct HookReader {
         let command = self.command()
         let address = table[keys.post]
         let secret = self.secret()
-        if table.has(HookKeys.all.run), table.has(HookKeys.all.post) { return nil }
-        if table.has(HookKeys.all.run) {
-            if table.has(HookKeys.all.secret) {
-                table.report("secret", "only what is posted is signed; a program needs no secret")
-            }
-            return command.map { .program($0) }
-        }
+        if table.has(keys.run) { return table.has(keys.post) ? nil : command.map { .program($0) } }
         guard let address, table.address(address, keys.post, { text in try WebAddress(text) }) != nil
         else { return nil }
         return .address(address, secret: secret)

@@ -70,9 +70,6 @@ struct MappingReader {
         if let columns, columns.count == declared?.keysInOrder.count, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
-        for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
-            reader.report(key, "is an expression over the record's columns", help: "declare them in 'columns'")
-        }
         reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(

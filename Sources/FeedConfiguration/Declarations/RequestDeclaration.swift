@@ -254,6 +254,12 @@ public struct RequestDeclaration: Sendable, Equatable {
         return mapping.tables.contains { mirrors($0.table) }
     }
 
+    /// True if rows with an existing key are inserted again.
+    package var appends: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .append }
+        return mapping.tables.contains { sync(of: $0) == .append }
+    }
+
     /// Returns true if the request deletes any of a table's rows, perhaps only children of the parents that it sends.
     package func deletesRows(of table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return mirrors(table) }

@@ -209,7 +209,7 @@ struct PageKeys: KeyGroup {
                 lacking: "nothing leads to the next page",
                 help: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
                     + "(the path of a continuation token) and 'counter' (a parameter that counts)"),
-            .key(all.token, requires: all.parameter, ", by which it is sent for the next page"),
+            .key(all.token, requires: all.parameter, hint: ", by which it is sent for the next page"),
             .key(all.parameter, requires: all.token), .key(all.keep, requires: all.token),
             .key(all.start, requires: all.counter), .key(all.step, requires: all.counter),
         ])

@@ -127,13 +127,11 @@ final class ProblemCollector {
             shown.excerpt?.hide(shownSecrets)
             return (part: part, problem: shown)
         }
-        shown.sort { left, right in
-            (left.part, left.problem.line ?? 0, left.problem.excerpt?.columns.lowerBound ?? 0, left.problem.keyPath)
-                < (
-                    right.part, right.problem.line ?? 0, right.problem.excerpt?.columns.lowerBound ?? 0,
-                    right.problem.keyPath
-                )
+        func place(_ shown: (part: Int, problem: ConfigurationError.Problem)) -> (Int, Int, Int, String) {
+            let problem = shown.problem
+            return (shown.part, problem.line ?? 0, problem.excerpt?.columns.lowerBound ?? 0, problem.keyPath)
         }
+        shown.sort { place($0) < place($1) }
         var problems = shown.map(\.problem) + unread
         if suppressed > 0 {
             problems.append(
