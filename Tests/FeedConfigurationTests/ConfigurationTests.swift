@@ -78,7 +78,7 @@ import Testing
         let found = try await problems(
             """
             [defaults]
-            url = "https://example.org/"
+            include = ["conf.d/*.toml"]
             [sources.a]
             duplicates = "discard"
             [[sources.a.requests]]
@@ -95,7 +95,7 @@ import Testing
             """)
         #expect(
             found.map { $0.prefix(160).description }.prefix(6) == [
-                "2: defaults.url: unknown key; it belongs in [[sources.NAME.requests]]",
+                "2: defaults.include: unknown key; it belongs in the first lines of the file, before all tables",
                 "4: sources.a.duplicates: unknown key; it belongs in [[sources.a.requests.tables]]",
                 "7: sources.a.requests[1].keep_history: unknown key; it belongs in [sources.a]",
                 "8: sources.a.requests[1].delimiter: unknown key; it belongs in [sources.a.requests.csv]",

@@ -151,17 +151,6 @@ import Testing
         }
     }
 
-    @Test func aKeyOfTheFileBelowATableBelongsAtItsTop() async throws {
-        let text = "[defaults]\ninclude = [\"conf.d/*.toml\"]\n" + Self.source("a")
-        try await Self.with(["sources.toml": text]) { folder in
-            #expect(
-                Self.text(folder) == [
-                    "sources.toml:2: defaults.include: unknown key; it belongs at the top of the file, before the first "
-                        + "[table]"
-                ])
-        }
-    }
-
     @Test func anIncludedFileHasSourcesAndHooksAlone() async throws {
         let files = [
             "sources.toml": "include = [\"conf.d/*.toml\"]\n" + Self.source("main"),

@@ -191,8 +191,8 @@ import TributaryStores
 
     @Test func mistakesInLimitsAreReported() async throws {
         for (value, expected) in [
-            ("\"half\"", "expected a number of rows, or a percentage from \"0%\" to \"100%\", found 'half'"),
-            ("\"101%\"", "found '101%'"), ("-1", "found '-1'"), ("true", "a number of rows, or a part such as \"50%\""),
+            ("\"half\"", "expected a number, or a percentage from \"0%\" to \"100%\", found 'half'"),
+            ("\"101%\"", "found '101%'"), ("-1", "found '-1'"), ("true", "a number, or a part such as \"50%\""),
         ] {
             try await EngineFixture.expectMistake(Self.mapping("max_deleted = \(value)"), expected)
         }

@@ -120,7 +120,7 @@ final class DeclarationReader {
             let nearest = problems.isFull || places != nil ? nil : nearestName(to: entry.key, among: names)
             problems.reportUnknown(
                 path.appending(entry.key), meant: nearest,
-                help: places.map { "it belongs \($0)" } ?? nearest.map { "did you mean '\($0)'?" }
+                help: places.map { "it belongs in \($0)" } ?? nearest.map { "did you mean '\($0)'?" }
                     ?? "known here: \(names.sorted().joined(separator: ", "))")
         }
     }

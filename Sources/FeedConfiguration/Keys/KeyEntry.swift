@@ -83,7 +83,7 @@ package struct KeyTable: Sendable {
         return found.values.sorted { $0.header < $1.header }
     }
 
-    /// Returns the tables around this one, and those within it, that can have a key: `in [sources.shop]`; nil if none can.
+    /// Returns the tables around this one, and those within it, that can have a key: `[sources.shop]`; nil if none can.
     ///
     /// - Parameter place: this table in the file.
     func places(of key: String, from place: TOMLKeyPath) -> String? {
@@ -94,17 +94,15 @@ package struct KeyTable: Sendable {
             $0.names.contains(key) && $0.header != header && (isWithin(own, $0.path) || isWithin($0.path, own))
         }
         guard !found.isEmpty else {
-            let isOfFile = FileKeys.table.names.contains(key) && header != FileKeys.table.header
-            return isOfFile ? "at the top of the file, before the first [table]" : nil
+            return key == FileKeys.all.include.entry.name ? "the first lines of the file, before all tables" : nil
         }
         // The nearest tables come first.
         let depth = own.split(separator: ".").count
         let nearest = found.map { (abs($0.path.split(separator: ".").count - depth), $0.header) }.sorted { $0 < $1 }
         let name = path.hasPrefix("sources.NAME") ? place.names.dropFirst().first : nil
-        return "in "
-            + nearest.prefix(3).map { _, header in
-                name.map { header.replacing("sources.NAME", with: "sources.\($0)") } ?? header
-            }.joined(separator: " or ")
+        return nearest.prefix(3).map { _, header in
+            name.map { header.replacing("sources.NAME", with: "sources.\($0)") } ?? header
+        }.joined(separator: " or ")
     }
 
     /// The keys that the tables around may give, too.

@@ -69,10 +69,9 @@ extension KeyKind where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension KeyKind<ChangeLimit> {
-    /// - Parameter things: what is counted.
-    static func changeLimit(of things: String) -> Self {
+    static var changeLimit: Self {
         Self(.changeLimit) { table, name in
-            let expected = "a number of \(things), or a part such as \"50%\""
+            let expected = "a number, or a part such as \"50%\""
             let found: String? =
                 if case .integer(let number)? = table.nodes[name] { String(number) } else {
                     table.string(name, expected)
@@ -81,7 +80,7 @@ extension KeyKind<ChangeLimit> {
             let limit = ChangeLimit(found)
             if limit == nil {
                 table.report(
-                    name, "expected a number of \(things), or a percentage from \"0%\" to \"100%\", found '\(found)'")
+                    name, "expected a number, or a percentage from \"0%\" to \"100%\", found '\(found)'")
             }
             return limit
         }

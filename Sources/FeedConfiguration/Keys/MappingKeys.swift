@@ -51,11 +51,9 @@ struct TableKeys: KeyGroup {
         "min_rows", .integer(0...ConfigurationLimits.minRows), default: .value(0),
         "The minimum number of rows that the request stages for this table; fewer discard the run.")
     let maxDeleted = Key(
-        "max_deleted", .changeLimit(of: "rows"), default: .described("the request's"),
-        "Like the request's, for this table.")
+        "max_deleted", .changeLimit, default: .described("the request's"), "Like the request's, for this table.")
     let maxChanged = Key(
-        "max_changed", .changeLimit(of: "rows"), default: .described("the request's"),
-        "Like the request's, for this table.")
+        "max_changed", .changeLimit, default: .described("the request's"), "Like the request's, for this table.")
 }
 
 struct ColumnKeys: KeyGroup {

@@ -163,14 +163,14 @@ struct RequestKeys: KeyGroup {
         "allow_empty", .boolean, default: .value(false), inherited: .nearest,
         "Allows a mirror without a single record to delete every row.")
     let maxDeleted = Key(
-        "max_deleted", .changeLimit(of: "rows"), default: .described("half of the rows, if there are more than 100"),
+        "max_deleted", .changeLimit, default: .described("half of the rows, if there are more than 100"),
         inherited: .nearest,
         "The maximum number of rows in its scope that a commit may delete.")
     let maxChanged = Key(
-        "max_changed", .changeLimit(of: "rows"), default: .described("any"), inherited: .nearest,
+        "max_changed", .changeLimit, default: .described("any"), inherited: .nearest,
         "The maximum number of rows in its scope that a commit may update.")
     let maxSkipped = Key(
-        "max_skipped", .changeLimit(of: "records"), default: .described("any"), inherited: .nearest,
+        "max_skipped", .changeLimit, default: .described("any"), inherited: .nearest,
         "The maximum number of records of a run that `on_error = \"skip\"` may leave out; more discard the run.")
     let drift = Key<DriftRule>(
         "drift", .choice, default: .value(.report), inherited: .nearest,
