@@ -22,17 +22,12 @@ struct AfterCommitReader {
             table.report(
                 key, "a mirror of the files that match '\(listing.text)' would delete the rows of those that are gone",
                 help: "use sync = \"upsert\" or \"insert\"")
-        } else if let listing, appends(request) {
+        } else if let listing, request.appends {
             // After a failure of the action, all files are read again with the new ones.
             table.report(
                 key, "sync = \"append\" could add the rows of a file that matches '\(listing.text)' twice",
                 help: "use sync = \"upsert\" or \"insert\"")
         }
-    }
-
-    private func appends(_ request: RequestDeclaration) -> Bool {
-        guard case .mapping(let mapping) = request.content else { return request.sync == .append }
-        return mapping.tables.contains { request.sync(of: $0) == .append }
     }
 
     private func check(_ folder: String, _ listing: MemberPattern?, isRemote: Bool) {

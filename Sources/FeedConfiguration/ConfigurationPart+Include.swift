@@ -24,7 +24,7 @@ extension ConfigurationPart {
         }
         try problems.check(adding: unread)
         for part in parts {
-            problems.add(part, tables: part.declared)
+            problems.add(part)
             part.forEachNUL { problems.report($0, in: part, Finding(Self.nul)) }
             part.reportOtherKeys(to: problems, includedBy: file)
         }
@@ -80,19 +80,12 @@ extension ConfigurationPart {
                 } else {
                     places[entry.key] = "\(part.file):\(entry.node.line)"
                     entries.append(entry)
+                    problems.add(table: [name, entry.key], of: part)
                 }
             }
         }
         guard own != nil || !entries.isEmpty else { return nil }
         return TOMLNode(.table(TOMLTable(entries)), at: own?.place ?? TOMLPlace(line: 1))
-    }
-
-    /// The paths of the sources and hooks.
-    private var declared: [TOMLKeyPath] {
-        Self.tables.flatMap { name -> [TOMLKeyPath] in
-            guard case .table(let table)? = document[name] else { return [] }
-            return table.keys.map { TOMLKeyPath().appending(name, $0) }
-        }
     }
 
     /// Reports what an included file cannot have.

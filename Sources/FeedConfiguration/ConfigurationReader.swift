@@ -254,9 +254,8 @@ package struct ConfigurationReader {
         let documents = optionsReader.documents(at: url, of: forEach)
         let newerThan = table[keys.newerThan]
         finish(table)
-        if let url, !url.isReference, let problem = problem(with: url.probe) {
-            let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
-            table.report("url", "'\(shown)' cannot be used: \(problem.text)", help: problem.help)
+        if let url, !url.isReference {
+            _ = table.address(url, keys.url) { _ in try RequestAddress(url.probe) }
         }
         let hasParser = table.nearest(with: keys.parser) != nil
         let hasCaptures = table.has(keys.capture) || table.has(keys.until)
@@ -288,18 +287,25 @@ package struct ConfigurationReader {
         let body = caller?.own(keys.body)
         let method = table[keys.method]
         var request = RequestDeclaration(
-            key: key, url: url, method: method ?? (body == nil ? "GET" : "POST"),
-            headers: RequestDeclaration.defaultHeaders.replacingHeaders(with: table[keys.headers] ?? [:]),
-            parameters: table[keys.parameters] ?? [:], body: body, timeout: table.value(of: keys.timeout),
-            transport: Transport(
-                connectTimeout: table.value(of: keys.connectTimeout), tls: table[keys.tls], proxy: table[keys.proxy],
-                knownHosts: table[keys.knownHosts]),
-            authentication: table[keys.auth], maxBody: table.value(of: keys.maxBody), content: content,
-            contentDigest: table.fingerprint(of: content.declaringKeys) + content.name
-                + (dialect.protobuf?.fingerprint ?? ""),
-            sync: table.value(of: keys.sync), scope: scope.mapValues(\.value),
-            allowsEmpty: table.value(of: keys.allowEmpty), acceptStatus: Set(table.value(of: keys.acceptStatus)),
-            retries: table.value(of: keys.retries), retriesUnsafe: table.value(of: keys.retryUnsafe))
+            key: key, url: url, timeout: table.value(of: keys.timeout),
+            transport: Transport(connectTimeout: table.value(of: keys.connectTimeout)),
+            maxBody: table.value(of: keys.maxBody), content: content)
+        request.method = method ?? (body == nil ? "GET" : "POST")
+        request.headers = RequestDeclaration.defaultHeaders.replacingHeaders(with: table[keys.headers] ?? [:])
+        request.parameters = table[keys.parameters] ?? [:]
+        request.body = body
+        request.transport.tls = table[keys.tls]
+        request.transport.proxy = table[keys.proxy]
+        request.transport.knownHosts = table[keys.knownHosts]
+        request.authentication = table[keys.auth]
+        request.contentDigest =
+            table.fingerprint(of: content.declaringKeys) + content.name + (dialect.protobuf?.fingerprint ?? "")
+        request.sync = table.value(of: keys.sync)
+        request.scope = scope.mapValues(\.value)
+        request.allowsEmpty = table.value(of: keys.allowEmpty)
+        request.acceptStatus = Set(table.value(of: keys.acceptStatus))
+        request.retries = table.value(of: keys.retries)
+        request.retriesUnsafe = table.value(of: keys.retryUnsafe)
         request.place = table.place
         request.resumes = table.value(of: keys.resume)
         if table.own(keys.resume) == true, request.safeRetries == 0 {
@@ -374,16 +380,6 @@ package struct ConfigurationReader {
                 problems.report(
                     TOMLKeyPath().appending("sources", source.name, "keep_history"), finding.text, help: finding.help)
             }
-        }
-    }
-
-    /// Returns the reason why an address cannot be used; nil if it can.
-    private func problem(with address: String) -> Finding? {
-        do throws(Finding) {
-            _ = try RequestAddress(address)
-            return nil
-        } catch {
-            return error
         }
     }
 }

@@ -102,20 +102,9 @@ struct HookReader {
         let command = self.command()
         let address = table[keys.post]
         let secret = self.secret()
-        if table.has(HookKeys.all.run), table.has(HookKeys.all.post) { return nil }
-        if table.has(HookKeys.all.run) {
-            if table.has(HookKeys.all.secret) {
-                table.report("secret", "only what is posted is signed; a program needs no secret")
-            }
-            return command.map { .program($0) }
-        }
-        guard let address else { return nil }
-        do throws(Finding) {
-            _ = try WebAddress(address.value)
-        } catch {
-            table.report("post", "'\(address)' cannot be used: \(error.text)", help: error.help)
-            return nil
-        }
+        if table.has(keys.run) { return table.has(keys.post) ? nil : command.map { .program($0) } }
+        guard let address, table.address(address, keys.post, { text in try WebAddress(text) }) != nil
+        else { return nil }
         return .address(address, secret: secret)
     }
 

@@ -5,14 +5,6 @@ import XMLStream
 /// Checks of a mapping's parts against each other.
 extension MappingReader {
     func checkOptions(_ column: ColumnMapping, _ reader: DeclarationReader) {
-        let keys = ColumnKeys.all
-        if !reader.has(keys.path) {
-            let isSent = reader.has(keys.row) || reader.has(keys.capture)
-            var needless: [any DeclaredKey] = [keys.repetition]
-            if !isSent { needless += [keys.values, keys.fallback, keys.format] as [any DeclaredKey] }
-            if !isSent, !column.isDerived { needless.append(keys.references) }
-            for key in needless where reader.has(key) { reader.report(key, "requires a 'path'") }
-        }
         if let format = column.format {
             switch column.type {
             case .date, .datetime:

@@ -70,15 +70,17 @@ struct MappingReader {
         if let columns, columns.count == declared?.keysInOrder.count, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
-        for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
-            reader.report(key, "is an expression over the record's columns", help: "declare them in 'columns'")
-        }
         reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(
-            table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
-            within: within,
-            columns: columns ?? [], matchesNames: columns == nil, place: reader.place)
+            table: name, element: element, writtenElement: written, columns: columns ?? [], matchesNames: columns == nil
+        )
+        mapping.place = reader.place
+        mapping.key = key
+        mapping.order = order
+        mapping.sync = sync
+        mapping.window = window
+        mapping.within = within
         mapping.source = reader.path.names.first == "sources" ? reader.path.names.dropFirst().first : nil
         mapping.filter = filter
         mapping.minRows = minRows
@@ -134,12 +136,7 @@ struct MappingReader {
     }
 
     func path(_ written: String, _ reader: DeclarationReader, _ key: String) -> XMLPath? {
-        do {
-            return try XMLPathParser.parse(written, namespaces: namespaces)
-        } catch {
-            reader.report(key, error.finding, help: error.help)
-            return nil
-        }
+        reader.path(written, key, namespaces: namespaces)
     }
 
     // MARK: - Columns

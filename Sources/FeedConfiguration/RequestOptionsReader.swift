@@ -111,17 +111,17 @@ struct RequestOptionsReader {
                 table.report(key, "takes no ${slice:…} and no ${row:…}, which have values only for a single span")
             }
             guard !text.isDynamic else { continue }
-            do {
-                let isDay = try SliceDeclaration.bound(text.value, key.entry.name).isDay
-                if isDay { days.append(text.value) } else { times.append(text.value) }
-            } catch {
-                table.report(key, "\(error)")
+            let bound = table.reporting(key) {
+                try SliceDeclaration.bound(text.value, key.entry.name)
+            }
+            if let bound {
+                if bound.isDay { days.append(text.value) } else { times.append(text.value) }
             }
         }
         if !days.isEmpty, !times.isEmpty {
             table.report(keys.to, "must be a day if 'from' is one, and otherwise a time")
         } else if let day = days.first {
-            do { try slices.checkDays(day) } catch { table.report(keys.from, "\(error)") }
+            table.reporting(keys.from) { try slices.checkDays(day) }
         }
         return slices
     }
@@ -238,16 +238,16 @@ struct RequestOptionsReader {
         let path = reader[keys.descriptor]
         reader.finish()
         guard let message, let path else { return nil }
-        do {
-            var schema = try ProtobufSchema(descriptorSet: try ConfigurationFile.read(named: path))
-            schema.message = message
-            if schema.messages[message] != nil { return schema }
-            reader.report(
-                keys.message, "the descriptor set has no message '\(message)'",
-                help: didYouMean(message, among: schema.messages.keys))
-        } catch {
-            reader.report(keys.descriptor, "the file \(path) \(error.text)", help: error.help)
+        let bytes = reader.reporting(keys.descriptor) { try ConfigurationFile.read(named: path) }
+        let read = bytes.flatMap { bytes in
+            reader.reporting(keys.descriptor, "the file \(path) ") { try ProtobufSchema(descriptorSet: bytes) }
         }
+        guard var schema = read else { return nil }
+        schema.message = message
+        if schema.messages[message] != nil { return schema }
+        reader.report(
+            keys.message, "the descriptor set has no message '\(message)'",
+            help: didYouMean(message, among: schema.messages.keys))
         return nil
     }
 
@@ -305,21 +305,16 @@ struct RequestOptionsReader {
     }
 
     private func path(_ written: String, _ key: String, example: String = "/login/token") -> XMLPath? {
-        do {
-            let path = try XMLPathParser.parse(written)
-            guard path.isAbsolute, !path.steps.isEmpty else {
-                table.report(key, "'\(written)' must begin at the root, as in \"\(example)\"")
-                return nil
-            }
-            guard path.steps.allSatisfy({ $0.position == nil }) else {
-                table.report(
-                    key, "'\(written)' asks for a position, which only a mapping's paths may; ask for an attribute")
-                return nil
-            }
-            return path
-        } catch {
-            table.report(key, error.finding, help: error.help)
+        guard let path = table.path(written, key) else { return nil }
+        guard path.isAbsolute, !path.steps.isEmpty else {
+            table.report(key, "'\(written)' must begin at the root, as in \"\(example)\"")
             return nil
         }
+        guard path.steps.allSatisfy({ $0.position == nil }) else {
+            table.report(
+                key, "'\(written)' asks for a position, which only a mapping's paths may; ask for an attribute")
+            return nil
+        }
+        return path
     }
 }

@@ -63,15 +63,11 @@ extension TributaryConfiguration {
     package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "schema_after") }
 
     private func sql(of path: String?, _ key: String) throws -> String? {
-        guard let path else { return nil }
-        let why: String
         do {
-            if let sql = try ConfigurationFile.text(named: path) { return sql }
-            why = "is not UTF-8 text"
+            return try path.map(ConfigurationFile.text)
         } catch {
-            why = "\(error)"
+            throw ConfigurationError(problems: located([Mistake(place("store", key), error)]))
         }
-        throw ConfigurationError(problems: located([Mistake(place("store", key), "the file \(path) \(why)")]))
     }
 }
 

@@ -34,21 +34,16 @@ public struct MergeCounts: Sendable, Equatable, Codable {
         }
     }
 
-    package static func -= (left: inout MergeCounts, right: MergeCounts) {
-        left.inserted -= right.inserted
-        left.updated -= right.updated
-        left.deleted -= right.deleted
-        left.unchanged -= right.unchanged
-        left.replaced -= right.replaced
-        left.skipped -= right.skipped
-    }
+    package static func -= (left: inout MergeCounts, right: MergeCounts) { left.combine(right, -=) }
 
-    package static func += (left: inout MergeCounts, right: MergeCounts) {
-        left.inserted += right.inserted
-        left.updated += right.updated
-        left.deleted += right.deleted
-        left.unchanged += right.unchanged
-        left.replaced += right.replaced
-        left.skipped += right.skipped
+    package static func += (left: inout MergeCounts, right: MergeCounts) { left.combine(right, +=) }
+
+    private mutating func combine(_ other: MergeCounts, _ change: (inout Int, Int) -> Void) {
+        change(&inserted, other.inserted)
+        change(&updated, other.updated)
+        change(&deleted, other.deleted)
+        change(&unchanged, other.unchanged)
+        change(&replaced, other.replaced)
+        change(&skipped, other.skipped)
     }
 }

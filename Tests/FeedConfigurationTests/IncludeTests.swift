@@ -136,6 +136,21 @@ import Testing
         }
     }
 
+    /// The first declaration counts, and its mistakes are shown where it is.
+    @Test func mistakesOfANameDeclaredTwiceAreInTheFirstFile() async throws {
+        let files = [
+            "sources.toml": "include = [\"conf.d/*.toml\"]\n" + Self.source("a", "cache = \"soon\""),
+            "conf.d/1.toml": "\n" + Self.source("a") + Self.source("b", "cache = \"later\""),
+            "conf.d/2.toml": Self.source("b"),
+        ]
+        try await Self.with(files) { folder in
+            let found = Self.text(folder).filter { !$0.contains("declared twice") }
+            #expect(found.count == 2, "\(found)")
+            #expect(found.first?.hasPrefix("sources.toml:3: sources.a.cache: 'soon' is not a duration") == true)
+            #expect(found.last?.hasPrefix("conf.d/1.toml:8: sources.b.cache: 'later' is not a duration") == true)
+        }
+    }
+
     @Test func anIncludedFileHasSourcesAndHooksAlone() async throws {
         let files = [
             "sources.toml": "include = [\"conf.d/*.toml\"]\n" + Self.source("main"),

@@ -1,9 +1,9 @@
-import FeedConfiguration
 import FeedModel
 import Foundation
 import TestEngine
 import Testing
 @testable import FeedFetching
+@testable import FeedConfiguration
 
 /// `s3:` addresses, and where their objects are.
 @Suite struct BucketAddressTests {

@@ -1,9 +1,9 @@
-import FeedConfiguration
 import FeedModel
 import Foundation
 import NIOHTTP1
 import Testing
 @testable import FeedFetching
+@testable import FeedConfiguration
 
 /// Signatures of Amazon's published examples (Amazon S3 API Reference, "Examples: Signature Calculations in AWS Signature
 /// Version 4").

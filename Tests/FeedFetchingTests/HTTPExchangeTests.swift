@@ -14,12 +14,14 @@ import Testing
         _ method: String = "GET", _ url: String = "https://a.test/feed", headers: [String: String] = [:],
         body: String? = nil, authentication: Authentication? = nil
     ) -> RequestDeclaration {
-        RequestDeclaration(
-            key: "k", url: InterpolatedText(url), method: method, headers: headers.mapValues { InterpolatedText($0) },
-            parameters: [:], body: body.map { RequestBody(text: InterpolatedText($0)) }, timeout: .seconds(1),
-            transport: Transport(connectTimeout: .seconds(1)), authentication: authentication, maxBody: 1_000,
-            content: .captures,
-            contentDigest: "", sync: .upsert, scope: [:], allowsEmpty: false)
+        var request = RequestDeclaration(
+            key: "k", url: InterpolatedText(url), timeout: .seconds(1),
+            transport: Transport(connectTimeout: .seconds(1)), maxBody: 1_000, content: .captures)
+        request.method = method
+        request.headers = headers.mapValues { InterpolatedText($0) }
+        request.body = body.map { RequestBody(text: InterpolatedText($0)) }
+        request.authentication = authentication
+        return request
     }
 
     private static let client = ClientCredentials(

@@ -55,9 +55,8 @@ import XMLStream
 
     private var request: RequestDeclaration {
         RequestDeclaration(
-            key: "k", url: InterpolatedText("http://h/"), method: "GET", headers: [:], parameters: [:], body: nil,
-            timeout: .seconds(1), transport: Transport(connectTimeout: .seconds(1)), maxBody: 1, content: .mirrored,
-            contentDigest: "", sync: .upsert, scope: [:], allowsEmpty: false)
+            key: "k", url: InterpolatedText("http://h/"), timeout: .seconds(1),
+            transport: Transport(connectTimeout: .seconds(1)), maxBody: 1, content: .mirrored)
     }
 
     @Test func pagesAreCountedNoFurtherThanThereAreNumbers() throws {

@@ -166,7 +166,7 @@ import Testing
     @Test func optionsThatDoNotGoTogether() async throws {
         for (columns, expected) in [
             ("n = { sql = \"id\", path = \"x\" }", "found 'path' and 'sql'; give only one"),
-            ("n = { sql = \"id\", default = \"x\" }", "default: requires a 'path'"),
+            ("n = { sql = \"id\", default = \"x\" }", "default: requires 'path', 'row' or 'capture'"),
             ("n = { sql = \"id\", type = \"xml\" }", "an expression has no markup"),
             ("n = { sql = \"id\", export = true }", "export: expected the path of the value in exported XML"),
             ("n = { path = \"x\", export = \"y\" }", "export: expected true or false"),
@@ -189,6 +189,6 @@ import Testing
             "no expression uses the column")
         try await EngineFixture.expectMistake(
             "[[sources.s.requests]]\nurl = \"URL/a\"\ntables = [{ table = \"item\", element = \"item\", where = \"1\" }]",
-            "where: is an expression over the record's columns")
+            "where: requires 'columns': it is an expression over the record's columns")
     }
 }

@@ -80,11 +80,11 @@ import XMLStream
         let pool = ExpressionPool()
         func table(_ sql: String) throws -> TableMapping {
             TableMapping(
-                table: "t", element: .init(), writtenElement: "i", key: [], order: [], sync: nil, within: nil,
+                table: "t", element: .init(), writtenElement: "i",
                 columns: [
                     ColumnMapping(name: "a", origin: .path(.init(), written: "a")),
                     ColumnMapping(name: "b", origin: .sql(sql)),
-                ], matchesNames: false, place: KeyPlace())
+                ])
         }
         let upper = try table("upper(a)")
         func take(_ table: TableMapping, _ affinity: Affinity = .text) throws -> CompiledExpressions {

@@ -1,10 +1,10 @@
-import FeedConfiguration
 import FeedModel
 import Foundation
 import TestEngine
 import Testing
 
 @testable import TributaryEngine
+@testable import FeedConfiguration
 
 /// What is told of a run, and the declaration of hooks.
 @Suite struct HookDecisionTests {
@@ -143,7 +143,10 @@ import Testing
             ("on = [\"blocked\"]\nrun = []", "the program is missing"),
             ("on = [\"blocked\"]\nrun = \"true\"", "expected an array of strings"),
             ("on = [\"blocked\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "give only one"),
-            ("on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
+            (
+                "on = [\"blocked\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"",
+                "secret: requires 'post': only what is posted is signed"
+            ),
             ("on = [\"blocked\"]\npost = \"ftp://a.example/\"", "cannot be used"),
             ("on = [\"blocked\"]\npost = \"https://a.example/${row:id}\"", "has a value only when a request is sent"),
             ("on = [\"blocked\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),

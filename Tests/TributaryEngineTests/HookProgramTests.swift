@@ -1,4 +1,3 @@
-import FeedConfiguration
 import FeedFetching
 import FeedModel
 import Foundation
@@ -7,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import TributaryEngine
+@testable import FeedConfiguration
 
 /// Programs that are told, well and badly behaved.
 @Suite struct HookProgramTests {

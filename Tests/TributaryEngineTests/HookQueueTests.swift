@@ -1,4 +1,3 @@
-import FeedConfiguration
 import FeedModel
 import FeedStores
 import Foundation
@@ -9,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import TributaryEngine
+@testable import FeedConfiguration
 
 /// Where a hook stands, and what comes next.
 @Suite struct HookQueueTests {

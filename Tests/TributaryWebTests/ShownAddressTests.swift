@@ -1,7 +1,7 @@
-import FeedConfiguration
 import Testing
 
 @testable import TributaryWeb
+@testable import FeedConfiguration
 
 struct ShownAddressTests {
     @Test(arguments: [

@@ -113,11 +113,6 @@ extension ClientCredentials {
         /// The key that encrypts the kept one.
         package var key: EncryptionKey
 
-        package init(firstToken: InterpolatedText, key: EncryptionKey) {
-            self.firstToken = firstToken
-            self.key = key
-        }
-
         /// The advice for a refresh token that can no longer be used.
         package var renewal: String {
             let template = firstToken.template

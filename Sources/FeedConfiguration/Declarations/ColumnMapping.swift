@@ -61,14 +61,6 @@ public struct ColumnMapping: Sendable, Hashable {
         package var set: [SetColumn]
         /// True if an existing row gets them, too.
         package var updates: Bool
-
-        package init(table: String, column: String, missing: RowShape.Missing, set: [SetColumn], updates: Bool) {
-            self.table = table
-            self.column = column
-            self.missing = missing
-            self.set = set
-            self.updates = updates
-        }
     }
 
     package struct SetColumn: Sendable, Hashable {
@@ -104,27 +96,9 @@ public struct ColumnMapping: Sendable, Hashable {
     package var reference: Reference?
     package var onError = OnError.discard
 
-    package init(
-        name: String, origin: Origin, type: ValueType? = nil, separators: NumberSeparators? = nil,
-        format: String? = nil, fallback: Constant? = nil, isRequired: Bool = false, repetition: Repeat = Repeat.first,
-        separator: String = " ", values: [EnumeratedValue] = [], overwrites: Bool = true, isEncrypted: Bool = false,
-        isExported: Bool = true, reference: Reference? = nil, onError: OnError = OnError.discard
-    ) {
+    package init(name: String, origin: Origin) {
         self.name = name
         self.origin = origin
-        self.type = type
-        self.separators = separators
-        self.format = format
-        self.fallback = fallback
-        self.isRequired = isRequired
-        self.repetition = repetition
-        self.separator = separator
-        self.values = values
-        self.overwrites = overwrites
-        self.isEncrypted = isEncrypted
-        self.isExported = isExported
-        self.reference = reference
-        self.onError = onError
     }
 
     package struct EnumeratedValue: Sendable, Hashable {

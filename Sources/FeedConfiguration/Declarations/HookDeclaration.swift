@@ -21,25 +21,10 @@ public struct HookDeclaration: Sendable, Equatable {
     /// The time for one attempt.
     public var timeout: Duration
     /// What events hold of a changed row.
-    package var format: ChangeFormat
+    package var format = ChangeFormat.key
     /// Which changes of rows the hook hears of; nil for all.
     package var condition: HookCondition?
     package var receiver: Receiver
-
-    package init(
-        name: String, events: Set<HookEventKind>, sources: [String], after: Duration, rows: Int, timeout: Duration,
-        format: ChangeFormat = .key, condition: HookCondition? = nil, receiver: Receiver
-    ) {
-        self.name = name
-        self.events = events
-        self.sources = sources
-        self.after = after
-        self.rows = rows
-        self.timeout = timeout
-        self.format = format
-        self.condition = condition
-        self.receiver = receiver
-    }
 
     /// True if the hook receives events of a source.
     package func concerns(_ source: String) -> Bool {

@@ -42,7 +42,7 @@ package struct RemoteAddress: Sendable, Equatable {
         guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
             throw Finding("its pattern has more than \(MemberPattern.lengthLimit) bytes")
         }
-        let path = (pattern == nil ? names : names.dropLast() + [[]]).map(Self.encoded)
+        let path = (pattern == nil ? names : names.dropLast() + [[]]).map(\.percentEncoded)
         isFolder = path.last == ""
         let port = url.port.map { ":\($0)" } ?? ""
         guard
@@ -52,7 +52,7 @@ package struct RemoteAddress: Sendable, Equatable {
     }
 
     /// Returns the address of a file in the folder.
-    package func address(of name: [UInt8]) -> String { url.absoluteString + Self.encoded(name) }
+    package func address(of name: [UInt8]) -> String { url.absoluteString + name.percentEncoded }
 
     /// The names of the folders and of the file in the path; the last one is empty for a folder's address.
     private var names: [[UInt8]] {
@@ -76,7 +76,7 @@ package struct RemoteAddress: Sendable, Equatable {
     package func folderAddress(of names: [[UInt8]]) -> String {
         let text = url.absoluteString
         let folder = text.lastIndex(of: "/").map { text[...$0] } ?? text[...]
-        return folder + names.map(Self.encoded).joined(separator: "/")
+        return folder + names.map(\.percentEncoded).joined(separator: "/")
     }
 
     /// Returns the bytes of a part of the path.
@@ -101,19 +101,5 @@ package struct RemoteAddress: Sendable, Equatable {
             throw Finding("its path has '.', '..' or a '/' as the name of a file or folder")
         }
         return bytes
-    }
-
-    private static func encoded(_ name: [UInt8]) -> String {
-        name.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                String(UnicodeScalar(byte))
-            default:
-                "-._~".utf8.contains(byte)
-                    ? String(UnicodeScalar(byte))
-                    : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
     }
 }

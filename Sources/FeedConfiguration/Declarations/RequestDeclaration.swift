@@ -6,9 +6,9 @@ package import XMLStream
 public struct RequestDeclaration: Sendable, Equatable {
     public var key: String
     public var url: InterpolatedText { didSet { derived = nil } }
-    public var method: String { didSet { derived = nil } }
-    public var headers: [String: InterpolatedText] { didSet { derived = nil } }
-    public var parameters: [String: InterpolatedText] { didSet { derived = nil } }
+    public var method = "GET" { didSet { derived = nil } }
+    public var headers = RequestDeclaration.defaultHeaders { didSet { derived = nil } }
+    public var parameters: [String: InterpolatedText] = [:] { didSet { derived = nil } }
     public var body: RequestBody? { didSet { derived = nil } }
     /// The time limit of the whole exchange, from connecting to the last byte.
     public var timeout: Duration { didSet { derived = nil } }
@@ -29,9 +29,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     package var afterCommit: FileAction? { didSet { derived = nil } }
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
-    var contentDigest: String
-    public var sync: SyncMode
-    public var scope: [String: String]
+    var contentDigest = ""
+    public var sync = SyncMode.upsert
+    public var scope: [String: String] = [:]
     /// The column of a moving window. In tables that have it, a mirror deletes only rows whose value in it is not below
     /// the smallest in the feed.
     public package(set) var window: String?
@@ -40,7 +40,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// How old rows may become.
     public package(set) var expiry: RowExpiry? { didSet { derived = nil } }
     /// True where a mirroring request may delete every row because its feed has none.
-    public var allowsEmpty: Bool { didSet { derived = nil } }
+    public var allowsEmpty = false { didSet { derived = nil } }
     /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
     /// The least rows that the request stages, in all its tables.
@@ -96,38 +96,14 @@ public struct RequestDeclaration: Sendable, Equatable {
     package var given: [String: String?] = [:]
 
     package init(
-        key: String, url: InterpolatedText, method: String, headers: [String: InterpolatedText],
-        parameters: [String: InterpolatedText], body: RequestBody? = nil, timeout: Duration, transport: Transport,
-        authentication: Authentication? = nil, maxBody: Int, content: BodyContent, contentDigest: String,
-        sync: SyncMode, scope: [String: String], window: String? = nil, allowsEmpty: Bool,
-        acceptStatus: Set<Int> = [200], retries: Int = 0, retriesUnsafe: Bool = false, soap: SOAPDeclaration? = nil,
-        captures: [CaptureDeclaration] = [], paging: PagingDeclaration? = nil, forEach: ForEachDeclaration? = nil,
-        given: [String: String?] = [:]
+        key: String, url: InterpolatedText, timeout: Duration, transport: Transport, maxBody: Int, content: BodyContent
     ) {
         self.key = key
         self.url = url
-        self.method = method
-        self.headers = headers
-        self.parameters = parameters
-        self.body = body
         self.timeout = timeout
         self.transport = transport
-        self.authentication = authentication
         self.maxBody = maxBody
         self.content = content
-        self.contentDigest = contentDigest
-        self.sync = sync
-        self.scope = scope
-        self.window = window
-        self.allowsEmpty = allowsEmpty
-        self.acceptStatus = acceptStatus
-        self.retries = retries
-        self.retriesUnsafe = retriesUnsafe
-        self.soap = soap
-        self.captures = captures
-        self.paging = paging
-        self.forEach = forEach
-        self.given = given
     }
 
     /// The paths of the values in a response that the run needs: those of captures, then that of the next page's
@@ -278,6 +254,12 @@ public struct RequestDeclaration: Sendable, Equatable {
         return mapping.tables.contains { mirrors($0.table) }
     }
 
+    /// True if rows with an existing key are inserted again.
+    package var appends: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .append }
+        return mapping.tables.contains { sync(of: $0) == .append }
+    }
+
     /// Returns true if the request deletes any of a table's rows, perhaps only children of the parents that it sends.
     package func deletesRows(of table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return mirrors(table) }
@@ -290,12 +272,10 @@ public struct RequestDeclaration: Sendable, Equatable {
         return mapping.tables.contains { sync(of: $0) == .mirror }
     }
 
-    /// The headers of a request that declares none.
     /// The limit of a body without `max_body`, in bytes.
     package static let defaultMaxBody = 256 << 20
-    package static let defaultHeaders = [
-        "Accept": InterpolatedText(BodyFormat.xml.accept)
-    ]
+    /// The headers of a request that declares none.
+    package static let defaultHeaders = ["Accept": InterpolatedText(BodyFormat.xml.accept)]
 
     /// True if its bodies are kept. One that only gives captures is of no use later, and may be a secret.
     package var keepsBodies: Bool { keepBodies > 0 && content != .captures }

@@ -1,15 +1,11 @@
+package import FeedModel
 package import Foundation
-import FeedModel
 import XMLStream
 
 /// The repetition of a request for each span of a time, `${slice:from}` to `${slice:to}`.
 ///
 /// A span begins where the last one ends, so that no instant is left out, whether a server includes the end or not.
 package struct SliceDeclaration: Sendable, Hashable {
-    package struct Problem: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// The names after `slice:`.
     package static let names = ["from", "to"]
 
@@ -49,13 +45,13 @@ package struct SliceDeclaration: Sendable, Hashable {
     ///   - zone: the zone of today.
     package func spans(
         from: String, to: String?, now: Date, zone: TimeZoneRules
-    ) throws(Problem) -> [[String: String?]] {
+    ) throws(Finding) -> [[String: String?]] {
         let (begin, isOfDays) = try Self.bound(from, "from")
         let end: Date
         if let to {
             let bound = try Self.bound(to, "to")
             guard bound.isDay == isOfDays else {
-                throw Problem(description: "'\(from)' and '\(to)' must both be days, or both times")
+                throw Finding("'\(from)' and '\(to)' must both be days, or both times")
             }
             end = bound.date
         } else if isOfDays {
@@ -72,8 +68,8 @@ package struct SliceDeclaration: Sendable, Hashable {
         // A day may be asked for alone.
         while start < end || spans.isEmpty && isOfDays && start == end {
             guard spans.count < Self.most else {
-                throw Problem(
-                    description: "there are more than \(Self.most) spans; raise 'step', or load a part at a time")
+                throw Finding(
+                    "there are more than \(Self.most) spans; raise 'step', or load a part at a time")
             }
             let next = min(start + step.seconds, end)
             spans.append(["from": Self.text(start, isOfDays), "to": Self.text(next, isOfDays)])
@@ -82,26 +78,25 @@ package struct SliceDeclaration: Sendable, Hashable {
         return spans
     }
 
-    /// - Throws: ``Problem`` if days cannot be divided as declared.
-    func checkDays(_ from: String) throws(Problem) {
+    /// - Throws: ``Finding`` if days cannot be divided as declared.
+    func checkDays(_ from: String) throws(Finding) {
         for (key, time) in [("step", step), ("overlap", overlap)] where time.components.seconds % 86_400 != 0 {
-            throw Problem(description: "'\(key)' must be in whole days, because '\(from)' is a day")
+            throw Finding("'\(key)' must be in whole days, because '\(from)' is a day")
         }
     }
 
     /// Reads a day or a time.
     ///
     /// - Parameter name: what it is, for the error.
-    package static func bound(_ text: String, _ name: String) throws(Problem) -> (date: Date, isDay: Bool) {
+    package static func bound(_ text: String, _ name: String) throws(Finding) -> (date: Date, isDay: Bool) {
         guard !text.isEmpty else {
-            throw Problem(
-                description:
-                    "'\(name)' has no value yet; give the first one, as in ${last:coalesce(max(day), '2026-01-31')}")
+            throw Finding(
+                "'\(name)' has no value yet; give the first one, as in ${last:coalesce(max(day), '2026-01-31')}")
         }
         var text = text
         guard let date = text.withUTF8({ Lexical.date($0) }) else {
-            throw Problem(
-                description: "'\(name)' is neither a day (2026-01-31) nor a time (2026-01-31T10:00:00Z): "
+            throw Finding(
+                "'\(name)' is neither a day (2026-01-31) nor a time (2026-01-31T10:00:00Z): "
                     + "'\(text.shortened(to: 100))'")
         }
         return (date, text.utf8.count == "2026-01-31".utf8.count && text.utf8.contains(UInt8(ascii: "-")))

@@ -23,7 +23,9 @@ public struct SourceDeclaration: Sendable, Equatable {
     package var identity = ""
     /// False for a source of a file with mistakes that has not been read, and stands for its state in the store.
     package private(set) var isRead = true
+}
 
+extension SourceDeclaration {
     /// Creates the source of a file with mistakes of which only this is known.
     package init(
         unread name: String, cache: Duration = .seconds(15 * 60), schedule: CronSchedule? = nil,
@@ -32,25 +34,6 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.init(
             name: name, cache: cache, schedule: schedule, freshWithin: freshWithin, isEnabled: isEnabled, requests: [])
         isRead = false
-    }
-
-    package init(
-        name: String, cache: Duration, hasOwnCache: Bool = true, schedule: CronSchedule? = nil,
-        honorsMaxAge: Bool = true, freshWithin: Duration? = nil, keepsHistory: Bool = false,
-        historyKept: Duration? = nil,
-        isEnabled: Bool, requests: [RequestDeclaration], identity: String = ""
-    ) {
-        self.name = name
-        self.cache = cache
-        self.hasOwnCache = hasOwnCache
-        self.schedule = schedule
-        self.honorsMaxAge = honorsMaxAge
-        self.freshWithin = freshWithin
-        self.keepsHistory = keepsHistory
-        self.historyKept = historyKept
-        self.isEnabled = isEnabled
-        self.requests = requests
-        self.identity = identity
     }
 
     /// True if bodies of any of its requests are kept.

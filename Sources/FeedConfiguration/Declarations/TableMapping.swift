@@ -7,9 +7,9 @@ public struct TableMapping: Sendable, Hashable {
     /// The path of the record's element: a suffix of its full path, or the full path.
     package var element: XMLPath
     package var writtenElement: String
-    public package(set) var key: [String]
+    public package(set) var key: [String] = []
     /// The columns whose order the mapping declares, in the table and in exported XML.
-    package var order: [String]
+    package var order: [String] = []
     /// The mode of this table; nil for that of the request.
     package var sync: SyncMode?
     /// The column of a moving window. A mirror deletes nothing below its smallest value in the feed. Nil for the
@@ -39,25 +39,18 @@ public struct TableMapping: Sendable, Hashable {
     /// True if the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
     /// The place of the declaration.
-    @Uncompared package var place: KeyPlace
+    @Uncompared package var place = KeyPlace()
     /// The source of the declaration; nil outside a source.
     package var source: String?
 
     package init(
-        table: String, element: XMLPath, writtenElement: String, key: [String], order: [String], sync: SyncMode? = nil,
-        window: String? = nil, within: String? = nil, columns: [ColumnMapping], matchesNames: Bool, place: KeyPlace
+        table: String, element: XMLPath, writtenElement: String, columns: [ColumnMapping], matchesNames: Bool = false
     ) {
         self.table = table
         self.element = element
         self.writtenElement = writtenElement
-        self.key = key
-        self.order = order
-        self.sync = sync
-        self.window = window
-        self.within = within
         self.columns = columns
         self.matchesNames = matchesNames
-        self.place = place
     }
 
     /// The columns that the store's table has.

@@ -30,12 +30,7 @@ public struct Transport: Sendable, Hashable {
     /// The file with the keys of the hosts that are known (sshd(8)).
     package var knownHosts: String?
 
-    package init(connectTimeout: Duration, tls: TLS? = nil, proxy: Proxy? = nil, knownHosts: String? = nil) {
-        self.connectTimeout = connectTimeout
-        self.tls = tls
-        self.proxy = proxy
-        self.knownHosts = knownHosts
-    }
+    package init(connectTimeout: Duration) { self.connectTimeout = connectTimeout }
 
     /// A text that changes when any of the settings does.
     var identity: String {

@@ -33,7 +33,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public private(set) var hosts: HostRules
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
-    private let positions: [String: Int]
+    private var positions: [String: Int]
     /// The receivers of events, in the order of their names.
     public var hooks: [HookDeclaration]
     /// The address of the page; nil without one.
@@ -72,7 +72,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     public subscript(source name: String) -> SourceDeclaration? { positions[name].map { sources[$0] } }
 
-    package init(
+    init(
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
@@ -88,8 +88,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.concurrency = concurrency
         self.perHost = perHost
         self.hosts = HostRules(perHost: perHost, hosts)
-        self.sources = sources.map(\.identified).sorted { $0.name < $1.name }
-        positions = Dictionary(uniqueKeysWithValues: self.sources.enumerated().map { ($1.name, $0) })
+        (self.sources, positions) = Self.ordered(sources)
         self.hooks = hooks.sorted { $0.name < $1.name }
         self.web = web
         self.health = health
@@ -99,14 +98,17 @@ public struct TributaryConfiguration: Sendable, Equatable {
         bodyFolder = localPath + "-bodies"
     }
 
-    /// Returns the configuration of the same store with other sources.
-    package func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
-        var other = TributaryConfiguration(
-            file: file, store: store, workFolder: workFolder, schemaPath: schemaPath, schemaAfterPath: schemaAfterPath,
-            history: history, concurrency: concurrency, perHost: perHost, sources: sources, hooks: hooks, web: web,
-            health: health, encryptionKey: encryptionKey, redactor: redactor)
-        other.included = included
+    /// Returns the configuration with other sources.
+    func with(_ sources: [SourceDeclaration]) -> TributaryConfiguration {
+        var other = self
+        (other.sources, other.positions) = Self.ordered(sources)
         return other
+    }
+
+    /// Returns sources in the order of their names, with the position of each name.
+    private static func ordered(_ sources: [SourceDeclaration]) -> ([SourceDeclaration], positions: [String: Int]) {
+        let ordered = sources.map(\.identified).sorted { $0.name < $1.name }
+        return (ordered, Dictionary(uniqueKeysWithValues: ordered.enumerated().map { ($1.name, $0) }))
     }
 }
 
@@ -135,16 +137,7 @@ package struct WebDeclaration: Sendable, Equatable {
     /// The password of clients that may only read; nil without one.
     package var readToken: InterpolatedText?
     /// False if the rows of the store are not shown.
-    package var showsRows: Bool
-
-    package init(
-        address: ListenAddress, token: InterpolatedText?, readToken: InterpolatedText? = nil, showsRows: Bool = true
-    ) {
-        self.address = address
-        self.token = token
-        self.readToken = readToken
-        self.showsRows = showsRows
-    }
+    package var showsRows = true
 }
 
 /// The place of the main store.

@@ -81,12 +81,7 @@ package struct WebAddress: Sendable, Hashable {
         guard !host.isEmpty else { throw Finding("it names no host") }
         let isLiteral = host.first == "["
         let allowed: (UInt8) -> Bool = { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                true
-            default: isLiteral && "[]:%".utf8.contains(byte)
-            }
+            byte.isLetterOrDigit || "-._".utf8.contains(byte) || isLiteral && "[]:%".utf8.contains(byte)
         }
         guard host.utf8.count <= hostLimit, host.utf8.allSatisfy(allowed), host.contains(where: { !".[]".contains($0) })
         else { throw Finding("its host is neither a name nor an address") }
@@ -104,9 +99,26 @@ package struct WebAddress: Sendable, Hashable {
 
 extension String {
     /// The text with all but the unreserved characters percent-encoded (RFC 3986, section 2.3).
-    package var percentEncoded: String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+    package var percentEncoded: String { utf8.percentEncoded }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes as text, all but the unreserved characters percent-encoded (RFC 3986, section 2.3).
+    var percentEncoded: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let encoded = flatMap { byte in
+            byte.isLetterOrDigit || "-._~".utf8.contains(byte)
+                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// True for a letter or a digit of ASCII.
+    var isLetterOrDigit: Bool {
+        let letter = self | 0x20
+        return letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")
+            || self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9")
     }
 }

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import XMLStream
 
 /// Reads the keys of one TOML table strictly. A wrong type is reported when it is read. ``finish()`` reports each key
 /// that the table cannot have, with the nearest one that it can.
@@ -50,6 +51,45 @@ final class DeclarationReader {
         _ key: String, _ finding: @autoclosure () -> String, help: @autoclosure () -> String? = nil
     ) {
         problems.report(path.appending(key), finding(), help: help())
+    }
+
+    /// Returns the value of a body; nil if it throws, which is reported at a key.
+    ///
+    /// - Parameter beginning: the text before the finding.
+    @discardableResult
+    func reporting<Value>(
+        _ key: String, _ beginning: @autoclosure () -> String = "", _ body: () throws -> Value
+    ) -> Value? {
+        do {
+            return try body()
+        } catch {
+            let finding = error as? Finding ?? Finding("\(error)")
+            report(key, beginning() + finding.text, help: finding.help)
+            return nil
+        }
+    }
+
+    @discardableResult
+    func reporting<Value>(
+        _ key: some DeclaredKey, _ beginning: @autoclosure () -> String = "", _ body: () throws -> Value
+    ) -> Value? { reporting(key.entry.name, beginning(), body) }
+
+    /// Returns what is read from an address; nil if it cannot be used, which is reported at its key.
+    func address<Address>(
+        _ text: InterpolatedText, _ key: some DeclaredKey, _ read: (String) throws -> Address
+    ) -> Address? {
+        func shown() -> String { "\(text)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress) }
+        return reporting(key, "'\(shown())' cannot be used: ") { try read(text.value) }
+    }
+
+    /// Returns the path that a key's text is; nil if it is none, which is reported.
+    func path(_ written: String, _ key: String, namespaces: [String: String] = [:]) -> XMLPath? {
+        do {
+            return try XMLPathParser.parse(written, namespaces: namespaces)
+        } catch {
+            report(key, error.finding, help: error.help)
+            return nil
+        }
     }
 
     /// Returns every key with its value and place, in the order of the file.
@@ -191,12 +231,8 @@ final class DeclarationReader {
 
     /// Returns the path of an existing file.
     func file(_ key: String) -> String? {
-        guard let written = string(key) else { return nil }
-        do {
-            return try interpolation.locate(written)
-        } catch {
-            report(key, error.text, help: error.help)
-            return nil
+        string(key).flatMap { written in
+            reporting(key) { try interpolation.locate(written) }
         }
     }
 

@@ -100,8 +100,8 @@ struct BucketKeys: KeyGroup {
         "region",
         .string.checked { region in
             let isName =
-                !region.isEmpty
-                && region.utf8.allSatisfy { $0 == 0x2D || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+                !region.isEmpty && region == region.lowercased()
+                && region.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
             return isName ? [] : ["'\(region)' is not the name of a region, such as \"eu-central-1\""]
         }, default: .value(BucketAccess.defaultRegion), "The region of the bucket.")
     let endpoint = Key(
@@ -209,7 +209,7 @@ struct PageKeys: KeyGroup {
                 lacking: "nothing leads to the next page",
                 help: "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' "
                     + "(the path of a continuation token) and 'counter' (a parameter that counts)"),
-            .key(all.token, requires: all.parameter, ", by which it is sent for the next page"),
+            .key(all.token, requires: all.parameter, hint: ", by which it is sent for the next page"),
             .key(all.parameter, requires: all.token), .key(all.keep, requires: all.token),
             .key(all.start, requires: all.counter), .key(all.step, requires: all.counter),
         ])

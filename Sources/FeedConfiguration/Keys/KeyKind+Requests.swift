@@ -19,12 +19,9 @@ extension KeyKind<CronSchedule> {
     static var schedule: Self {
         Self(.string) { table, name in
             guard let text = table.string(name) else { return nil }
-            do throws(Finding) {
-                return CronSchedule(
+            return table.reporting(name, "'\(text)' is not a schedule: ") {
+                CronSchedule(
                     text, timeZone: NamedZone.utc.name, fields: try CronFields(text), zone: NamedZone.utc.rules)
-            } catch {
-                table.report(name, "'\(text)' is not a schedule: \(error.text)", help: error.help)
-                return nil
             }
         }
     }
@@ -34,12 +31,8 @@ extension KeyKind<NamedZone> {
     /// The name of a time zone in tzdata.
     static var timeZone: Self {
         Self(.string, show: { "\"\($0.name)\"" }) { table, name in
-            guard let text = table.string(name) else { return nil }
-            do throws(Finding) {
-                return try table.timeZones.zone(text)
-            } catch {
-                table.report(name, error.text, help: error.help)
-                return nil
+            table.string(name).flatMap { text in
+                table.reporting(name) { try table.timeZones.zone(text) }
             }
         }
     }
@@ -111,15 +104,7 @@ extension KeyKind<RowExpiry> {
 extension String {
     /// True for a token of HTTP (RFC 9110, section 5.6.2).
     fileprivate var isHTTPToken: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        !isEmpty && utf8.allSatisfy { $0.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 }
 

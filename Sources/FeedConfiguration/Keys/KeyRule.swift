@@ -8,9 +8,9 @@ struct KeyRule: Sendable {
         case atMostOne
         /// - Parameter lacking: the finding where none of them is there.
         case exactlyOne(lacking: Finding)
-        /// The first key requires the last one.
+        /// The first key requires one of the others.
         ///
-        /// - Parameter hint: what the finding says behind the name of the last one.
+        /// - Parameter hint: what the finding says behind their names.
         case requires(hint: String)
         /// The first key requires one of some values of the last one.
         ///
@@ -39,9 +39,9 @@ struct KeyRule: Sendable {
         Self(keys, .exactlyOne(lacking: Finding(lacking, help: help)))
     }
 
-    /// A key requires another one.
-    static func key(_ key: some DeclaredKey, requires other: some DeclaredKey, _ hint: String = "") -> Self {
-        Self([key, other], .requires(hint: hint))
+    /// A key requires one of others.
+    static func key(_ key: some DeclaredKey, requires others: any DeclaredKey..., hint: String = "") -> Self {
+        Self([key] + others, .requires(hint: hint))
     }
 
     /// A key requires one of some values of another one.
@@ -77,8 +77,10 @@ struct KeyRule: Sendable {
             }
             table.problems.report(table.path, Self.found(given), help: Self.onlyOne)
         case .requires(let hint):
-            guard table.isGiven(entries[0]), !table.isGiven(entries[1]), !lacking.contains(names[1]) else { return }
-            table.report(names[0], "requires '\(names[1])'\(hint)")
+            guard table.isGiven(entries[0]), !entries.dropFirst().contains(where: table.isGiven),
+                lacking.isDisjoint(with: names.dropFirst())
+            else { return }
+            table.report(names[0], "requires \(KeyType.list(names.dropFirst().map { "'\($0)'" }))\(hint)")
         case .requiresValue(let values, let isThere):
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
@@ -101,7 +103,8 @@ struct KeyRule: Sendable {
         switch condition {
         case .atMostOne: ["not": ["allOf": entries.map(Self.given)]]
         case .exactlyOne: ["oneOf": entries.map(Self.given)]
-        case .requires: ["dependentRequired": [names[0]: [names[1]]]]
+        case .requires where names.count == 2: ["dependentRequired": [names[0]: [names[1]]]]
+        case .requires: ["dependentSchemas": [names[0]: ["anyOf": entries.dropFirst().map(Self.given)]]]
         case .requiresValue(let values, let isThere):
             ["dependentSchemas": [names[0]: Self.object(with: names[1], in: values, isThere: isThere)]]
         }

@@ -7,6 +7,8 @@ struct TableKeys: KeyGroup {
         rules: [
             .key(all.window, requires: all.sync, is: .mirror, orNone: true),
             .key(all.within, requires: all.sync, is: .mirror, orNone: true),
+            .key(all.filter, requires: all.columns, hint: ": it is an expression over the record's columns"),
+            .key(all.deletedWhen, requires: all.columns, hint: ": it is an expression over the record's columns"),
         ])
 
     let table = Key("table", .string, default: .required, "The table's name.")
@@ -64,7 +66,11 @@ struct ColumnKeys: KeyGroup {
                 lacking:
                     "the column has no value",
                 help: "give one of path, value, ordinal, response, parent, row, capture, sql"),
-            .key(all.separator, requires: all.repetition, is: .join),
+            .key(all.repetition, requires: all.path), .key(all.separator, requires: all.repetition, is: .join),
+            .key(all.values, requires: all.path, all.row, all.capture),
+            .key(all.fallback, requires: all.path, all.row, all.capture),
+            .key(all.format, requires: all.path, all.row, all.capture),
+            .key(all.references, requires: all.path, all.row, all.capture, all.sql),
             .key(all.decimalSeparator, requires: all.type, is: .integer, .real, .decimal),
             .key(all.groupSeparator, requires: all.type, is: .integer, .real, .decimal),
             .key(all.timeZone, requires: all.type, is: .datetime, orNone: true),

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
     let body: DeclarationReader
@@ -17,7 +19,10 @@ struct RequestBodyReader {
         if body.has(BodyKeys.all.json) {
             return json.map { RequestBody(text: $0, escaping: .json, contentType: Self.jsonType) }
         }
-        return (text ?? file.flatMap { contents(of: $0, body) }).flatMap { plain($0, body) }
+        let content = file.map { file in
+            body.reporting(keys.file) { try ConfigurationFile.text(named: file) }
+        }
+        return (content ?? text).flatMap { plain($0, body) }
     }
 
     private func document(_ xml: DeclarationReader) -> RequestBody {
@@ -37,15 +42,5 @@ struct RequestBodyReader {
         for secret in LiteralSecrets.secrets(inBody: text?.value ?? "") { body.hide(secret) }
         let type = start == "<" ? Self.xmlType : start == "{" || start == "[" ? Self.jsonType : nil
         return text.map { RequestBody(text: $0, escaping: escaping, contentType: type) }
-    }
-
-    private func contents(of file: String, _ body: DeclarationReader) -> String? {
-        do {
-            if let text = try ConfigurationFile.text(named: file) { return text }
-            body.report("file", "the file \(file) is not UTF-8 text")
-        } catch {
-            body.report("file", "the file \(file) \(error)")
-        }
-        return nil
     }
 }

@@ -40,7 +40,7 @@ struct DaemonKeys: KeyGroup {
         "[daemon]", "Concurrency, and the addresses of the page, the metrics and the health check.", all,
         rules: [
             .key(all.token, requires: all.listen),
-            .key(all.readToken, requires: all.token, ", the secret of clients that may make changes"),
+            .key(all.readToken, requires: all.token, hint: ", the secret of clients that may make changes"),
         ])
 
     let concurrency = Key(
@@ -102,7 +102,8 @@ struct HookKeys: KeyGroup {
         rules: [
             .exactlyOne(
                 all.run, all.post, lacking: "the hook has no receiver",
-                help: "name a program ('run') or an address ('post')")
+                help: "name a program ('run') or an address ('post')"),
+            .key(all.secret, requires: all.post, hint: ": only what is posted is signed"),
         ])
 
     let on = Key(

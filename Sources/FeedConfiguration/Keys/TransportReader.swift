@@ -42,17 +42,12 @@ enum TransportReader {
             access.keys = BucketAccess.Keys(accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
         }
         guard let endpoint = s3[keys.endpoint] else { return access }
-        do throws(Finding) {
-            let url = try WebAddress(endpoint.value).url
+        access.endpoint = s3.address(endpoint, keys.endpoint) { text in
+            let url = try WebAddress(text).url
             guard url.query == nil, url.fragment == nil else { throw Finding("it has a '?' or '#' in it") }
-            let text = url.absoluteString
-            access.endpoint = text.hasSuffix("/") ? String(text.dropLast()) : text
-            return access
-        } catch {
-            let shown = "\(endpoint)".shortened(to: ConfigurationLimits.shownAddress)
-            s3.report(keys.endpoint, "'\(shown)' cannot be used: \(error.text)", help: error.help)
-            return nil
+            return url.absoluteString.hasSuffix("/") ? String(url.absoluteString.dropLast()) : url.absoluteString
         }
+        return access.endpoint == nil ? nil : access
     }
 
     private static func userKey(_ ssh: DeclarationReader) -> UserKey? {
@@ -86,14 +81,9 @@ enum TransportReader {
         let secret = oauth2[keys.clientSecret]
         let isLogin = oauth2.value(of: keys.grant) == .refreshToken
         let login = isLogin ? login(oauth2) : nil
-        guard let url, let id, let secret, !isLogin || login != nil else { return nil }
-        do {
-            _ = try WebAddress(url.value)
-        } catch {
-            let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
-            oauth2.report("token_url", "'\(shown)' cannot be used: \(error.text)", help: error.help)
-            return nil
-        }
+        guard let url, let id, let secret, !isLogin || login != nil,
+            oauth2.address(url, keys.tokenURL, { text in try WebAddress(text) }) != nil
+        else { return nil }
         return ClientCredentials(
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place,
             login: login)
@@ -149,7 +139,7 @@ enum TransportReader {
             try load(path)
             return Data(bytes).base64EncodedString()
         } catch let error as Finding {
-            table.report(key, "the file \(path) \(error)")
+            table.report(key, "\(error)")
         } catch {
             let password = key == "key" ? ", or 'key_password' is not its password" : ""
             table.report(key, "the file \(path) holds no usable PEM\(password)")

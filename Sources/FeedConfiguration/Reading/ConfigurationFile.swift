@@ -37,18 +37,25 @@ enum ConfigurationFile {
     }
 
     /// Returns the bytes of a file that the configuration names.
+    ///
+    /// - Throws: ``Finding`` with the file's name.
     static func read(named path: String) throws(Finding) -> [UInt8] {
         do {
             try RegularFile.check(path)
+            return try read(path)
         } catch {
-            throw Finding(error.description)
+            throw Finding("the file \(path) \(error)")
         }
-        return try read(path)
     }
 
-    /// Returns the text of a file that the configuration names; nil if it is not UTF-8.
-    static func text(named path: String) throws(Finding) -> String? {
-        String(validating: try read(named: path), as: UTF8.self)
+    /// Returns the text of a file that the configuration names.
+    ///
+    /// - Throws: ``Finding`` with the file's name.
+    static func text(named path: String) throws(Finding) -> String {
+        guard let text = String(validating: try read(named: path), as: UTF8.self) else {
+            throw Finding("the file \(path) is not UTF-8 text")
+        }
+        return text
     }
 
     private static func wait(for descriptor: Int32, _ timeLimit: Int32) throws(Finding) {

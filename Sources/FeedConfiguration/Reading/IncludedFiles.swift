@@ -54,12 +54,7 @@ struct IncludedFiles {
     ///
     /// - Throws: ``Finding`` if it cannot be read; ``ConfigurationError`` if it is not TOML, or empty.
     mutating func part(_ file: String) throws -> ConfigurationPart {
-        let bytes: [UInt8]
-        do throws(Finding) {
-            bytes = try ConfigurationFile.read(named: file)
-        } catch {
-            throw Finding("the file \(file) \(error.text)", help: error.help)
-        }
+        let bytes = try ConfigurationFile.read(named: file)
         rest -= bytes.count
         guard rest >= 0 else {
             throw Finding(

@@ -115,15 +115,8 @@ final class Interpolation {
     /// Returns the file's text, without the line breaks at its end.
     private func read(_ path: String) throws(Finding) -> String {
         let file = try locate(path)
-        let contents: String?
-        do {
-            contents = try ConfigurationFile.text(named: file)
-        } catch {
-            throw Finding("the file \(file) \(error)")
-        }
-        guard var text = contents, !text.utf8.contains(0) else {
-            throw Finding("the file \(file) is not UTF-8 text")
-        }
+        var text = try ConfigurationFile.text(named: file)
+        guard !text.utf8.contains(0) else { throw Finding("the file \(file) is not UTF-8 text") }
         while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
         return text
     }

@@ -35,13 +35,23 @@ package enum LiteralSecrets {
     }
 
     /// Returns a message with `[secret]` in place of the secret parts of the addresses in it.
-    static func redact(_ message: String) -> String { replaced(ranges(of: parts(of: message)), in: message) }
+    static func redact(_ message: String) -> String {
+        replaced(ranges(of: parts(of: message)), in: message) { _ in "[secret]" }
+    }
 
-    private static func replaced(_ ranges: [Range<String.Index>], in text: String) -> String {
+    /// Returns a line with an asterisk for each scalar of the secrets that are written in it. References such as `${NAME}`
+    /// are none.
+    static func masked(_ line: String) -> String {
+        replaced(ranges(inLine: line), in: line) { String(repeating: "*", count: $0.unicodeScalars.count) }
+    }
+
+    private static func replaced(
+        _ ranges: [Range<String.Index>], in text: String, by replacement: (Substring) -> String
+    ) -> String {
         var redacted = ""
         var position = text.startIndex
         for range in ranges {
-            redacted += text[position..<range.lowerBound] + "[secret]"
+            redacted += text[position..<range.lowerBound] + replacement(text[range])
             position = range.upperBound
         }
         return redacted + text[position...]
@@ -115,7 +125,7 @@ package enum LiteralSecrets {
 
     /// Returns the places of the secrets in a line, in order: the values of keys with the name of a secret, and the secret
     /// parts of addresses. A value may lack its quotes, or its end.
-    static func ranges(inLine line: String) -> [Range<String.Index>] {
+    private static func ranges(inLine line: String) -> [Range<String.Index>] {
         var found = parts(of: line)
         var position = line.startIndex
         while let separator = line[position...].firstIndex(where: { $0 == "=" || $0 == ":" }) {

@@ -35,15 +35,15 @@ final class ProblemCollector {
         self.secrets = secrets
     }
 
-    /// Adds an included file, before anything is reported of its sources and hooks.
-    ///
-    /// - Parameter tables: the paths of those that it declares.
-    func add(_ part: ConfigurationPart, tables: [TOMLKeyPath]) {
+    /// Adds an included file, before anything is reported of it.
+    func add(_ part: ConfigurationPart) {
         numbers[part.file] = parts.count
         parts.append(part)
-        for table in tables { included.add(table.names, in: part.file) }
         knownLiterals = nil
     }
+
+    /// Adds a source or a hook of an included file, before anything is reported of it.
+    func add(table names: [String], of part: ConfigurationPart) { included.add(names, in: part.file) }
 
     /// Returns the file that has a key.
     func file(of path: TOMLKeyPath) -> String { included.file(of: path.names) ?? parts[0].file }
@@ -127,13 +127,11 @@ final class ProblemCollector {
             shown.excerpt?.hide(shownSecrets)
             return (part: part, problem: shown)
         }
-        shown.sort { left, right in
-            (left.part, left.problem.line ?? 0, left.problem.excerpt?.columns.lowerBound ?? 0, left.problem.keyPath)
-                < (
-                    right.part, right.problem.line ?? 0, right.problem.excerpt?.columns.lowerBound ?? 0,
-                    right.problem.keyPath
-                )
+        func place(_ shown: (part: Int, problem: ConfigurationError.Problem)) -> (Int, Int, Int, String) {
+            let problem = shown.problem
+            return (shown.part, problem.line ?? 0, problem.excerpt?.columns.lowerBound ?? 0, problem.keyPath)
         }
+        shown.sort { place($0) < place($1) }
         var problems = shown.map(\.problem) + unread
         if suppressed > 0 {
             problems.append(

@@ -33,7 +33,7 @@ public struct SourceExcerpt: Sendable, Equatable {
                 String.UnicodeScalarView(
                     scalars.enumerated().map { (before..<(before + count)).contains($0) ? "*" : $1 }))
         }
-        self.text = Self.masked(text)
+        self.text = LiteralSecrets.masked(text)
         firstColumn = scalars(start..<first) + 1
         marked = before..<(before + count)
     }
@@ -47,19 +47,5 @@ public struct SourceExcerpt: Sendable, Equatable {
     /// Replaces secrets by asterisks, wherever they are in the line.
     mutating func hide(_ secrets: TextSearch) {
         text = secrets.replaced(in: text) { String(repeating: "*", count: $0.count { $0 & 0xC0 != 0x80 }) }
-    }
-
-    /// Returns a line with asterisks for passwords and other secrets that are written in it. References such as `${NAME}`
-    /// are none.
-    private static func masked(_ text: String) -> String {
-        var masked = ""
-        var position = text.startIndex
-        for range in LiteralSecrets.ranges(inLine: text) {
-            masked += text[position..<range.lowerBound]
-            masked += String(
-                repeating: "*", count: text.unicodeScalars.distance(from: range.lowerBound, to: range.upperBound))
-            position = range.upperBound
-        }
-        return masked + text[position...]
     }
 }

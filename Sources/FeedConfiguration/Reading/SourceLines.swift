@@ -25,13 +25,9 @@ struct SourceLines {
 
     /// Returns the line with an offset, without its line break.
     func line(at offset: Int) -> Range<Int> {
-        var (low, high) = (0, starts.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if starts[middle] <= offset { low = middle } else { high = middle }
-        }
-        let start = starts[low]
-        var end = low + 1 < starts.count ? starts[low + 1] - 1 : bytes.count
+        let next = starts.indices.firstSorted { starts[$0] > offset }
+        let start = starts[next - 1]
+        var end = next < starts.count ? starts[next] - 1 : bytes.count
         if end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
         return start..<end
     }

@@ -39,14 +39,7 @@ final class TimeZoneFolder {
             !name.isEmpty
             && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
                 part.first != "." && !part.isEmpty
-                    && part.utf8.allSatisfy { byte in
-                        switch byte {
-                        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                            UInt8(ascii: "0")...UInt8(ascii: "9"):
-                            true
-                        default: "_+-".utf8.contains(byte)
-                        }
-                    }
+                    && part.utf8.allSatisfy { $0.isLetterOrDigit || "_+-".utf8.contains($0) }
             }
         guard isName, let file = try? ConfigurationFile.read(named: path + "/" + name) else { throw unknown(name) }
         do {

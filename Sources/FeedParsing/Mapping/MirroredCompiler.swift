@@ -24,9 +24,8 @@ package struct MirroredCompiler {
             let folded = XMLName.folded(table.name)
             let mapping = TableMapping(
                 table: table.name, element: XMLPath(steps: [.init(test: .folded(folded))]),
-                writtenElement: table.name, key: [], order: [], sync: nil, within: nil,
-                columns: table.columns.map { ColumnMapping(name: $0.name, origin: .name) }, matchesNames: true,
-                place: KeyPlace())
+                writtenElement: table.name,
+                columns: table.columns.map { ColumnMapping(name: $0.name, origin: .name) }, matchesNames: true)
             let layout = RecordLayout(mapping, index: index)
             layout.slots = mapping.columns.map {
                 .init(column: $0, source: .name(XMLName.folded($0.name)), isMarkup: false)

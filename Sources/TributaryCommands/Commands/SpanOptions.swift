@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedConfiguration
+import FeedModel
 
 /// The options of `sync` and `plan` that name the span of a source with `slices`.
 struct SpanOptions: ParsableArguments {
@@ -23,7 +24,7 @@ struct SpanOptions: ParsableArguments {
             let first = try from.map { try SliceDeclaration.bound($0, "--from").date }
             let last = try to.map { try SliceDeclaration.bound($0, "--to").date }
             if let first, let last, last < first { throw Failure.usage("--to is earlier than --from") }
-        } catch let problem as SliceDeclaration.Problem {
+        } catch let problem as Finding {
             throw Failure.usage("\(problem)")
         }
         guard let loading = configuration.loading(SliceDeclaration.Given(from: from, to: to), of: source) else {

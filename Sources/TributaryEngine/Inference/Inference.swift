@@ -153,11 +153,8 @@ package actor Inference {
 
     static func request(_ url: String, limit: Int) -> RequestDeclaration {
         RequestDeclaration(
-            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
-            parameters: [:],
-            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: limit,
-            content: .mirrored, contentDigest: "",
-            sync: .upsert, scope: [:], allowsEmpty: false)
+            key: "infer", url: InterpolatedText(url), timeout: .seconds(300),
+            transport: Transport(connectTimeout: .seconds(10)), maxBody: limit, content: .mirrored)
     }
 
     /// The encoding of CSV that is not UTF-8 and names none: that of spreadsheets in the west.

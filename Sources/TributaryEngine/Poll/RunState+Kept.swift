@@ -121,11 +121,3 @@ struct Replay: Sendable {
     /// nil without a review.
     var shown: Shown?
 }
-
-extension RequestDeclaration {
-    /// True if rows with an existing key are inserted again.
-    fileprivate var appends: Bool {
-        guard case .mapping(let mapping) = content else { return sync == .append }
-        return mapping.tables.contains { sync(of: $0) == .append }
-    }
-}

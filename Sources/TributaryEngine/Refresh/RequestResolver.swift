@@ -1,5 +1,6 @@
 import FeedConfiguration
 import FeedFetching
+import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
@@ -188,7 +189,7 @@ struct RequestResolver {
     func spans(_ slices: SliceDeclaration, of request: RequestDeclaration) throws -> [[String: String?]] {
         let from = try slices.given.from ?? slices.from.resolved { try value($0, request) }.value
         let to = try slices.given.to ?? slices.to?.resolved { try value($0, request) }.value
-        do throws(SliceDeclaration.Problem) {
+        do throws(Finding) {
             return try slices.spans(from: from, to: to, now: startedAt, zone: request.timeZone ?? .utc)
         } catch {
             throw StackError("\(request.url): slices: \(error)")

@@ -53,25 +53,15 @@ package struct TimeZoneRules: Sendable, Hashable {
     package func offset(at moment: Int) -> Int {
         guard let last = starts.last else { return rest?.offset(at: moment) ?? first }
         if moment >= last { return rest?.offset(at: moment) ?? offsets[offsets.count - 1] }
-        // The first that begins later.
-        var (low, high) = (0, starts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if starts[middle] <= moment { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? first : offsets[low - 1]
+        let later = starts.indices.firstSorted { starts[$0] > moment }
+        return later == 0 ? first : offsets[later - 1]
     }
 
     /// Returns the first moment after another at which the clocks change; nil if they never do again. A change may
     /// leave the time as it is.
     package func change(after moment: Int) -> Int? {
-        // The first that begins later.
-        var (low, high) = (0, starts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if starts[middle] <= moment { low = middle + 1 } else { high = middle }
-        }
-        return low < starts.count ? starts[low] : rest?.change(after: moment)
+        let later = starts.indices.firstSorted { starts[$0] > moment }
+        return later < starts.count ? starts[later] : rest?.change(after: moment)
     }
 
     /// Returns the moment at which the clocks on the wall show a time: the first of two, or the end of the gap in which
@@ -82,13 +72,8 @@ package struct TimeZoneRules: Sendable, Hashable {
         let near = offsets(near: time)
         if let moment = moment(showing: time, near) { return moment }
         // The clocks pass the time at the end of the gap.
-        var low = time - near.reduce(near[0], max) - 1
-        var high = time - near.reduce(near[0], min) + 1
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if middle + offset(at: middle) > time { high = middle } else { low = middle }
-        }
-        return high
+        let moments = time - near.reduce(near[0], max)..<time - near.reduce(near[0], min) + 1
+        return moments.firstSorted { $0 + offset(at: $0) > time }
     }
 
     /// Returns the moment at which the clocks on the wall show a time: the first of two. One that is skipped moves forward
@@ -106,5 +91,17 @@ package struct TimeZoneRules: Sendable, Hashable {
 
     private func moment(showing time: Int, _ near: [Int]) -> Int? {
         near.map { time - $0 }.filter { $0 + offset(at: $0) == time }.min()
+    }
+}
+
+extension Range<Int> {
+    /// Returns the first number with a condition that all numbers behind it have, too; the end if none has it.
+    func firstSorted(where condition: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if condition(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
