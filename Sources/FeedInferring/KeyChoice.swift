@@ -42,9 +42,12 @@ struct KeyChoice {
 
     /// Returns the values that may be unique within each of the enclosing records, the best first.
     func uniqueAmongSiblings(in enclosing: ElementProfile) -> [Choice] {
-        ranked(of: record.count / max(enclosing.count, 1)) {
+        let found = ranked(of: record.count / max(enclosing.count, 1)) {
             $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.differAmongSiblings
         }
+        // Others may come again within an enclosing record, as the stop of a round trip does.
+        return found.filter { isSequence(values[$0.index].plainName) }
+            + found.filter { !isSequence(values[$0.index].plainName) }
     }
 
     /// The position of the value that identifies the only record of a document, by its name; nil if none does.
@@ -111,8 +114,11 @@ struct KeyChoice {
         let snake = SQLName.snakeCase(written)
         if snake.hasSuffix("_id") || written.count > 2 && written.hasSuffix("ID") { return Self.identifier }
         if KeyName.endsInCode(snake) { return Self.identifier + 1 }
+        if isSequence(name) { return Self.sequence }
         return KeyName.labels.firstIndex(of: name).map { Self.label + $0 }
     }
+
+    private func isSequence(_ name: String) -> Bool { name.hasSuffix("sequence") }
 
     /// True if `productid` is the id of this record: of `product`, or of a `shopproduct`.
     private func isStem(_ stem: Substring) -> Bool {
@@ -128,6 +134,8 @@ struct KeyChoice {
     /// The rank of names that end in `id`.
     private static let identifier = 20
     private static let deep = 22
+    /// The rank of a record's place in the order of an enclosing one.
+    private static let sequence = 29
     private static let label = 30
     private static let unnamed = 100
     private static let time = 150
