@@ -233,6 +233,16 @@ import XMLStream
         #expect(flat[0].type("uptime") == "integer" && flat[0].path("code") == "@code")
     }
 
+    /// A round trip comes to a stop twice.
+    @Test func aSequenceIsAKeyWithinItsRecord() throws {
+        func trip(_ id: Int) -> String {
+            let stops = (1...3).map { "<stop><stop_sequence>\($0)</stop_sequence><stop_id>S\($0)</stop_id></stop>" }
+            return "<trip><id>\(id)</id>\(stops.joined())</trip>"
+        }
+        let tables = try proposed("<trips>\(trip(1))\(trip(2))\(trip(3))</trips>")
+        #expect(tables.map(\.key) == [["id"], ["trip_id", "stop_sequence"]])
+    }
+
     @Test func recordsOfOneNameAtSeveralPlaces() throws {
         let tables = try proposed(
             "<a><x><item k='1'/><item k='2'/></x><y><item k='1'/><item k='2'/><item k='3'/></y></a>")
