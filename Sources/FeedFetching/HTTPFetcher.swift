@@ -114,10 +114,15 @@ package final class HTTPFetcher: Fetcher {
                 of: client, within: request.timeout, beforeWaiting: endReservation
             ) { [self] refreshToken in
                 tokens.hide([refreshToken], of: client)
-                let token = try await issue(
-                    TokenRequest(client: client, refreshToken: refreshToken), url, request, context)
-                tokens.hide([token.nextRefreshToken].compactMap(\.self), of: client)
-                return token
+                do {
+                    let token = try await issue(
+                        TokenRequest(client: client, refreshToken: refreshToken), url, request, context)
+                    tokens.hide([token.nextRefreshToken].compactMap(\.self), of: client)
+                    return token
+                } catch let unusable as UnusableToken {
+                    tokens.hide([unusable.nextRefreshToken], of: client)
+                    throw unusable
+                }
             }
         }
     }
@@ -132,6 +137,8 @@ package final class HTTPFetcher: Fetcher {
                 tokenRequest.message(), to: url, origin, with: connections, for: request, context, provenance: nil
             ).response
             return try await tokenRequest.token(from: response, at: origin, now: now())
+        } catch let unusable as UnusableToken {
+            throw tokenRequest.refreshToken == nil ? unusable.error : unusable
         } catch {
             if error is CancellationError { throw error }
             throw FetchError(client: error, request: request, clock: context.clock)

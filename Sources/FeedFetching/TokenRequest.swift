@@ -32,7 +32,7 @@ struct TokenRequest {
             if let number = try? container.decode(Double.self) {
                 value = number
             } else {
-                value = Double(try container.decode(String.self))
+                value = (try? container.decode(String.self)).flatMap { Double($0) }
             }
         }
     }
@@ -72,7 +72,7 @@ struct TokenRequest {
         return message
     }
 
-    /// - Throws: ``FetchError`` if the server issues no token.
+    /// - Throws: ``FetchError`` if the server issues no token; ``UnusableToken``.
     func token(from response: HTTPClientResponse, at origin: Origin, now: Date) async throws -> TokenStore.Token {
         do {
             return try await token(from: response, now: now)
@@ -102,6 +102,18 @@ struct TokenRequest {
                 .status,
                 "\(subject) refused the client: \(error)\(description); check the request's 'oauth2'")
         }
+        let next = answer?.refresh_token.flatMap { $0.isEmpty ? nil : $0 }
+        do {
+            return try token(from: answer, status: status, next: next, now: now)
+        } catch {
+            throw next.map { UnusableToken(error: error, nextRefreshToken: $0) } ?? error
+        }
+    }
+
+    private func token(
+        from answer: Answer?, status: Int, next: String?, now: Date
+    ) throws(FetchError) -> TokenStore.Token {
+        let subject = "the token server \(client.tokenURL)"
         guard status == 200 else {
             throw FetchError(
                 .status, "\(subject) answered \(HTTPReason.text(status)), where 200 was expected")
@@ -120,6 +132,12 @@ struct TokenRequest {
             // An infinite lifetime, or one of more than a year, becomes a year.
             expires: answer.expires_in?.value.map { seconds in
                 now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
-            }, nextRefreshToken: answer.refresh_token.flatMap { $0.isEmpty ? nil : $0 })
+            }, nextRefreshToken: next)
     }
+}
+
+/// The error of an answer with a token that cannot be used, and with the refresh token that takes the place of the sent one.
+package struct UnusableToken: Error {
+    package let error: FetchError
+    package let nextRefreshToken: String
 }

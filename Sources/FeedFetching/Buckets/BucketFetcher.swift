@@ -47,7 +47,7 @@ package struct BucketFetcher: Fetcher {
                 path: Array(key.utf8.dropFirst(store.address.folder.utf8.count)), size: 0,
                 modified: Int(
                     (response[header: "Last-Modified"].flatMap(HTTPDate.parse) ?? http.now()).timeIntervalSince1970),
-                etag: etag)
+                etag: etag, tellsLater: response[header: "Last-Modified"] != nil)
             exchange.files = store.files([listed], action)
             return exchange
         default: return exchange
@@ -58,7 +58,8 @@ package struct BucketFetcher: Fetcher {
         _ request: PreparedRequest, _ pattern: MemberPattern, _ store: BucketExchange, _ known: Validators
     ) async throws -> Exchange {
         let folder = store.address.key
-        var listing = BucketListing(folder, pattern, oldest: request.oldestFile(at: http.now()))
+        var listing = BucketListing(
+            folder, pattern, oldest: request.oldestFile(at: http.now()), tellsLater: request.afterCommit != nil)
         var token: String?
         var answer: Exchange
         repeat {

@@ -14,7 +14,9 @@ struct BucketFinisher {
             try Task.checkCancellation()
             let key = store.key(of: object)
             do {
-                guard try await etag(of: key).map(object.isSame) == true else { continue }
+                let head = try await store.send("HEAD", key)
+                try check(head, [200, 404])
+                guard head.response.status == 200, isSame(object, head.response) else { continue }
                 if case .move(let folder) = action {
                     guard try await copy(object, to: folder) else { continue }
                 }
@@ -25,11 +27,20 @@ struct BucketFinisher {
         }
     }
 
-    /// Returns the ETag of an object; nil if there is none.
-    private func etag(of key: String) async throws -> String? {
-        let exchange = try await store.send("HEAD", key)
-        try check(exchange, [200, 404])
-        return exchange.response.status == 404 ? nil : exchange.response.validators.etag ?? ""
+    /// Returns true if the object is the one that was read, and no later one of its bytes.
+    private func isSame(_ object: BucketListing.Object, _ response: FeedResponse) -> Bool {
+        guard let etag = response.validators.etag, object.isSame(etag) else { return false }
+        guard object.tellsLater, let time = response[header: "Last-Modified"].flatMap(HTTPDate.parse) else {
+            return true
+        }
+        return Int(time.timeIntervalSince1970) == object.modified
+    }
+
+    /// Returns true if an object has a key.
+    private func isTaken(_ key: String) async throws -> Bool {
+        let head = try await store.send("HEAD", key)
+        try check(head, [200, 404])
+        return head.response.status == 200
     }
 
     /// - Returns: false if the object has changed.
@@ -37,7 +48,7 @@ struct BucketFinisher {
         let parts = folder.split(separator: "/").map { $0 + "/" }.joined()
         for name in [object.path, SourceFiles.otherName(object.path, modified: object.modified)] {
             let key = store.address.folder + parts + MemberPattern.name(of: name)
-            guard try await etag(of: key) == nil else { continue }
+            guard try await !isTaken(key) else { continue }
             let exchange = try await store.send(
                 "PUT", key,
                 [

@@ -18,7 +18,10 @@ struct BucketListing: Sendable {
         /// Changes with the object's bytes.
         var etag: String
 
-        var version: String { etag }
+        /// True to tell the object from a later one of the same bytes, whose rows may have been changed meanwhile.
+        var tellsLater = false
+
+        var version: String { tellsLater ? "\(etag) \(modified)" : etag }
 
         /// Returns true for the ETag of the same bytes, as a header has it.
         func isSame(_ etag: String) -> Bool {
@@ -31,6 +34,8 @@ struct BucketListing: Sendable {
     let pattern: MemberPattern
     /// The time in seconds since 1970 before which objects are omitted; nil for none.
     let oldest: Int?
+    /// True where objects are deleted or moved, so that a later one may take an object's name.
+    let tellsLater: Bool
     /// The objects that match, in the order of their keys' bytes.
     private(set) var objects: [Object] = []
     /// Some names of objects that do not match, or are too old.
@@ -39,8 +44,8 @@ struct BucketListing: Sendable {
     private var pages = 0
     private var token = ""
 
-    init(_ folder: String, _ pattern: MemberPattern, oldest: Int?) {
-        (self.folder, self.pattern, self.oldest) = (folder, pattern, oldest)
+    init(_ folder: String, _ pattern: MemberPattern, oldest: Int?, tellsLater: Bool) {
+        (self.folder, self.pattern, self.oldest, self.tellsLater) = (folder, pattern, oldest, tellsLater)
     }
 
     /// Adds the objects of a page.
@@ -104,6 +109,7 @@ struct BucketListing: Sendable {
                 "the key '\(folder)\(shown)' in the bucket has an empty part, so that it is no path; rename the object, or "
                     + "declare a pattern that it does not match")
         }
-        objects.append(Object(path: name, size: size, modified: seconds, etag: etag))
+        objects.append(
+            Object(path: name, size: size, modified: seconds, etag: etag, tellsLater: tellsLater))
     }
 }

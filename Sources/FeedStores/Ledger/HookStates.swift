@@ -107,10 +107,17 @@ package struct HookStates: LedgerPart {
         }
     }
 
-    /// Notes the event that is delivered next.
+    /// Notes the event that is delivered next, and that all runs before it have been handled.
     ///
     /// - Throws: ``FeedModel/StoreError`` if the lease on the hook has gone to another process.
-    package func begin(_ name: String, _ event: String) throws { try update(name, "pending = \(bind: event)") }
+    package func begin(_ name: String, _ event: String, after progress: HookProgress) throws {
+        try update(
+            name,
+            """
+            \(dialect.assignments(of: progress.position)), step = \(bind: progress.step),
+            pending = \(bind: event)
+            """)
+    }
 
     /// Records that an event could not be delivered.
     ///

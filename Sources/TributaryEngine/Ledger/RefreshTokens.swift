@@ -61,6 +61,9 @@ final class RefreshTokens: RefreshTokenStore {
                 let next = token.nextRefreshToken ?? sent
                 try await end(lease, next: next == stored ? nil : next)
                 return token
+            } catch let unusable as UnusableToken {
+                try await end(lease, next: unusable.nextRefreshToken)
+                throw unusable.error
             } catch {
                 // Otherwise the lease ends by itself.
                 try? await store.writeInGroup { try $0.logins.release(id, by: lease.holder) }

@@ -125,8 +125,8 @@ actor HookDelivery {
             // Another process may have delivered the event meanwhile.
             guard let fresh = try store.read({ try $0.hooks.state(of: hook.name) }), fresh == state else { continue }
             if let pending = try item.pending?.text {
-                try store.write { try $0.hooks.begin(hook.name, pending) }
-                queue?.began(pending)
+                try store.write { try $0.hooks.begin(hook.name, pending, after: item.progress) }
+                queue?.began(pending, after: item.progress)
             }
             do {
                 guard try await deliver(item, state) else { continue }

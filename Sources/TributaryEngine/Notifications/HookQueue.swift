@@ -69,7 +69,9 @@ struct HookQueue {
     }
 
     /// Notes that the store has the event that is delivered next.
-    mutating func began(_ event: String) { state.pending = event }
+    mutating func began(_ event: String, after progress: HookProgress) {
+        (state.pending, state.position, state.step) = (event, progress.position, progress.step)
+    }
 
     /// Notes a stored progress.
     mutating func advanced(_ progress: HookProgress) {
