@@ -235,6 +235,20 @@ import Testing
         }
     }
 
+    /// Its rows may have been changed since the former one was deleted.
+    @Test func aLaterObjectOfTheSameBytesIsRead() async throws {
+        try await withBucket { (fixture, bucket) async throws in
+            let sources = Self.sources("/in/*.xml", "after_commit = \"delete\"")
+            #expect(try await sync(fixture, sources).outcome == .committed)
+            try fixture.store.execute("UPDATE article SET name = 'changed' WHERE sku = 3")
+            bucket.put(Self.document(3, "C"), to: "in/c.xml")
+            bucket.date("in/c.xml", Date(timeIntervalSince1970: 1_790_000_100))
+            #expect(try await sync(fixture, sources).outcome == .committed)
+            #expect(bucket.text("in/c.xml") == nil)
+            #expect(try fixture.rows("SELECT name FROM article WHERE sku = 3") == ["C"])
+        }
+    }
+
     @Test func aMoveReplacesNoObject() async throws {
         try await withBucket { (fixture, bucket) async throws in
             let sources = Self.sources("/in/*.xml", "after_commit = { move = \"done/old/\" }")

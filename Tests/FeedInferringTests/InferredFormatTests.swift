@@ -69,7 +69,7 @@ import Testing
             let header = WireMessage().message(1, WireMessage().text(1, "2.0").varint(3, 1_790_000_000))
             let body = vehicles.reduce(header) { $0.message(2, $1) }.bytes
             let toml = try await propose(body, "application/octet-stream", fixture)
-            for part in ["format = \"gtfs-realtime\"", "position/latitude", "current_status"] {
+            for part in ["format = \"gtfs-realtime\"", "position/latitude", "current_status", "type = \"real\""] {
                 #expect(toml.contains(part), "\(part)\n\(toml)")
             }
             #expect(try await rows(toml, ["id", "vehicle/position/longitude"], fixture).count == 3, "\(toml)")

@@ -140,6 +140,13 @@ import Testing
             #expect(item.event?.kind == .failing && item.event?.error == "no answer" && item.event?.run == nil)
             #expect(item.progress.position == last && item.progress.step == 0)
             #expect(try store.holdHook("h"))
+            // It waits in the store, and the runs before it are not read again.
+            let pending = try #require(try item.pending?.text)
+            try store.write { try $0.hooks.begin("h", pending, after: item.progress) }
+            queue.began(pending, after: item.progress)
+            var taken = try self.queue(store)
+            let again = try #require(try taken.next(of: WatchedSources(["s"]), now: .now).item)
+            #expect(again.event?.id == item.event?.id && again.progress.position == last)
             try store.write { try $0.hooks.advance("h", item.progress) }
             queue.advanced(item.progress)
             #expect(try queue.next(of: WatchedSources(["s"]), now: .now).item == nil)

@@ -35,6 +35,9 @@ package struct ProtobufSchema: Sendable, Hashable {
         var isPackable: Bool { isRepeated && ![.length, .group].contains(type.wireType) }
     }
 
+    /// The element that a body is read as.
+    package static let rootName = "protobuf"
+
     /// The full name of the message that a body is.
     var message: String
     /// The fields of each message by their numbers.
@@ -43,6 +46,19 @@ package struct ProtobufSchema: Sendable, Hashable {
     var enumerations: [String: [Int32: String]] = [:]
     /// A name for the bytes of a declared descriptor set.
     var fingerprint = ""
+}
+
+extension ProtobufSchema {
+    /// Returns true if a path of fields, from that of the body on, leads to a floating-point number.
+    package func isFloat(_ path: [String]) -> Bool {
+        var message = message
+        for (index, name) in path.enumerated() {
+            guard let field = messages[message]?.values.first(where: { $0.name == name }) else { return false }
+            if index == path.count - 1 { return field.type == .float || field.type == .double }
+            message = field.typeName
+        }
+        return false
+    }
 }
 
 extension ProtobufSchema: CustomStringConvertible {

@@ -1,4 +1,5 @@
-import FeedConfiguration
+package import FeedConfiguration
+import XMLStream
 
 /// The schema's declaration of the values of an attribute, or of the text of an element.
 struct DeclaredValue {
@@ -37,6 +38,20 @@ struct DeclaredValue {
         guard plain.count > longest else { return plain }
         let cut = plain.prefix(longest - 1)
         return (cut.lastIndex(of: " ").map { cut[..<$0] } ?? cut) + "…"
+    }
+}
+
+extension ElementProfile {
+    /// Declares the type of each text below that is a floating-point number by a schema of Protocol Buffers, as its values may
+    /// be whole ones by chance.
+    ///
+    /// - Parameter path: the fields that lead here.
+    package func declareFloats(of schema: ProtobufSchema, at path: [String] = []) {
+        for child in children {
+            let path = path + [child.name.local]
+            if schema.isFloat(path) { child.text.declared = DeclaredValue(type: .real) }
+            child.declareFloats(of: schema, at: path)
+        }
     }
 }
 

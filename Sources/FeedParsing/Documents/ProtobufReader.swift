@@ -6,8 +6,6 @@ import XMLStream
 /// The document is the element `protobuf`. A field is an element with the field's name, in the order of the bytes: a message
 /// has its fields as children, any other value is text. Each value of a repeated field is an element.
 final class ProtobufReader: DocumentReader, ProtobufEvents {
-    static let rootName = "protobuf"
-
     private typealias Name = XMLStreamParser.ElementName
 
     private let stream: XMLStreamParser
@@ -22,7 +20,7 @@ final class ProtobufReader: DocumentReader, ProtobufEvents {
     init(_ stream: XMLStreamParser, _ schema: ProtobufSchema) throws {
         self.stream = stream
         self.schema = schema
-        root = try stream.elementName(Self.rootName)
+        root = try stream.elementName(ProtobufSchema.rootName)
     }
 
     /// - Throws: ``DocumentError`` with the offset if the bytes are not such a message; also the errors of the parser.

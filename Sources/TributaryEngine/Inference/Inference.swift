@@ -217,6 +217,7 @@ package actor Inference {
                     url: address, sourceName: name, tables: tables, credentials: credentials)
             }
         }
+        if let root = profile.root, root.name.local == ProtobufSchema.rootName { root.declareFloats(of: .gtfsRealtime) }
         let draft = try MappingDraft(profile: profile, schema: schema)
         try await readAgain(request, response, spool, draft.counter())
         return MappingProposal(
