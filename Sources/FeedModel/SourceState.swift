@@ -32,6 +32,8 @@ public struct SourceState: Sendable, Equatable {
     package var askedUntil: Date?
     /// The identity of the declaration for which ``nextDue`` was decided.
     package var declared: String?
+    /// The origin of the first request of the last run: scheme, name and port. The source may be declared no longer.
+    package var origin: String?
     /// The requests' versions when the source was undone, as JSON. Until the feed differs from them, its rows are not
     /// committed. Nil if the source was not undone.
     package var undone: String?

@@ -201,7 +201,7 @@ public final class SyncService: Service {
         var environment = environment
         // A forced run of named sources includes paused ones.
         environment.runsPaused = mode != .whenDue && !names.isEmpty
-        environment.logsFiles = false
+        environment.logsRemainingFiles = false
         let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
             metrics.note(report)
             continuation.yield(report)

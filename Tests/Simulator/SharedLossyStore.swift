@@ -68,7 +68,7 @@ final class SharedLossyStore: LossyStore, SharedStore, @unchecked Sendable {
     func leave() throws { try shared.leave() }
     func daemons() throws -> [DaemonRecord] { try shared.daemons() }
     func runners() throws -> [String: String] { try shared.runners() }
-    func standings(of sources: [String]) throws -> [String: SourceStanding] { try shared.standings(of: sources) }
+    func standings(of sources: [String]?) throws -> [String: SourceStanding] { try shared.standings(of: sources) }
 
     func notifyRetry(ofHook name: String) throws {
         try lines.writing("notifyRetry") { messages.send(.retry(name), from: nil) }

@@ -80,7 +80,7 @@ package struct BucketFetcher: Fetcher {
         }
         let response = request.answer(
             at: place, Validators(etag: "\"\(objects.digest)\""), known,
-            // The archive is made anew for each reader.
+            // The archive is generated again for each reader.
             headers: [("Accept-Ranges", "none")], http.now())
         let archive = BucketArchive(files: objects) { try await store.body(of: $0) }
         var exchange = Exchange.listing(response, archive, request.afterCommit.map { store.files(objects, $0) })

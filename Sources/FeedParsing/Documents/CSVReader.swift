@@ -147,7 +147,7 @@ final class CSVReader: DocumentReader {
             }
             throw problem("there are more fields than the \(width) \(expected); \(advice)", at: rowLine)
         }
-        if isPlain { try emit(text) } else { try emit(mended(text)) }
+        if isPlain { try emit(text) } else { try emit(replaced(text)) }
     }
 
     @inline(__always)
@@ -173,7 +173,7 @@ final class CSVReader: DocumentReader {
         guard headerBytes <= Self.fieldLimit else {
             throw problem("the first line is longer than \(ByteSize.text(Self.fieldLimit))", at: rowLine)
         }
-        header?.append(String(decoding: try mended(text), as: UTF8.self))
+        header?.append(String(decoding: try replaced(text), as: UTF8.self))
         column += 1
         guard column <= CSVColumns.limit else {
             throw problem("there are more than \(CSVColumns.limit) columns", at: rowLine)
@@ -235,19 +235,13 @@ final class CSVReader: DocumentReader {
     private var advice: String { "a delimiter or a line break within a field must be in quotes" }
 
     /// Returns the text with U+FFFD in place of the characters that XML cannot hold, as JSON has it.
-    private func mended(_ text: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
-        var mended: [UInt8] = []
-        for byte in text {
-            switch byte {
-            case 0:
-                throw problem(
-                    "there is a NUL character; name the encoding that the body is in, such as csv = { encoding = \"UTF-16LE\" }",
-                    at: rowLine)
-            case 0x09, 0x0A, 0x0D, 0x20...: mended.append(byte)
-            default: mended.append(contentsOf: "\u{FFFD}".utf8)
-            }
+    private func replaced(_ text: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
+        guard !text.contains(0) else {
+            throw problem(
+                "there is a NUL character; name the encoding that the body is in, such as csv = { encoding = \"UTF-16LE\" }",
+                at: rowLine)
         }
-        return mended
+        return XMLText.replacingForbidden(in: text)
     }
 
     // MARK: - Errors

@@ -1,8 +1,8 @@
+import FeedConfiguration
 import FeedModel
 import Foundation
 import XMLStream
 
-import FeedConfiguration
 /// Values that SQLite has computed.
 extension ValueConverter {
     /// Appends an integer. Returns false, and appends nothing, if its digits must be converted instead.

@@ -78,8 +78,9 @@ package struct Daemons: LedgerPart {
         return holders
     }
 
-    /// Returns how sources stand for a daemon.
-    func standings(of sources: [String], for id: String) throws -> [String: SourceStanding] {
+    /// Returns how sources stand for a daemon; all that the store knows for nil.
+    func standings(of sources: [String]?, for id: String) throws -> [String: SourceStanding] {
+        let isAmong: SQLText = sources.map { " WHERE \(dialect.isAmong("s.source", $0))" } ?? ""
         let reader = OwnTables.sources.reader
         let count = reader.count(dialect.tables)
         var standings: [String: SourceStanding] = [:]
@@ -89,7 +90,7 @@ package struct Daemons: LedgerPart {
                 SELECT \(columns(reader)), s.failures IS NOT NULL,
                     s.holder <> \(bind: id) AND s.held_until >= \(dialect.now)
                         AND EXISTS (SELECT 1 FROM \(dialect.daemon) d WHERE d.id = s.holder)
-                FROM \(dialect.source) s WHERE \(dialect.isAmong("s.source", sources))
+                FROM \(dialect.source) s\(isAmong)
                 """
         ) { row in
             let state = try read(reader, row)

@@ -87,7 +87,7 @@ extension LeaseStore {
 
     package func runners() throws -> [String: String] { try withLeases(.sharing) { try $0.daemons.runners() } }
 
-    package func standings(of sources: [String]) throws -> [String: SourceStanding] {
+    package func standings(of sources: [String]?) throws -> [String: SourceStanding] {
         try withLeases(.sharing) { try $0.daemons.standings(of: sources, for: daemonID) }
     }
 }

@@ -24,8 +24,8 @@ package protocol SharedStore: MainStore {
     /// Returns the holder of the claim of each running source, by source.
     func runners() throws -> [String: String]
 
-    /// Returns how sources stand now.
-    func standings(of sources: [String]) throws -> [String: SourceStanding]
+    /// Returns how sources stand now; all that the store knows for nil.
+    func standings(of sources: [String]?) throws -> [String: SourceStanding]
 
     /// Asks all daemons to refresh the sources that are theirs: these, or all where there are none.
     func requestRefresh(_ sources: [String]) throws

@@ -16,6 +16,7 @@ struct StoreCheck {
     typealias Findings = (mistakes: [Mistake], notes: [Mistake])
 
     /// Returns what only a store with the schema shows.
+    ///
     /// - Parameter asksServer: true to connect to a store on a server.
     func findings(asksServer: Bool) async throws -> Findings {
         let isOnServer = if case .server = configuration.store { true } else { false }

@@ -75,7 +75,7 @@ final class BodyReader {
     }
 
     /// The counts of repairs so far.
-    var mended: XMLRepair.Counts { repair?.counts ?? [:] }
+    var repairs: XMLRepair.Counts { repair?.counts ?? [:] }
 
     /// SHA-256 of the body after decompression, in hexadecimal digits.
     var digest: String? { hash?.digest().hexadecimal }

@@ -47,8 +47,7 @@ actor DaemonGroup {
     }
 
     private var record: DaemonRecord
-    /// The groups of the sources that the last reload removed. Another daemon may just have run them.
-    private var removed: [String: String] = [:]
+    private var rules: HostRules
     private var shares: DaemonShares?
     /// True while the store cannot be reached.
     private var isCutOff = false
@@ -69,6 +68,7 @@ actor DaemonGroup {
         self.clock = clock
         self.executor = executor
         self.logger = logger
+        rules = configuration.hosts
         timer = DueTimer(clock: clock)
         let host = ProcessInfo.processInfo.hostName
         record = DaemonRecord(
@@ -150,9 +150,8 @@ actor DaemonGroup {
     /// - Returns: the seconds until the next call.
     private func look() -> Double {
         if let configuration = requests.withLock({ $0.configuration.take() }) {
-            let former = record.declared.groups
             record.declared = DeclaredSources(configuration)
-            removed = former.filter { record.declared.groups[$0.key] == nil }
+            rules = configuration.hosts
         }
         do {
             let isPending = try share()
@@ -219,10 +218,14 @@ actor DaemonGroup {
     ///
     /// - Returns: the number of sources taken over.
     private func take(_ sources: Set<String>) throws -> Int {
-        let groups = record.declared.groups.merging(removed) { declared, _ in declared }
-        let taken = Set(sources.compactMap { groups[$0] })
-        let others = removed.filter { taken.contains($0.value) }.keys
-        let standings = try standings(of: sources.union(others))
+        var groups = record.declared.groups
+        var standings = try standings(of: sources)
+        // Another daemon may just have run sources that are no longer declared here.
+        for (source, standing) in try store.standings(of: nil) where groups[source] == nil {
+            guard let origin = standing.state?.origin.flatMap(Origin.init) else { continue }
+            groups[source] = DeclaredSources.group(of: rules.key(of: origin))
+            standings[source] = standing
+        }
         let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
         let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
         guard !free.isEmpty else { return 0 }
@@ -241,7 +244,9 @@ extension DeclaredSources {
         self.init(
             configuration.enabledSources.reduce(into: [:]) { groups, source in
                 let server = source.firstOrigin.flatMap { $0.isFile ? nil : configuration.hosts.key(of: $0) }
-                groups[source.name] = Fingerprint.hexadecimal(server ?? "source " + source.name)
+                groups[source.name] = Self.group(of: server ?? "source " + source.name)
             })
     }
+
+    fileprivate static func group(of server: String) -> String { Fingerprint.hexadecimal(server) }
 }

@@ -44,6 +44,7 @@ final class DueTimer: Sendable {
     }
 
     /// Calls a body at once and with each tick, until the task is cancelled. A tick during the call is followed by another one.
+    ///
     /// - Parameter body: returns the time of the next call, which an earlier setting precedes.
     /// - Throws: the error of `body`, which ends the calls.
     func run(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Date) async rethrows {

@@ -25,8 +25,8 @@ struct RequestResult: Sendable {
 struct DocumentNotes: Sendable {
     /// Remarks, each once.
     var remarks: [String] = []
-    /// The counts of repairs.
-    var mended: XMLRepair.Counts = [:]
+    /// The number of repairs of each kind.
+    var repairs: XMLRepair.Counts = [:]
     /// The shape of mapped documents.
     var shape: DocumentShape?
     /// The reading of a folder.

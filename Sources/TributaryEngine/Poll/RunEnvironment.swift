@@ -46,7 +46,8 @@ struct RunEnvironment: Sendable {
     var runsPaused = false
 
     /// True to log the files that stay after their commit. A sync shows the notes of its runs instead.
-    var logsFiles = true
+    var logsRemainingFiles = true
+
     private static let leastPlaces = 1_024
     /// The responses that wait to be parsed, from which on no run begins.
     static let mostWaitingLoads = 64

@@ -109,6 +109,7 @@ extension RunState {
             : DueTime.state(
                 after: ending.outcome, error: ending.error, source: source, last: stored,
                 startedAt: startedAt, now: now, hints: hints, jitter: environment.random.fraction())
+        next.origin = source.firstOrigin.flatMap { $0.isFile ? nil : $0.description }
         // Expired rows are committed while the feed is still the undone one.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
         if let feed = UndoneFeed(next.undone) {
@@ -286,10 +287,10 @@ extension RunState {
             index)
     }
 
-    var mendedNotes: [String] {
+    var repairNotes: [String] {
         results.compactMap { result in
             let faults = XMLRepair.Fault.allCases.compactMap { fault -> String? in
-                guard let count = result.documents.mended[fault], count > 0 else { return nil }
+                guard let count = result.documents.repairs[fault], count > 0 else { return nil }
                 return switch fault {
                 case .characters: "\(count) × a character that XML forbids"
                 case .entities: "\(count) × an entity of HTML's"

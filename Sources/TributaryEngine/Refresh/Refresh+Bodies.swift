@@ -238,7 +238,7 @@ extension Refresh {
         _ reader: BodyReader, _ mapping: MappingHandler?, of request: RequestDeclaration, _ index: Int
     ) throws {
         try reader.finish()
-        run.results[index].documents.mended.merge(reader.mended, uniquingKeysWith: +)
+        run.results[index].documents.repairs.merge(reader.repairs, uniquingKeysWith: +)
         if let mapping { note(mapping, of: request, index) }
     }
 

@@ -78,7 +78,8 @@ actor Refresh {
                 return try await finish()
             } catch {
                 ending = block(run.ending(with: error))
-                // A commit whose answer was lost may have been made.
+                // A commit whose answer was lost may have been made. If the store does not answer now either, the state
+                // from the beginning counts.
                 if error is StoreError, let states = try? environment.store.states(of: run.source.name) {
                     (run.stored, run.known) = states
                 }
@@ -160,7 +161,7 @@ actor Refresh {
         stack.unmet = run.replay?.shown == nil ? unmet.blocking + run.blockingDrift : []
         run.reportRemarks()
         let skipped = context?.allSkipped ?? SkippedRows()
-        run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.mendedNotes + run.leftOutNotes
+        run.notes = run.remarkNotes + [skipped.note].compactMap(\.self) + run.repairNotes + run.leftOutNotes
         run.notes += stack.skipped.compactMap(\.note) + unmet.notes + run.drift.map(\.text)
         (run.skipped, run.rejected) = (skipped.count, skipped.invalid)
         run.rejection = skipped.note
@@ -198,7 +199,7 @@ actor Refresh {
             // The next run does it.
         } catch {
             let text = "the rows are committed, and their files stay until the next run: \(run.shown(error))"
-            if environment.logsFiles {
+            if environment.logsRemainingFiles {
                 environment.logger.warning(
                     "Files stay after their commit", metadata: ["source": "\(run.source.name)", "error": "\(text)"])
             }
@@ -323,7 +324,7 @@ actor Refresh {
         for index in run.source.requests.indices { run.noteRepetition(index) }
         stack.unmet = unmet.blocking + run.blockingDrift
         plan.notes =
-            run.listingNotes + run.remarkNotes + run.mendedNotes + run.leftOutNotes
+            run.listingNotes + run.remarkNotes + run.repairNotes + run.leftOutNotes
             + stack.skipped.compactMap(\.note) + unmet.notes
         let changed = Mutex(Set<String>())
         do {

@@ -71,15 +71,12 @@ final class Scheduler: SourceScheduling {
 
     /// Notes the times of the last requests of other processes to the hosts: at the latest, the end of their sources'
     /// runs, or the start of runs without an end.
-    ///
-    /// - Parameter removed: the sources that the last reload removed.
-    private static func noteLastRequests(
-        _ states: [String: SourceState], _ environment: RunEnvironment, removed: [SourceDeclaration] = []
-    ) {
-        guard environment.configuration.hosts.havePace else { return }
+    private static func noteLastRequests(_ states: [String: SourceState], _ environment: RunEnvironment) {
+        let configuration = environment.configuration
+        guard configuration.hosts.havePace else { return }
         let now = environment.clock.now()
-        for source in environment.configuration.enabledSources + removed {
-            guard let origin = source.firstOrigin, let state = states[source.name],
+        for state in states.values {
+            guard let origin = state.origin.flatMap(Origin.init) ?? configuration[source: state.source]?.firstOrigin,
                 let last = [state.lastRun, state.decidedAt].compactMap(\.self).max()
             else { continue }
             environment.hosts.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
@@ -100,7 +97,6 @@ final class Scheduler: SourceScheduling {
             limit.onFree { [continuation] in continuation.yield(.due) }
         }
         var logged = Set<Origin>()
-        var removed: [SourceDeclaration] = []
         // The results of runs are not needed, and a group that kept them would grow.
         await withDiscardingTaskGroup { group in
             func startRuns(freed: [Origin] = []) {
@@ -149,13 +145,11 @@ final class Scheduler: SourceScheduling {
                     if configuration.differsInStore(from: environment.configuration) {
                         environment.logger.warning("Changes of [store] take effect at the next start")
                     }
-                    let enabled = Set(configuration.enabledSources.map(\.name))
-                    removed = environment.configuration.enabledSources.filter { !enabled.contains($0.name) }
                     environment.configuration = configuration
                     environment.setLimits(configuration)
                     schedule.reload(configuration, now: now)
                 case .assign(let sources, let states):
-                    Self.noteLastRequests(states, environment, removed: removed)
+                    Self.noteLastRequests(states, environment)
                     schedule.assign(sources, states, now: now)
                 case .release(let sources):
                     schedule.release(sources, now: now)

@@ -2,8 +2,8 @@ import FeedModel
 import FeedStores
 import TributaryEngine
 
-/// Tells a program of each run that is recorded. An event's id is the run's place: whoever gives it back misses none, also
-/// none of another process's.
+/// The events of recorded runs, of this process and others. An event's id is the run's position, after which a client that
+/// sends it back continues.
 struct RunEvents: EventSource {
     /// The most runs of one piece. The next is read when this one has been written.
     private static let mostRuns = 200

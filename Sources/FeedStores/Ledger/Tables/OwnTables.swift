@@ -130,6 +130,8 @@ package enum OwnTables {
             "the end of the server's `Retry-After`; without one, a minute after a 429 or 503")
         t.column("declared", \.declared, "the declaration for which `next_due` was computed", isCleaned: true)
         t.column(
+            "origin", \.origin, "scheme, name and port of the server that its last run asked first", isCleaned: true)
+        t.column(
             "attempts", \.attempts,
             "consecutive runs during which the process died; at three the source is paused", initially: .zero)
         t.column(
