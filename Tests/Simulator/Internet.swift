@@ -76,9 +76,20 @@ final class Internet: @unchecked Sendable {
         privateHosts[process].map { $0[host] == true && $0.count == 1 } ?? false
     }
 
+    private func hosts(of source: String) -> Set<String> {
+        Set(feeds.values.filter { $0.source == source }.map(\.host))
+    }
+
+    /// Takes note that the store forgets a source, and when its hosts were asked.
+    func purge(_ source: String) {
+        for host in hosts(of: source) {
+            for process in (traffic[host]?.last ?? [:]).keys { unrecorded[process, default: []].insert(host) }
+        }
+    }
+
     /// Takes note of whether a process's last run of a source is in the store.
     func note(_ process: EventLoop.Process, _ source: String, isRecorded: Bool) {
-        let hosts = Set(feeds.values.filter { $0.source == source }.map(\.host))
+        let hosts = hosts(of: source)
         if isRecorded {
             unrecorded[process]?.subtract(hosts)
         } else {

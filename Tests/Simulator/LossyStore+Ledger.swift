@@ -43,7 +43,10 @@ extension LossyStore {
     func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {
         try writing("purge") {
             let report = try $0.purge(purge, isTrial: isTrial)
-            if !isTrial { note(report.run) }
+            if !isTrial {
+                lines.notePurge(of: purge.source)
+                note(report.run)
+            }
             return report
         }
     }

@@ -15,6 +15,9 @@ final class StoreLines: @unchecked Sendable {
     /// Takes note of whether the last run of a source is in the store.
     func note(_ source: String, isRecorded: Bool) { internet.note(process, source, isRecorded: isRecorded) }
 
+    /// Takes note that the store forgets a source.
+    func notePurge(of source: String) { internet.purge(source) }
+
     private var isCutOff: Bool { internet.isCutOff(process) }
 
     func checkThere(_ method: String, rarer factor: Int = 1) throws {
