@@ -74,7 +74,12 @@ struct Scenario {
 
     /// The time within which each feed is asked once nothing goes wrong, however wrong clocks are: the longest interval; what
     /// a busy server has asked for; and the time in which an operator accepts what is blocked.
-    var longestWait: Duration { .seconds(60 * (max(10, sources.map(\.cache).max() ?? 0) + 30 + 11)) }
+    ///
+    /// - Parameter isPurged: true where a command has purged a source. A daemon that knew the source as stopped looks at it
+    ///   again after ``DueTime/longestRetry``.
+    func longestWait(isPurged: Bool) -> Duration {
+        .seconds(60 * (max(isPurged ? 60 : 10, sources.map(\.cache).max() ?? 0) + 30 + 11))
+    }
 
     /// The schema, which is executed whenever the store is opened.
     var schema: String { pagesOfLog.map { "PRAGMA wal_autocheckpoint = \($0);" } ?? "" }

@@ -135,7 +135,9 @@ package final class Simulation {
         guard found.finding == nil else { return }
         loop.note("every feed changes once more")
         for feed in scenario.feeds { feed.change(9999, at: SimulatedClock.epoch + loop.now.seconds) }
-        try settle(within: scenario.longestWait, .due, "after the last change of its feed")
+        try settle(
+            within: scenario.longestWait(isPurged: faults.fired[.purge] != nil), .due,
+            "after the last change of its feed")
     }
 
     /// Goes on until all is well.

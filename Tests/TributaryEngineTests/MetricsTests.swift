@@ -204,8 +204,11 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }
             fixture.server.document("/a", EngineFixture.items(["1"]))
-            let configuration = HookFixture.mapping() + EngineFixture.hook("\"changed\"")
+            // The clock runs a thousand times too fast for a delivery in seconds.
+            let configuration =
+                HookFixture.mapping() + EngineFixture.hook("\"changed\"", "timeout = \"10m\"")
             try await measure(fixture, configuration, clock: fixture.clock) { measured in
+                try await measured.wait(for: "tributary_runs_total{outcome=\"committed\",source=\"s\"}", 1)
                 let running = Task {
                     while !Task.isCancelled {
                         fixture.clock.advance(by: 5)
