@@ -13,6 +13,9 @@ package struct Commit: Sendable {
     package var listings: [String: ListingRow?] = [:]
     /// True if some of the requests are known to claim other rows than before. The transaction finds out in any case.
     package var changesClaims = false
+    /// True if the run needs its claim no longer once this commit is made. A claim that is a row of the store, a lease, is
+    /// given up within the transaction.
+    package var endsClaim = false
     /// True if the source was stale until this run (`fresh_within`). The run then has a row of its own, which tells hooks.
     package var endsStaleness = false
     /// The source's state after this commit.

@@ -64,5 +64,15 @@ package protocol SourceClaim: Sendable {
     /// - Throws: ``StoreError`` if one may have.
     func check() throws
 
+    /// Gives the right up. Blocks its thread, and has no effect the second time.
     func unlock()
+
+    /// Takes note that a commit of this process has given the right up, if it is one that a commit gives up.
+    ///
+    /// - Returns: false if ``unlock()`` has still to be called.
+    func endedWithCommit() -> Bool
+}
+
+extension SourceClaim {
+    package func endedWithCommit() -> Bool { false }
 }

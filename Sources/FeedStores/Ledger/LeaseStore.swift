@@ -116,7 +116,11 @@ package final class SourceLease: SourceClaim {
         }
     }
 
-    /// Gives the right up. Nothing happens the second time.
+    package func endedWithCommit() -> Bool {
+        _ = store.leases.remove(source, number)
+        return true
+    }
+
     package func unlock() {
         guard store.leases.remove(source, number) else { return }
         // Where the store cannot be reached, the lease ends by itself within seconds.

@@ -95,4 +95,7 @@ package struct Lease: Sendable, Equatable {
 
     /// The condition that a row of `tributary_source`, `s`, still holds the lease.
     var isHeld: SQLText { "s.holder = \(bind: holder) AND s.lease = \(bind: number)" }
+
+    /// The condition that nobody has taken the source since the lease was taken, even if it was given up.
+    var isLast: SQLText { "coalesce(s.holder, \(bind: holder)) = \(bind: holder) AND s.lease = \(bind: number)" }
 }

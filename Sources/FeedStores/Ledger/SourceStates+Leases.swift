@@ -41,7 +41,7 @@ extension SourceStates {
     ///
     /// - Returns: the sources whose leases were renewed.
     func renew(_ sources: [String], of holder: String) throws -> [String] {
-        // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed by it.
+        // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed or given up by it.
         try session.all(
             """
             WITH held AS (

@@ -169,12 +169,13 @@ package struct SourceStates: LedgerPart {
     }
 
     /// Returns the statement that writes the state of a source, and returns a row unless the source is run under a lease
-    /// that another process has taken over. It renews the lease.
-    func upsert(_ state: SourceState) throws -> SQLText {
-        let lease = ledger.leases?.lease(of: state.source)
-        let renewal: SQLText = lease == nil ? "" : ", held_until = \(dialect.now(plus: Leases.seconds))"
-        let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
-        return "\(try OwnTables.sources.upsert(of: [state], dialect.tables))\(renewal)\(isHeld) RETURNING source"
+    /// that another process has taken over. It renews the lease, or gives it up with the end of the claim.
+    func upsert(_ state: SourceState, endsClaim: Bool) throws -> SQLText {
+        let upsert = try OwnTables.sources.upsert(of: [state], dialect.tables)
+        guard let lease = ledger.leases?.lease(of: state.source) else { return "\(upsert) RETURNING source" }
+        let change: SQLText =
+            endsClaim ? "holder = NULL, held_until = NULL" : "held_until = \(dialect.now(plus: Leases.seconds))"
+        return "\(upsert), \(change) WHERE \(lease.isLast) RETURNING source"
     }
 
     /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which

@@ -11,6 +11,9 @@ struct FileActions {
     let environment: RunEnvironment
     let permits: RunPermits
 
+    /// Returns true if ``finish(_:)`` may have something to do.
+    func concern(_ run: RunState) -> Bool { run.results.contains { $0.files?.hasAction == true } }
+
     /// Acts on the files of a run that has committed, or found everything unchanged. Files of an undone feed stay: their rows
     /// are not in the store.
     ///

@@ -29,6 +29,13 @@ final class RunPermits: Sendable {
         set { state.withLock { $0.claim = newValue } }
     }
 
+    /// Takes note that the run's commit has given the claim up, where it does so.
+    func endClaim() {
+        state.withLock { state in
+            if state.claim?.endedWithCommit() == true { state.claim = nil }
+        }
+    }
+
     /// Releases everything. A second call has no effect.
     func release() {
         let former = state.withLock { state in

@@ -61,12 +61,16 @@ extension RunState {
     /// - Parameters:
     ///   - window: the records with which it is written; nil to write it at once. The wait is no part of the run: it makes
     ///     neither its duration nor the time until the next one longer.
+    ///   - endsClaim: true if the run does nothing more for which it needs its claim.
     ///   - recorded: called once the store has the run.
-    func record(_ ending: Ending, in window: RecordWindow? = nil, recorded: () -> Void = {}) async -> RunReport {
+    func record(
+        _ ending: Ending, in window: RecordWindow? = nil, endsClaim: Bool = false, recorded: () -> Void = {}
+    ) async -> RunReport {
         let ended = elapsed()
         await window?.end()
         let waited = window == nil ? 0 : elapsed() - ended
-        let commit = commit(ending, endedBefore: waited)
+        var commit = commit(ending, endedBefore: waited)
+        commit.endsClaim = endsClaim
         let seconds: @Sendable () -> Double = { [elapsed] in elapsed() - waited }
         do {
             let report = try await environment.store.commit(commit, seconds: seconds)

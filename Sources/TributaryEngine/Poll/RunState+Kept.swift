@@ -9,6 +9,9 @@ extension RunState {
     /// True if bodies are kept, or were kept before the declaration changed.
     var hasBodies: Bool { source.keepsBodies || known.values.contains { !$0.bodies.isEmpty } }
 
+    /// True if there may be kept bodies of the source, or of a blocked run of it.
+    var mayHaveBodies: Bool { hasBodies || bodies.exists(of: source.name) }
+
     /// Returns true if a request may be conditional, because its body is kept already.
     func hasKeptBody(_ index: Int) -> Bool {
         let request = source.requests[index]

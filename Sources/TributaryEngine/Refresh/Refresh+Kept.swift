@@ -70,7 +70,7 @@ extension Refresh {
         keepers = [:]
         let isGood = ending.outcome.isGood
         // A discarded replay leaves the valid files unchanged.
-        guard !notesUnused, isGood || !run.isReplay, run.hasBodies || bodies.exists(of: run.source.name) else { return }
+        guard !notesUnused, isGood || !run.isReplay, run.mayHaveBodies else { return }
         let names =
             isGood
             ? Set(run.results.flatMap { $0.state?.bodies ?? run.known[$0.report.key]?.bodies ?? [] })

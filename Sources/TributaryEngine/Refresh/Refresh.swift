@@ -177,6 +177,8 @@ actor Refresh {
         commit.keys = DeclaredKeys(environment.configuration, parsers: environment.registry)
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
+        // The next run must not meet files and kept bodies that this one is about to move.
+        commit.endsClaim = !fileActions.concern(run) && !run.mayHaveBodies
         let began = environment.clock.uptime
         var report: RunReport
         do {
@@ -193,6 +195,8 @@ actor Refresh {
         tidyBodies(ending)
         context?.remove()
         context = nil
+        // Its scratch database has the source's name.
+        if commit.endsClaim { permits.endClaim() }
         do {
             try await fileActions.finish(run)
         } catch is CancellationError {

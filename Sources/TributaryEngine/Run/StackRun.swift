@@ -93,9 +93,9 @@ struct StackRun: Sendable {
         } catch {
             result = .failure(error)
         }
-        permits.claim = nil
         // Also after a cancellation.
-        try? await environment.queryStore { claim.unlock() }
+        if permits.claim != nil { try? await environment.queryStore { claim.unlock() } }
+        permits.claim = nil
         return try result.get()
     }
 
@@ -184,7 +184,9 @@ struct StackRun: Sendable {
                     permits.release()
                     // Whoever has asked for the run waits for its record.
                     let window = mode.ignoresDueTime ? nil : environment.recordWindow
-                    return await run.record(RunState.Ending(outcome: .unchanged), in: window)
+                    return await run.record(RunState.Ending(outcome: .unchanged), in: window, endsClaim: true) {
+                        permits.endClaim()
+                    }
                 }
             }
             return await Refresh(run, permits: permits, found: found).run(after: deaths)
