@@ -132,6 +132,8 @@ package final class Simulation {
         try calmDown()
         scheduleCare()
         try settle(within: Self.patience, .liveness, "without faults")
+        // A daemon that does nothing for an hour is not late.
+        try go(until: { !self.nodes.compactMap(\.living).contains { self.loop.isPaused($0.process) } })
         guard found.finding == nil else { return }
         loop.note("every feed changes once more")
         for feed in scenario.feeds { feed.change(9999, at: SimulatedClock.epoch + loop.now.seconds) }
