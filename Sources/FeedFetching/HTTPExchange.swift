@@ -32,6 +32,7 @@ struct HTTPExchange {
 
     struct Result: Equatable {
         var url: URL
+        var origin: Origin
         /// The address of permanent redirects; nil without redirects, or with temporary ones.
         var movedTo: String?
     }
@@ -82,7 +83,7 @@ struct HTTPExchange {
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
         // A signature is for one address.
-        if case .s3 = request.authentication { return .finish(Result(url: target.url)) }
+        if case .s3 = request.authentication { return .finish(Result(url: target.url, origin: target.origin)) }
         let redirected = try target.redirected(
             by: status, to: location, request: "\(request.method) \(request.url)")
         guard let redirect = redirected else {
@@ -94,7 +95,8 @@ struct HTTPExchange {
             }
             // A POST that has become a GET is not the same request.
             let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
-            return .finish(Result(url: target.url, movedTo: isMoved ? target.url.absoluteString : nil))
+            let movedTo = isMoved ? target.url.absoluteString : nil
+            return .finish(Result(url: target.url, origin: target.origin, movedTo: movedTo))
         }
         isPermanent = isPermanent && [301, 308].contains(status)
         if redirect.origin != target.origin {

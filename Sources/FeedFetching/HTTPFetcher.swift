@@ -166,7 +166,8 @@ package final class HTTPFetcher: Fetcher {
             }
             var isAnswered = false
             do {
-                let response = try await connections.send(message, within: request.timeout + .seconds(1))
+                let response = try await connections.send(
+                    message, to: origin, within: request.timeout + .seconds(1))
                 clock?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
@@ -204,7 +205,7 @@ package final class HTTPFetcher: Fetcher {
                 lastModified: Self.lastModified(response.headers, known: known)))
         var exchange = Exchange.http(head, response.body)
         exchange.movedTo = result.movedTo
-        exchange.origin = result.url.origin
+        exchange.origin = result.origin
         exchange.from = answer.from
         return exchange
     }

@@ -1,15 +1,18 @@
 package import AsyncHTTPClient
-import FeedConfiguration
-import Foundation
+package import FeedConfiguration
 import NIOCore
 
 /// Sends messages to servers. The simulator implements it together with all servers.
 package protocol Network: Sendable {
     /// Returns the head of the answer.
     ///
-    /// - Parameter timeout: the time for the whole exchange.
+    /// - Parameters:
+    ///   - origin: the origin of the message's address.
+    ///   - timeout: the time for the whole exchange.
     /// - Throws: the client's errors; `CancellationError`.
-    func send(_ message: HTTPClientRequest, within timeout: Duration) async throws -> HTTPClientResponse
+    func send(
+        _ message: HTTPClientRequest, to origin: Origin, within timeout: Duration
+    ) async throws -> HTTPClientResponse
 }
 
 /// The connections of a client.
@@ -20,13 +23,12 @@ struct ClientConnections: Network {
     /// The host of the proxy, whose name is looked up in place of the server's; nil without one.
     var proxy: Transport.Proxy?
 
-    func send(_ message: HTTPClientRequest, within timeout: Duration) async throws -> HTTPClientResponse {
+    func send(
+        _ message: HTTPClientRequest, to origin: Origin, within timeout: Duration
+    ) async throws -> HTTPClientResponse {
         let deadline = NIODeadline.now() + TimeAmount(timeout)
-        guard let url = URL(string: message.url), let host = proxy?.host ?? url.host else {
-            throw HTTPClientError.invalidURL
-        }
-        let port = proxy?.port ?? url.port ?? (url.scheme == "https" ? 443 : 80)
-        try await names.find(host, port: port, within: connectTimeout)
+        let host = proxy?.host ?? origin.host
+        try await names.find(host, port: proxy?.port ?? origin.port, within: connectTimeout)
         do {
             let response = try await client.execute(message, deadline: deadline)
             names.note(host)

@@ -36,6 +36,8 @@ extension HTTPClient.Configuration {
         configuration.decompression = .disabled
         // The client must not repeat a failed connection until the timeout; `retries` limits the attempts.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Otherwise each request makes the attributes of a span that nobody receives.
+        configuration.tracing.tracer = nil
         return configuration
     }
 }

@@ -67,7 +67,8 @@ package final class WebhookClient: Sendable {
         }
         request.body = .bytes(ByteBuffer(bytes: body))
         do {
-            let response = try await network.send(request, within: timeout)
+            guard let url = URL(string: address.value) else { throw HTTPClientError.invalidURL }
+            let response = try await network.send(request, to: url.origin, within: timeout)
             await drain(response)
             let retryAt = response.headers.first(name: "Retry-After").flatMap { RetryAfter.end(of: $0, at: now) }
             return Answer(status: Int(response.status.code), retryAt: retryAt)

@@ -81,7 +81,8 @@ import Testing
             var (exchange, step) = try Self.begin(Self.request())
             for status in statuses { step = try exchange.receive(status: status, location: "/\(status)", from: nil) }
             step = try exchange.receive(status: 304, location: nil, from: nil)
-            #expect(try Self.result(step) == HTTPExchange.Result(url: Self.url("/\(statuses[1])"), movedTo: nil))
+            let url = Self.url("/\(statuses[1])")
+            #expect(try Self.result(step) == HTTPExchange.Result(url: url, origin: url.origin, movedTo: nil))
         }
     }
 
@@ -190,7 +191,9 @@ import Testing
             func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
         }
 
-        func send(_ message: HTTPClientRequest, within: Duration) async throws -> HTTPClientResponse {
+        func send(
+            _ message: HTTPClientRequest, to: Origin, within: Duration
+        ) async throws -> HTTPClientResponse {
             let body = Body()
             held.withLock { held in
                 if held.last.body != nil { held.count += 1 }

@@ -18,6 +18,9 @@ private struct HastyClock: RunClock {
         try await clock.sleep(for: duration > .seconds(10) ? duration : min(duration, .milliseconds(5)))
     }
     func sleep(until date: Date) async throws { try await clock.sleep(until: date) }
+    func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        clock.alarm(after: duration, action)
+    }
 }
 
 /// A server whose answers break off, and whose document may become another one in between.

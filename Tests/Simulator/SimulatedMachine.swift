@@ -36,6 +36,11 @@ final class SimulatedClock: RunClock, @unchecked Sendable {
     func sleep(until date: Date) async throws {
         try await sleep(for: .seconds(max(0, date.timeIntervalSince(now()))))
     }
+
+    func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        let timer = loop.after(duration, action)
+        return Alarm { [loop] in loop.cancel(timer) }
+    }
 }
 
 final class SimulatedRandom: RandomSource, @unchecked Sendable {

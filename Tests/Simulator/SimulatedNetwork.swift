@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import FeedConfiguration
 import FeedFetching
 import Foundation
 import NIOCore
@@ -17,7 +18,9 @@ final class SimulatedNetwork: Network, @unchecked Sendable {
     var loop: EventLoop { internet.loop }
     var faults: Faults { internet.faults }
 
-    func send(_ message: HTTPClientRequest, within timeout: Duration) async throws -> HTTPClientResponse {
+    func send(
+        _ message: HTTPClientRequest, to origin: Origin, within timeout: Duration
+    ) async throws -> HTTPClientResponse {
         guard let url = URL(string: message.url), let host = url.host else { throw HTTPClientError.invalidURL }
         let end = loop.now + timeout
         if message.method == .POST {

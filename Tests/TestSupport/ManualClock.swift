@@ -1,6 +1,6 @@
 import FeedModel
 package import Foundation
-import TributaryEngine
+package import TributaryEngine
 
 /// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come.
 package final class ManualClock: RunClock {
@@ -44,6 +44,16 @@ package final class ManualClock: RunClock {
     }
 
     package func sleep(for duration: Duration) async throws { try await sleep(until: now() + duration.seconds) }
+
+    package func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        let end = uptime + duration
+        let task = Task {
+            // The task may begin later than it was created.
+            try await sleep(for: max(.zero, end - uptime))
+            action()
+        }
+        return Alarm { task.cancel() }
+    }
 
     package func sleep(until due: Date) async throws {
         let id = state.withLock { state in

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import NIOCore
 import NIOHTTP1
 
@@ -20,6 +21,8 @@ final class HTTP1Answers: ChannelDuplexHandler {
     private var isSpoiled = false
     /// The reason why a request must not be sent to the connection's address. Every write is then dropped.
     private var refusal: (any Error)?
+    /// The address of the connection's other end; nil before the first request, and for other protocols than IPv4 and IPv6.
+    private var peer: IPAddress?
 
     init(bytes: HTTP1Bytes, correlation: RequestCorrelation) {
         self.bytes = bytes
@@ -96,8 +99,9 @@ final class HTTP1Answers: ChannelDuplexHandler {
         guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
         if let entry = head.headers.first(name: RequestCorrelation.header) {
             head.headers.remove(name: RequestCorrelation.header)
+            peer = peer ?? context.channel.remoteAddress?.ipAddress.flatMap { IPAddress(literal: $0) }
             do throws(AddressGuard.Refusal) {
-                try correlation.send(entry, to: context.channel.remoteAddress)
+                try correlation.send(entry, to: peer)
             } catch {
                 refusal = error
                 context.refuse(promise, error)
@@ -107,7 +111,7 @@ final class HTTP1Answers: ChannelDuplexHandler {
         order.begin()
         bytes.begin(
             withValidators: head.headers.contains {
-                ValidatorBytes.isSent($0.name) && !$0.value.utf8.allSatisfy { $0 < 0x80 }
+                !$0.value.utf8.allSatisfy { $0 < 0x80 } && ValidatorBytes.isSent($0.name)
             })
         context.write(wrapOutboundOut(.head(head)), promise: promise)
     }

@@ -63,8 +63,8 @@ final class RequestCorrelation: Sendable {
     ///
     /// - Throws: ``AddressGuard/Refusal`` if the request must not go to the connection's address. No byte of it has been
     ///   sent, and none may be.
-    func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
+    func send(_ number: String, to address: IPAddress?) throws(AddressGuard.Refusal) {
         guard let number = Int(number), let entry = state.withLock({ $0.entries[number] }) else { return }
-        try entry.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
+        try entry.send(to: address)
     }
 }

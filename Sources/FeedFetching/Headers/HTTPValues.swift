@@ -7,8 +7,14 @@ import XMLStream
 /// Dates of header fields (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     package static func parse(_ text: String) -> Date? {
-        var text = text.trimmingCharacters(in: .whitespaces)
-        return text.withUTF8 { Lexical.date($0) }
+        var text = text
+        return text.withUTF8 { bytes in
+            let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+            guard let start = bytes.firstIndex(where: { !isSpace($0) }),
+                let end = bytes.lastIndex(where: { !isSpace($0) })
+            else { return nil }
+            return Lexical.date(UnsafeBufferPointer(rebasing: bytes[start...end]))
+        }
     }
 }
 

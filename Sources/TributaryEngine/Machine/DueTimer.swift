@@ -1,28 +1,21 @@
-import Foundation
 import FeedModel
+import Foundation
 
 /// Ticks when the next source is due, once for each setting.
 ///
-/// It sleeps for at most a minute, to notice a changed clock or a suspended machine. After an early tick without a due
+/// It waits for at most a minute, to notice a changed clock or a suspended machine. After an early tick without a due
 /// source, the timer is set again.
 final class DueTimer: Sendable {
     /// The ticks; unread ticks count as one. Empty if ticks call a function.
     let ticks: AsyncStream<Void>
     private let onTick: @Sendable () -> Void
     private let clock: any RunClock
-    private let executor: (any TaskExecutor)?
-    /// The sleeping task, and the end of its sleep. No task awaits it. It ends with its tick, with an earlier setting,
-    /// or with `set(nil)`.
-    private let sleeper = Mutex<(end: Date, task: Task<Void, Never>)?>(nil)
+    /// The alarm for the next tick, and its time.
+    private let setting = Mutex<(end: Date, alarm: Alarm)?>(nil)
 
-    /// - Parameters:
-    ///   - executor: runs the timer; nil for the global one.
-    ///   - onTick: called with each tick; nil for a timer whose ``ticks`` are read.
-    init(
-        clock: any RunClock, on executor: (any TaskExecutor)? = nil, onTick: (@Sendable () -> Void)? = nil
-    ) {
+    /// - Parameter onTick: called with each tick; nil for a timer whose ``ticks`` are read.
+    init(clock: any RunClock, onTick: (@Sendable () -> Void)? = nil) {
         self.clock = clock
-        self.executor = executor
         let (ticks, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.ticks = ticks
         self.onTick = onTick ?? { continuation.yield() }
@@ -30,15 +23,17 @@ final class DueTimer: Sendable {
 
     /// Ticks at `date`, or earlier if the timer is set for an earlier time. Nil cancels the timer.
     func set(_ date: Date?) {
-        let former: Task<Void, Never>? = sleeper.withLock { sleeper in
+        let former: Alarm? = setting.withLock { setting in
             guard let date else {
-                defer { sleeper = nil }
-                return sleeper?.task
+                defer { setting = nil }
+                return setting?.alarm
             }
-            let end = min(date, clock.now() + 60)
-            if let sleeper, sleeper.end <= end { return nil }
-            defer { sleeper = (end, Task(executorPreference: executor) { await self.tick(at: end) }) }
-            return sleeper?.task
+            let now = clock.now()
+            let end = min(date, now + 60)
+            if let setting, setting.end <= end { return nil }
+            let wait = Duration.seconds(max(0, end.timeIntervalSince(now)))
+            defer { setting = (end, clock.alarm(after: wait) { [weak self] in self?.tick(at: end) }) }
+            return setting?.alarm
         }
         former?.cancel()
     }
@@ -57,9 +52,8 @@ final class DueTimer: Sendable {
         }
     }
 
-    private func tick(at end: Date) async {
-        guard (try? await clock.sleep(until: end)) != nil, !Task.isCancelled else { return }
-        sleeper.withLock { if $0?.end == end { $0 = nil } }
+    private func tick(at end: Date) {
+        setting.withLock { if $0?.end == end { $0 = nil } }
         onTick()
     }
 }

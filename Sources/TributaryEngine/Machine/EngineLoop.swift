@@ -44,25 +44,33 @@ final class EngineLoop: WorkQueue, ConnectionLoop {
         try await nearestTimers.sleep(until: end)
     }
 
+    /// Does an action at a time, on the caller's loop.
+    static func alarm(at end: ContinuousClock.Instant, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        nearestTimers.alarm(at: end, action)
+    }
+
     private static var nearestTimers: Timers { timersOfThread.currentValue ?? shared.timers }
 }
 
-/// Sleeping tasks, woken by one timer of a loop.
+/// Actions at later times, done by one timer of a loop.
 ///
-/// Most sleeps are timeouts that are cancelled early. A cancelled `Task.sleep` still wakes a thread at its end; a
-/// cancelled sleep here does not.
+/// Most are timeouts that are cancelled early. A cancelled `Task.sleep` still wakes a thread at its end; a cancelled action
+/// here does not.
 final class Timers: Sendable {
-    private struct Sleeper: Comparable {
+    /// Called with true at its time, or with false when it is cancelled.
+    private typealias Action = @Sendable (_ isDue: Bool) -> Void
+
+    private struct Entry: Comparable {
         var end: ContinuousClock.Instant
         var id: UInt64
 
-        static func < (one: Sleeper, other: Sleeper) -> Bool { (one.end, one.id) < (other.end, other.id) }
+        static func < (one: Entry, other: Entry) -> Bool { (one.end, one.id) < (other.end, other.id) }
     }
 
     private struct State {
-        /// Includes cancelled sleepers, until their time, or until they outnumber the others.
-        var sleepers = Heap<Sleeper>()
-        var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        /// Includes cancelled actions, until their time, or until they outnumber the others.
+        var entries = Heap<Entry>()
+        var actions: [UInt64: Action] = [:]
         var lastID: UInt64 = 0
         /// The time of the timer; nil if it is not set.
         var alarm: (time: ContinuousClock.Instant, task: Scheduled<Void>)?
@@ -72,19 +80,19 @@ final class Timers: Sendable {
             return lastID
         }
 
-        /// Returns the sleepers whose time has come.
-        mutating func takeDue(_ now: ContinuousClock.Instant) -> [CheckedContinuation<Bool, Never>] {
-            var due: [CheckedContinuation<Bool, Never>] = []
-            while let first = sleepers.min, first.end <= now || waiting[first.id] == nil {
-                sleepers.removeMin()
-                if let continuation = waiting.removeValue(forKey: first.id) { due.append(continuation) }
+        /// Returns the actions whose time has come.
+        mutating func takeDue(_ now: ContinuousClock.Instant) -> [Action] {
+            var due: [Action] = []
+            while let first = entries.min, first.end <= now || actions[first.id] == nil {
+                entries.removeMin()
+                if let action = actions.removeValue(forKey: first.id) { due.append(action) }
             }
             return due
         }
 
         mutating func dropCancelled() {
-            guard sleepers.count > 2 * waiting.count + 64 else { return }
-            sleepers = Heap(sleepers.unordered.filter { waiting[$0.id] != nil })
+            guard entries.count > 2 * actions.count + 64 else { return }
+            entries = Heap(entries.unordered.filter { actions[$0.id] != nil })
         }
     }
 
@@ -98,11 +106,7 @@ final class Timers: Sendable {
         let id = state.withLock { $0.makeID() }
         let hasEnded = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { state in
-                    state.waiting[id] = continuation
-                    state.sleepers.insert(Sleeper(end: end, id: id))
-                    if state.alarm.map({ end < $0.time }) ?? true { set(end, &state) }
-                }
+                add(id, at: end) { continuation.resume(returning: $0) }
                 // The handler may have run before the sleep began.
                 if Task.isCancelled { cancel(id) }
             }
@@ -112,12 +116,26 @@ final class Timers: Sendable {
         guard hasEnded else { throw CancellationError() }
     }
 
-    private func cancel(_ id: UInt64) {
-        let continuation = state.withLock { state in
-            defer { state.dropCancelled() }
-            return state.waiting.removeValue(forKey: id)
+    func alarm(at end: ContinuousClock.Instant, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        let id = state.withLock { $0.makeID() }
+        add(id, at: end) { if $0 { action() } }
+        return Alarm { self.cancel(id) }
+    }
+
+    private func add(_ id: UInt64, at end: ContinuousClock.Instant, _ action: @escaping Action) {
+        state.withLock { state in
+            state.actions[id] = action
+            state.entries.insert(Entry(end: end, id: id))
+            if state.alarm.map({ end < $0.time }) ?? true { set(end, &state) }
         }
-        continuation?.resume(returning: false)
+    }
+
+    private func cancel(_ id: UInt64) {
+        let action = state.withLock { state in
+            defer { state.dropCancelled() }
+            return state.actions.removeValue(forKey: id)
+        }
+        action?(false)
     }
 
     private func set(_ end: ContinuousClock.Instant, _ state: inout State) {
@@ -130,9 +148,9 @@ final class Timers: Sendable {
         let due = state.withLock { state in
             let due = state.takeDue(.now)
             state.alarm = nil
-            if let next = state.sleepers.min { set(next.end, &state) }
+            if let next = state.entries.min { set(next.end, &state) }
             return due
         }
-        for continuation in due { continuation.resume(returning: true) }
+        for action in due { action(true) }
     }
 }

@@ -12,6 +12,16 @@ package protocol RunClock: Sendable {
     ///
     /// - Throws: `CancellationError`.
     func sleep(until date: Date) async throws
+    /// Does a short action after a time, unless the alarm is cancelled before. Never does it within the call.
+    func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm
+}
+
+/// An action at a later time. It takes no task.
+package struct Alarm: Sendable {
+    /// Prevents the action, unless it has begun.
+    package let cancel: @Sendable () -> Void
+
+    package init(cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 }
 
 /// The engine's only source of random numbers. The simulator derives them from a seed.
@@ -100,25 +110,73 @@ func withDeadline<Value: Sendable>(
     clock: any RunClock, left: @escaping @Sendable () -> Duration, timeout: @escaping @Sendable () -> any Error,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value?.self) { group in
-        group.addTask { try await operation() }
+    let deadline = Deadline(clock: clock, left: left)
+    return try await withThrowingTaskGroup(of: Value.self) { group in
         group.addTask {
-            var rest = left()
-            while rest > .zero {
-                try await clock.sleep(for: rest)
-                let more = left()
-                // Sleeps for at least 100 ms while a pause lasts.
-                rest = more > .milliseconds(1) ? max(more, .milliseconds(100)) : .zero
+            defer { deadline.end() }
+            return try await operation()
+        }
+        let isMissed = await deadline.isMissed()
+        if isMissed { group.cancelAll() }
+        // Also after a missed deadline, so that the operation's resources are free.
+        let outcome = await group.nextResult()
+        guard !isMissed, let outcome else { throw timeout() }
+        return try outcome.get()
+    }
+}
+
+/// The deadline of an operation: waits for the deadline or the operation's end, whichever comes first.
+private final class Deadline: Sendable {
+    private struct State {
+        /// nil until the deadline or the operation's end.
+        var isMissed: Bool?
+        var waiter: CheckedContinuation<Bool, Never>?
+        var alarm: Alarm?
+    }
+
+    private let clock: any RunClock
+    private let left: @Sendable () -> Duration
+    private let state = Mutex(State())
+
+    init(clock: any RunClock, left: @escaping @Sendable () -> Duration) {
+        self.clock = clock
+        self.left = left
+    }
+
+    /// Returns false if the operation has ended first. Call it once.
+    func isMissed() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let known = state.withLock { state in
+                if state.isMissed == nil { state.waiter = continuation }
+                return state.isMissed
             }
-            return nil
+            if let known { continuation.resume(returning: known) } else { look(atLeastAfter: .zero) }
         }
-        defer { group.cancelAll() }
-        guard let first = try await group.next(), let value = first else {
-            group.cancelAll()
-            // Waits for the end of the operation, so that its resources are free.
-            while let outcome = await group.nextResult() { _ = outcome }
-            throw timeout()
+    }
+
+    /// Notes the end of the operation.
+    func end() { finish(isMissed: false) }
+
+    private func look(atLeastAfter pause: Duration) {
+        let rest = left()
+        guard rest > .milliseconds(1) else { return finish(isMissed: true) }
+        // Looks only every 100 ms while a pause of the exchange moves the deadline.
+        let alarm = clock.alarm(after: max(rest, pause)) { [weak self] in self?.look(atLeastAfter: .milliseconds(100)) }
+        let isOver = state.withLock { state in
+            if state.isMissed == nil { state.alarm = alarm }
+            return state.isMissed != nil
         }
-        return value
+        if isOver { alarm.cancel() }
+    }
+
+    private func finish(isMissed: Bool) {
+        let former = state.withLock { state in
+            let former = state
+            if state.isMissed == nil { state = State(isMissed: isMissed) }
+            return former
+        }
+        guard former.isMissed == nil else { return }
+        former.alarm?.cancel()
+        former.waiter?.resume(returning: isMissed)
     }
 }

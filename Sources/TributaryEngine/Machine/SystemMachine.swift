@@ -13,6 +13,10 @@ package struct SystemClock: RunClock {
 
     package func sleep(for duration: Duration) async throws { try await EngineLoop.sleep(until: .now + duration) }
 
+    package func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> Alarm {
+        EngineLoop.alarm(at: .now + duration, action)
+    }
+
     package func sleep(until date: Date) async throws {
         try await sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
     }

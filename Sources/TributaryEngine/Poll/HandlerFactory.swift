@@ -18,12 +18,6 @@ struct HandlerFactory {
     /// The compiled expressions of the run.
     var expressions = ExpressionPool()
 
-    /// Returns the parser's version, which is part of the request's fingerprint.
-    package func version() throws -> Int {
-        guard case .parser(let name) = request.content else { return 1 }
-        return try parser(name).version
-    }
-
     /// Creates the missing tables of a mapping or a parser.
     ///
     /// - Parameter additions: notes what was made.
@@ -37,7 +31,7 @@ struct HandlerFactory {
     ) throws -> [XMLStreamHandler] {
         switch request.content {
         case .parser(let name):
-            let parser = try parser(name)
+            let parser = try environment.registry.parser(name)
             context.beginRequest(
                 index,
                 rule: MergeRule(
@@ -73,11 +67,17 @@ struct HandlerFactory {
     private var others: [XMLStreamHandler] { nextPage.map { [$0] } ?? [] }
 
     private var pageWatch: ElementWatch? { nextPage.map { ElementWatch($0, wants: NextPageWatch.wants) } }
+}
 
-    private func parser(_ name: String) throws -> Parser {
-        guard let parser = environment.registry[name] else {
-            throw StackError("the parser '\(name)' is not registered")
-        }
+extension ParserRegistry {
+    /// Returns the version of a request's parser, which is part of the request's fingerprint.
+    func version(of content: BodyContent) throws -> Int {
+        guard case .parser(let name) = content else { return 1 }
+        return try parser(name).version
+    }
+
+    fileprivate func parser(_ name: String) throws -> Parser {
+        guard let parser = self[name] else { throw StackError("the parser '\(name)' is not registered") }
         return parser
     }
 }

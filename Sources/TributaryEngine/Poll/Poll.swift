@@ -50,7 +50,7 @@ struct Poll {
     /// documents wait.
     static func mayEnd(_ run: RunState) -> Bool {
         !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked && !run.mode.ignoresValidators
-            && !run.source.keepsBodies && run.known.values.allSatisfy(\.bodies.isEmpty)
+            && !run.source.keepsBodies && run.known.values.allSatisfy { $0.bodies.isEmpty }
             && run.source.requests.allSatisfy { $0.forEach == nil && $0.content != .captures }
             && run.retention.expiries.isEmpty
     }

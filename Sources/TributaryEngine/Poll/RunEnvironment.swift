@@ -106,20 +106,25 @@ struct RunEnvironment: Sendable {
         var exchange = try await http.fetcher(for: prepared.target).fetch(
             prepared, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
-        exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { base in
-            // A secret may be a word of the declared address by chance. That of a file in it is no such word.
-            let declared = prepared.address.absoluteString.prefix { $0 != "?" }
-            let isByChance = holdsSecret(String(declared)) && !request.url.template.contains("${file:")
-            return holdsSecret(base) && !isByChance ? nil : base
-        }
+        // A 304 has no document whose addresses are relative to its own.
+        if exchange.response.status != 304 { exchange.response.baseURL = baseURL(of: exchange.response, to: prepared) }
         exchange.response.validators.etag = storable(exchange.response.validators.etag)
         exchange.response.validators.lastModified = storable(exchange.response.validators.lastModified)
         return exchange
     }
 
+    /// Returns the address of a response for the addresses in its document; nil if it contains a secret.
+    private func baseURL(of response: FeedResponse, to request: PreparedRequest) -> String? {
+        guard let base = response.addressWithoutUser else { return nil }
+        guard holdsSecret(base) else { return base }
+        // A secret may be a word of the declared address by chance. That of a file in it is no such word.
+        let declared = request.address.absoluteString.prefix { $0 != "?" }
+        return holdsSecret(String(declared)) && !request.url.template.contains("${file:") ? base : nil
+    }
+
     /// Returns a header's value that may be stored: one without a secret, or a date, which is none.
     func storable(_ value: String?) -> String? {
-        value.flatMap { HTTPDate.parse($0) != nil || !holdsSecret($0) ? $0 : nil }
+        value.flatMap { !holdsSecret($0) || HTTPDate.parse($0) != nil ? $0 : nil }
     }
 
     /// Returns true if a server's text contains a secret, and must not be stored.

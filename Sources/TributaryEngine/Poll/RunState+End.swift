@@ -357,10 +357,10 @@ extension RunState {
 
     /// The rules for rows that left the feeds, or that are too old.
     var retention: Retention {
-        let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
-            tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables
+        source.retention(at: environment.clock.now()) { request in
+            let state = results.first { $0.report.key == request.key }?.state ?? known[request.key]
+            return state?.tables ?? []
         }
-        return source.retention(at: environment.clock.now()) { tables[$0.key] ?? [] }
     }
 
     var checkMirrors: Commit.MirrorCheck {

@@ -129,7 +129,7 @@ extension RunState {
 
     func fingerprint(_ request: RequestDeclaration) throws -> String {
         request.validity(
-            parserVersion: try HandlerFactory(request: request, environment: environment).version(),
+            parserVersion: try environment.registry.version(of: request.content),
             encryptionKey: environment.configuration.encryptionKey)
     }
 

@@ -23,9 +23,7 @@ final class Scheduler: SourceScheduling {
         self.environment = environment
         self.onReport = onReport
         (events, continuation) = AsyncStream.makeStream()
-        timer = DueTimer(clock: environment.clock, on: environment.executor) { [continuation] in
-            continuation.yield(.due)
-        }
+        timer = DueTimer(clock: environment.clock) { [continuation] in continuation.yield(.due) }
     }
 
     /// Refreshes sources now, regardless of their cache intervals; all sources for nil. A running source is refreshed
