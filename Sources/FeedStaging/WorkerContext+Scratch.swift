@@ -112,7 +112,7 @@ extension WorkerContext {
         try endBatches()
         let stagings = stagings.filter(\.isUsed)
         // A table that is copied for look-ups may be of any size.
-        if stagings.contains(where: { $0.table.isTree || $0.table.references.contains(where: \.copiesTarget) }) {
+        if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) {
             try flush()
         }
         // Batches may still be on their way.
