@@ -93,7 +93,6 @@ extension WorkerContext {
             do {
                 if sorts, batch.rows.numbers.isEmpty { batch.rows.sortByKey() }
                 counts.noteKeys(of: batch.rows)
-                counts.noteReferringValues(of: batch.rows, in: table)
                 try db.inTransaction {
                     try db.write(batch, into: table, counts: counts)
                     return .commit
