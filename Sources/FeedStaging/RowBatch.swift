@@ -192,8 +192,6 @@ package final class RowBatch: @unchecked Sendable {
         return hash
     }
 
-    static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }
-
     /// Returns a value as it was appended; nil for a text with a NUL, which GRDB binds only up to there.
     package static func value(at value: UnsafeRawPointer) -> DatabaseValue? {
         var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value + 5, count: size(at: value) - 5) }

@@ -71,10 +71,7 @@ final class ScratchRecords: StagedRecordStore {
 
     /// Notes all but the last of several rows with one key as gone.
     private func noteReplaced(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
-        let isTree = table.references.contains { $0.isByRecord && $0.target.name == table.table.name }
-        let key =
-            table.isIdentifiedByReference
-            ? (isTree ? [] : identity(of: table)) : table.identityColumns.map(\.sqlIdentifier)
+        let key = table.isIdentifiedByReference ? identity(of: table) : table.identityColumns.map(\.sqlIdentifier)
         guard !key.isEmpty, counts.rows > 1 else { return }
         let columns = key.joined(separator: ", ")
         let rows = rows(of: table)

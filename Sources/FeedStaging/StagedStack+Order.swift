@@ -8,31 +8,14 @@ extension StagingTable {
     }
 }
 
-extension StagingTable {
-    /// The references by which a row names another record of its own table, as an element within one of its kind does.
-    package var ownReferences: [StagedReference] {
-        references.filter {
-            $0.isByRecord && $0.target.name == table.name && !ignored.contains($0.column.name.lowercased())
-        }
-    }
-
-    /// True if the rows are a tree of elements: they refer to rows of their own table by record numbers, and only the
-    /// whole row, including that reference, tells them apart.
-    package var isTree: Bool { identity == .row && !ownReferences.isEmpty }
-
-    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
-    /// level.
-    package func isWithinTree(_ reference: StagedReference) -> Bool {
-        isTree && ownReferences.contains { $0.column.name == reference.column.name }
-    }
-}
-
 extension StoreError {
-    /// Creates the error for rows that only a reference distinguishes, if the referenced rows refer back to them.
+    /// Creates the error for rows that only a reference distinguishes, if the referenced rows refer back to them or are
+    /// among them.
     package static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
-        StoreError(
+        let others = reference.target.name == table ? "" : " and those of table '\(reference.target.name)'"
+        return StoreError(
             .schema,
-            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
+            "table '\(table)': its rows\(others) refer to each other, and without the "
                 + "column '\(reference.column.name)' nothing distinguishes its rows; give the table a unique key that the feed "
                 + "has, or one of the columns a value of its own")
     }
@@ -83,7 +66,7 @@ extension StagedStack {
 extension [StagedStack.Part] {
     /// Returns true if a part has references that are resolved after its rows have been merged.
     package func hasCycle(_ part: StagedStack.Part) -> Bool {
-        part.table.references.contains { !part.table.isWithinTree($0) && isCyclic($0, of: part) }
+        part.table.references.contains { isCyclic($0, of: part) }
     }
 
     /// Returns true if the referenced rows may be merged only after the referring ones.

@@ -113,8 +113,6 @@ package final class StagedCounts: @unchecked Sendable {
     private var lastKey: RowBatch.LastKey?
     /// NULLs in each column, by its position.
     package var nulls: [Int] = []
-    /// The values in columns that refer to other tables, by their positions; noted in the scratch database only.
-    package var referring: [Int: ReferringValues] = [:]
 
     package init() {}
 
@@ -126,7 +124,6 @@ package final class StagedCounts: @unchecked Sendable {
         copy.replaced = replaced
         copy.hasAscendingKeys = hasAscendingKeys
         copy.nulls = nulls
-        copy.referring = referring
         return copy
     }
 
@@ -136,20 +133,10 @@ package final class StagedCounts: @unchecked Sendable {
         hasDuplicates = false
         hasAscendingKeys = false
         nulls = []
-        referring = [:]
     }
 
     /// Notes whether the keys of a batch go on ascending. Must be called before its rows are counted.
     func noteKeys(of batch: RowBatch) {
         hasAscendingKeys = (rows == 0 || hasAscendingKeys) && batch.ascends(after: &lastKey)
-    }
-
-    /// Notes the values by which the rows of a batch refer to other tables, through foreign keys of one column.
-    func noteReferringValues(of batch: RowBatch, in table: StagingTable) {
-        for column in table.referringColumns {
-            var values = referring.removeValue(forKey: column) ?? ReferringValues()
-            batch.forEachValue(ofColumn: column) { if !RowBatch.isNull($0) { values.note($0) } }
-            referring[column] = values
-        }
     }
 }

@@ -13,9 +13,8 @@ package protocol StagingStore: AnyObject, Sendable {
     /// Returns every table except Tributary's and the store's own.
     func tables() throws -> [StoredTable]
 
-    /// Returns the first stored row of a request. Staged rows are not read.
-    func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord
+    /// Returns a stored row of a table whose columns have these values. Staged rows are not read.
+    func storedRow(of table: String, _ values: [(column: String, value: DatabaseValue)]) throws -> Row?
 
     /// Attaches a database with the store's tables to a scratch database's connection, as the schema `store`. Called
     /// once for each scratch database.

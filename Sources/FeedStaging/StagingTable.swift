@@ -125,13 +125,6 @@ package struct StagingTable: Sendable {
     /// Columns in which known rows may differ from the staged ones.
     package var comparedColumns: [String] { respeltColumns + valueColumns }
 
-    /// The positions of columns that refer to another table, and whose values come only from the feed.
-    var referringColumns: [Int] {
-        let names = Set(table.foreignKeys.filter { $0.columns.count == 1 }.map { $0.columns[0].lowercased() })
-            .subtracting(references.map { $0.column.name.lowercased() })
-        return columns.indices.filter { names.contains(columns[$0].name.lowercased()) }
-    }
-
     /// True if rows can be compared only once references have been resolved, inside the commit.
     package var isIdentifiedByReference: Bool {
         let identity = Set(identityColumns.map { $0.lowercased() })

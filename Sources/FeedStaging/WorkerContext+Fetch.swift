@@ -37,10 +37,18 @@ extension WorkerContext {
         try fetchAll(Record.all())
     }
 
-    /// Returns the first row of a request in the main store. Staged rows are not read, so it is quick.
-    public func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord {
-        try store.fetchStored(request)
+    /// Returns the row of the main store with this primary key. Staged rows are not read, so it is quick.
+    public func fetchStored<Record: FetchableRecord & TableRecord>(
+        _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
+    ) throws -> Record? {
+        try fetchStored(type, key: [primaryKeyColumn(of: Record.databaseTableName): key])
+    }
+
+    /// Returns a row of the main store whose columns have these values. Staged rows are not read, so it is quick.
+    public func fetchStored<Record: FetchableRecord & TableRecord>(
+        _ type: Record.Type = Record.self, key: [String: (any DatabaseValueConvertible)?]
+    ) throws -> Record? {
+        try store.storedRow(of: Record.databaseTableName, key.databaseValues).map(Record.init)
     }
 
     /// Returns true if a row with this primary key is staged or in the main store.
@@ -96,8 +104,7 @@ extension TableRecord {
     fileprivate static func rows(
         _ values: [String: (any DatabaseValueConvertible)?]
     ) -> (Database) throws -> StoredRowsRequest {
-        let values = values.map { (column: $0.key, value: $0.value?.databaseValue ?? .null) }
-        return { _ in .matching(table: databaseTableName, values: values) }
+        { _ in .matching(table: databaseTableName, values: values.databaseValues) }
     }
 }
 
@@ -110,6 +117,10 @@ extension FetchRequest {
 }
 
 extension [String: (any DatabaseValueConvertible)?] {
+    fileprivate var databaseValues: [(column: String, value: DatabaseValue)] {
+        map { ($0.key, $0.value?.databaseValue ?? .null) }
+    }
+
     fileprivate var condition: SQLExpression {
         map { Column($0.key) == ($0.value?.databaseValue ?? .null) }.joined(operator: .and)
     }

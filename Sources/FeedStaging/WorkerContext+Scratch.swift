@@ -93,7 +93,6 @@ extension WorkerContext {
             do {
                 if sorts, batch.rows.numbers.isEmpty { batch.rows.sortByKey() }
                 counts.noteKeys(of: batch.rows)
-                counts.noteReferringValues(of: batch.rows, in: table)
                 try db.inTransaction {
                     try db.write(batch, into: table, counts: counts)
                     return .commit
@@ -112,7 +111,7 @@ extension WorkerContext {
         try endBatches()
         let stagings = stagings.filter(\.isUsed)
         // A table that is copied for look-ups may be of any size.
-        if stagings.contains(where: { $0.table.isTree || $0.table.references.contains(where: \.copiesTarget) }) {
+        if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) {
             try flush()
         }
         // Batches may still be on their way.

@@ -33,8 +33,9 @@ extension SyndicationParser {
     /// Returns the feed's key: the one it already has in the store, or one made of its source and request.
     func key() throws -> String {
         let (source, request) = (response.source, response.request)
-        let isOurs = Column("source") == source && Column("request") == request
-        if let known = try context.fetchStored(Feed.filter(isOurs)) { return known.feed }
+        if let known = try context.fetchStored(Feed.self, key: ["source": source, "request": request]) {
+            return known.feed
+        }
         return response.isOnlyRequest ? source : source + "/" + request
     }
 

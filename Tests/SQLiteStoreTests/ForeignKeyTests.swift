@@ -156,27 +156,6 @@ import Testing
         }
     }
 
-    @Test func moreParentsThanAreToldApart() async throws {
-        struct Company: FeedRecord { var id: String }
-        struct Contact: FeedRecord { var email: String; var company: String }
-        try await StoreFixture.with(schema) { fixture in
-            let inserted = try fixture.commit { context in
-                for id in 0...ReferringValues.limit { try context.insert(Company(id: "c\(id)")) }
-                for id in 0...(ReferringValues.limit + 100) {
-                    try context.insert(Contact(email: "\(id)@b", company: "c\(id % (ReferringValues.limit + 1))"))
-                }
-            }
-            #expect(inserted == MergeCounts(inserted: 2 * ReferringValues.limit + 102))
-            #expect(throws: StoreError.self) {
-                try fixture.commit { context in
-                    for id in 0...(ReferringValues.limit + 100) {
-                        try context.insert(Contact(email: "new-\(id)@b", company: "c\(id)"))
-                    }
-                }
-            }
-        }
-    }
-
     /// '05' is kept as 5, which is no company.
     @Test func columnsOfDifferentTypes() async throws {
         let schema = """

@@ -8,8 +8,9 @@ import GRDB
 extension LossyStore {
     func tableInfo(_ name: String) throws -> StoredTable { try reading("tableInfo") { try $0.tableInfo(name) } }
     func tables() throws -> [StoredTable] { try store.tables() }
-    func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord { try store.fetchStored(request) }
+    func storedRow(of table: String, _ values: [(column: String, value: DatabaseValue)]) throws -> Row? {
+        try store.storedRow(of: table, values)
+    }
     func attachStoredTables(to scratch: Database) throws { try store.attachStoredTables(to: scratch) }
     func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
         try store.provideStoredRows(request, to: scratch)

@@ -39,10 +39,6 @@ struct Cycles {
         let references = References(merge: merge)
         var counts = MergeCounts()
         for reference in part.table.references where parts.isCyclic(reference, of: part) {
-            if part.table.isWithinTree(reference) {
-                try references.checkMissing(reference, of: part)
-                continue
-            }
             let former = try formerValues(reference, of: part)
             try references.lookUp(reference, of: part)
             try references.checkMissing(reference, of: part)

@@ -49,11 +49,11 @@ package struct Merge {
         for (index, group) in groups.enumerated() {
             let table = group[0].table.table.name
             try context.driver.refusing(in: table) {
-                for part in group { try references.resolve(part, among: parts, late: late) }
+                for part in group { try references.resolve(part, among: parts) }
                 if late.contains(table), !groups[(index + 1)...].contains(where: { $0[0].table.table.name == table }) {
                     counts += try deletions.deleteMissing { $0 == table }
                 }
-                counts += try write(group)
+                counts += try Upserts(merge: context).write(group)
             }
             counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
         }
@@ -69,11 +69,6 @@ package struct Merge {
         try context.images?.write()
         try context.driver.end()
         return counts
-    }
-
-    private func write(_ group: [StagedStack.Part]) throws -> MergeCounts {
-        group.count == 1 && group[0].table.isTree
-            ? try Tree(merge: context, part: group[0]).write() : try Upserts(merge: context).write(group)
     }
 
     /// Merges rows once more that the feed has, but that were deleted or changed along with others: they are inserted

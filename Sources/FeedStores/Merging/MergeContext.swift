@@ -138,8 +138,6 @@ package final class MergeState {
     var expired: [String: [String]] = [:]
     /// The tables of the keys of rows that the merge has written, by table and key columns.
     var written: [String: String] = [:]
-    /// The tables of trees of elements, by the names that they were given.
-    var treeTables: [String: String] = [:]
     /// The columns by which the changelog names the rows of tables without staged rows.
     var changelogKeys: [TableID: [String]] = [:]
     private var lastNumber = 0

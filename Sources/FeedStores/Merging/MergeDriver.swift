@@ -116,23 +116,6 @@ package protocol MergeDriver: AnyObject, SQLSession {
     ///
     /// - Returns: the body's result; false, and nothing is written, if the table refuses the rows.
     func vacating(_ body: () throws -> Bool) throws -> Bool
-
-    // MARK: Trees
-
-    /// Prepares the store's rows to be found by all their values.
-    ///
-    /// - Returns: a work table, which ``endTree(_:)`` removes.
-    func beginTree(_ table: StagingTable, _ stored: StoredTable) throws -> String
-    func endTree(_ index: String) throws
-
-    /// Notes in the tree's table which records of a level the store has.
-    func matchTree(
-        _ tree: Tree, _ level: Int, with index: String, where condition: String) throws
-
-    /// Inserts the rows of a level that the store lacks, each once, and notes them.
-    ///
-    /// - Returns: their number.
-    func insertTree(_ tree: Tree, _ level: Int, noting index: String, in merge: MergeContext) throws -> Int
 }
 
 extension MergeDriver {

@@ -21,13 +21,7 @@ struct MissingRows {
         }
         return try parts.map { part in
             try merge.indexForLookUps(part)
-            let isStaged =
-                part.table.isTree
-                ? """
-                EXISTS (SELECT 1 FROM \(merge.dialect.staged(part.table)) s
-                    WHERE \(merge.dialect.isSameRow(part.table, table, "s", "m")) AND \(part.table.hasParents))
-                """ : merge.dialect.isStaged(part.table, table)
-            return "NOT \(isStaged)"
+            return "NOT \(merge.dialect.isStaged(part.table, table))"
         }.sorted()
     }
 

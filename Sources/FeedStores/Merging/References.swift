@@ -12,34 +12,21 @@ struct References {
     /// Looks up the records of the same run that the store already has, if they identify rows.
     func prepare(_ part: StagedStack.Part, late: Set<String>) throws {
         let table = part.table
-        let tree = table.isTree ? Tree(merge: merge, part: part) : nil
-        if late.contains(table.table.name) {
-            // Others may refer to its records before they are known.
-            try tree?.makeTable()
-            return
-        }
-        guard table.isIdentifiedByReference else { return }
+        guard !late.contains(table.table.name), table.isIdentifiedByReference else { return }
         // Deletions query the staged rows.
         try merge.driver.indexIdentity(of: part)
-        for reference in table.identifyingReferences where !table.isWithinTree(reference) {
-            try lookUp(reference, of: part)
-        }
-        try tree?.prepare()
+        for reference in table.identifyingReferences { try lookUp(reference, of: part) }
     }
 
     /// Looks up the rows to which a part refers, and refuses rows whose references find nothing.
-    func resolve(_ part: StagedStack.Part, among parts: [StagedStack.Part], late: Set<String>) throws {
+    func resolve(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         let table = part.table
         guard !table.references.isEmpty else { return }
-        for reference in table.references where !table.isWithinTree(reference) {
+        for reference in table.references {
             try lookUp(reference, of: part)
             if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
-        if table.isTree {
-            if late.contains(table.table.name) { try Tree(merge: merge, part: part).prepare() }
-        } else if table.isIdentifiedByReference {
-            try merge.driver.indexKey(of: part)
-        }
+        if table.isIdentifiedByReference { try merge.driver.indexKey(of: part) }
     }
 
     /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
@@ -92,11 +79,7 @@ struct References {
         let link = try merge.driver.makeTable(
             "link", "record \(dialect.integer) PRIMARY KEY, id \(dialect.definition(of: key))")
         for other in others {
-            let tree = other.table.isTree ? Tree(merge: merge, part: other) : nil
-            // Around a circle, a tree may have to wait for what refers to it.
-            if tree?.isPrepared == false { continue }
-            let records =
-                tree.map { "SELECT record, id FROM \($0.name)" } ?? storedRecords(of: other, target, key.sql)
+            let records = storedRecords(of: other, target, key.sql)
             try merge.driver.execute(
                 dialect.insertNew(into: link, "record, id", SQLText(dialect.firstOfEach(records))))
         }
@@ -162,11 +145,11 @@ struct References {
         throw StoreError.circle(part.table.table.name, reference)
     }
 
-    /// Rejects rows that only a reference distinguishes, if the referenced rows refer back to them.
+    /// Rejects rows that only a reference distinguishes, if the referenced rows refer back to them or are among them.
     func checkCircles(_ parts: [StagedStack.Part]) throws {
-        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !part.table.isTree {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 {
             for reference in part.table.identifyingReferences
-            where parts[(index + 1)...].contains(where: {
+            where parts[index...].contains(where: {
                 $0.table.table.name == reference.target.name && $0.counts.rows > 0
             }) {
                 guard try hasRows(part, with: reference.lookups[0].staged) else { continue }

@@ -5,45 +5,19 @@ package import GRDB
 
 /// Queries over stored and staged rows.
 extension PostgresStore: StagingStore {
-    package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord {
+    package func storedRow(of table: String, _ values: [(column: String, value: DatabaseValue)]) throws -> Row? {
         try askForRows("a row that a parser looks up") { connection, _ in
-            let (stored, compiler) = try compile(request, connection)
-            let result: PostgresResult
-            do {
-                result = try connection.executeBriefly(stored.sql, stored.parameters)
-            } catch let error as PostgresError where error.kind == .statement && !error.isTransient {
-                throw StoreError(.schema, "PostgreSQL rejects the statement \"\(stored.sql)\": \(error.message)")
-            }
+            let table = try details(of: table, connection)
+            let condition = RowCondition(try values.map { (try table.needed($0.column), $0.value) })
+            let columns = table.columns.map(\.sql).joined(separator: ", ")
+            let result = try connection.executeBriefly(
+                "SELECT \(columns) FROM \(table.sql)\(condition.sql) LIMIT 1", condition.parameters)
             guard let row = result.first else { return nil }
             let types = result.columnTypes
-            // GRDB makes records of rows of SQLite's; their names and places decide, not where they come from.
-            let selection = result.columnNames.map { "? AS \($0.sqlIdentifier)" }.joined(separator: ", ")
-            let values = try types.indices.map { try row.databaseValue($0, type: types[$0]) }
-            return try compiler.read { db in
-                try Request.RowDecoder.fetchOne(
-                    db, sql: "SELECT \(selection)", arguments: StatementArguments(values), adapter: stored.adapter)
-            }
-        }
-    }
-
-    /// - Returns: the request, and the database with the store's tables, without rows, in which it was compiled.
-    private func compile(
-        _ request: some FetchRequest, _ connection: PostgresConnection
-    ) throws -> (StoredRequest, DatabaseQueue) {
-        func compile() throws -> (StoredRequest, DatabaseQueue) {
-            let compiler = try tableDetails.compiler {
-                let queue = try DatabaseQueue()
-                let tables = try Catalog(connection).usersTables()
-                try queue.write { try StoredCopy.create(tables, in: "main", $0) }
-                return queue
-            }
-            return (try compiler.read { try StoredRequest(request, $0) }, compiler)
-        }
-        do { return try compile() } catch is DatabaseError {
-            // It may name a table or a column that is new.
-            tableDetails.forgetCompiler()
-            return try compile()
+            return Row(
+                Dictionary(
+                    try table.columns.enumerated().map { ($1.name, try row.databaseValue($0, type: types[$0])) }
+                ) { first, _ in first })
         }
     }
 

@@ -86,18 +86,13 @@ struct StoredCopy {
         _ table: StoredTable, matching values: [(column: StoredTable.Column, value: DatabaseValue)],
         from connection: PostgresConnection
     ) throws {
-        var parameters: [PostgresValue?] = []
-        let conditions = values.map { column, value in
-            guard let parameter = PostgresValue(value) else { return "\(column.sql) IS NULL" }
-            parameters.append(parameter)
-            return "\(column.sql) = $\(parameters.count)"
-        }
+        let condition = RowCondition(values)
         let stored = values.map { "\($0.column.sql) IS ?" }.joined(separator: " AND ")
         try inTransaction {
             try db.execute(
                 sql: "DELETE FROM \(name(of: table)) WHERE \(stored)",
                 arguments: StatementArguments(values.map(\.value)))
-            try insert(table, from: connection, where: " WHERE " + conditions.joined(separator: " AND "), parameters)
+            try insert(table, from: connection, where: condition.sql, condition.parameters)
         }
     }
 
@@ -126,6 +121,37 @@ struct StoredCopy {
         try db.inTransaction {
             try body()
             return .commit
+        }
+    }
+}
+
+/// The condition that columns of a row have these values.
+struct RowCondition {
+    /// The WHERE clause.
+    let sql: String
+    let parameters: [PostgresValue?]
+
+    init(_ values: [(column: StoredTable.Column, value: DatabaseValue)]) {
+        var parameters: [PostgresValue?] = []
+        let conditions = values.map { column, value in
+            guard let parameter = PostgresValue(value) else { return "\(column.sql) IS NULL" }
+            parameters.append(parameter)
+            return "\(column.sql) = $\(parameters.count)"
+        }
+        sql = conditions.whereClause
+        self.parameters = parameters
+    }
+}
+
+extension PostgresValue {
+    /// - Returns: nil for NULL.
+    fileprivate init?(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: return nil
+        case .int64(let number): self = .integer(number)
+        case .double(let number): self = .double(number)
+        case .string(let text): self = .text(text)
+        case .blob(let data): self = .bytes([UInt8](data))
         }
     }
 }

@@ -2,7 +2,6 @@ import Dispatch
 import FeedModel
 import FeedStaging
 import FeedStores
-import GRDB
 
 /// The definitions of the store's tables, kept while they are unchanged. Reading them for each run would take longer
 /// than many runs.
@@ -25,8 +24,6 @@ final class TableDetailsCache: Sendable {
         var looks: [TableID: ContinuousClock.Instant] = [:]
         /// The names that a thread looks up in the catalog.
         var lookups: [String: DispatchGroup] = [:]
-        /// Empty tables in SQLite, to compile requests with.
-        var compiler: DatabaseQueue?
     }
 
     /// A requirement of a mapping or a parser on the schema.
@@ -187,15 +184,6 @@ final class TableDetailsCache: Sendable {
         return try details(of: names, in: connection)
     }
 
-    /// Returns a database with empty tables of the store's names and columns, made by the body if it does not exist.
-    func compiler(_ make: () throws -> DatabaseQueue) throws -> DatabaseQueue {
-        if let known = state.withLock(\.compiler) { return known }
-        let version = state.withLock(\.version)
-        let new = try make()
-        state.withLock { if $0.version == version { $0.compiler = new } }
-        return new
-    }
-
     /// Forgets everything, as after a transaction that is rolled back.
     func forgetAll() {
         state.withLock { state in
@@ -204,8 +192,6 @@ final class TableDetailsCache: Sendable {
             (state.version, state.lookups) = (version, lookups)
         }
     }
-
-    func forgetCompiler() { state.withLock { $0.compiler = nil } }
 
     // MARK: - What rows stand in
 
@@ -305,6 +291,5 @@ extension TableDetailsCache.State {
     fileprivate mutating func didChange() {
         version += 1
         suitable = []
-        compiler = nil
     }
 }

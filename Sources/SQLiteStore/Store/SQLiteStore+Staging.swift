@@ -6,9 +6,13 @@ package import GRDB
 
 /// Queries over stored and staged rows.
 extension SQLiteStore {
-    package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord {
-        try pool.read { try request.fetchOne($0) }
+    package func storedRow(of table: String, _ values: [(column: String, value: DatabaseValue)]) throws -> Row? {
+        let isRow = values.map { "m.\($0.column.sqlIdentifier) IS ?" }
+        return try pool.read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT * FROM main.\(table.sqlIdentifier) m\(isRow.whereClause)",
+                arguments: StatementArguments(values.map(\.value)))
+        }
     }
 
     package func attachStoredTables(to scratch: Database) throws {

@@ -64,11 +64,14 @@ struct RandomDocument: Sendable {
             }
             text += ">\(lines.joined())</item>"
         }
-        return text + nodes.map(Self.xml).joined() + "</items>"
+        return text + nodes.map { Self.xml($0, in: "") }.joined() + "</items>"
     }
 
-    private static func xml(_ node: Node) -> String {
-        "<node name=\"\(node.name)\">\(node.children.map(xml).joined())</node>"
+    /// - Parameter path: the names of the nodes around it.
+    private static func xml(_ node: Node, in path: String) -> String {
+        let code = path + node.name
+        let children = node.children.map { xml($0, in: code + "/") }
+        return "<node code=\"\(code)\" name=\"\(node.name)\">\(children.joined())</node>"
     }
 
     // MARK: - At random

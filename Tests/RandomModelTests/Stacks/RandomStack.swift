@@ -83,7 +83,9 @@ struct RandomStack: Sendable {
         if lines != .absent { tables.append(line) }
         if hasTree {
             tables.append(
-                table("node", "node", key: nil, ["parent = { parent = \"node\" }", "name = \"@name\""]))
+                table(
+                    "node", "node", key: ["code"],
+                    ["code = \"@code\"", "parent = { parent = \"node\" }", "name = \"@name\""]))
         }
         return header(name, url: url, scope: second == .otherScope ? region : nil) + tables.joined()
     }

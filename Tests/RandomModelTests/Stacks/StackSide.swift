@@ -117,9 +117,9 @@ struct StackSide: Sendable {
         if stack.hasTree {
             lines += try store.rows(
                 """
-                WITH RECURSIVE t (id, path) AS (
-                    SELECT id, name FROM node WHERE parent IS NULL
-                    UNION ALL SELECT n.id, t.path || '/' || n.name FROM node n JOIN t ON n.parent = t.id)
+                WITH RECURSIVE t (code, path) AS (
+                    SELECT code, name FROM node WHERE parent IS NULL
+                    UNION ALL SELECT n.code, t.path || '/' || n.name FROM node n JOIN t ON n.parent = t.code)
                 SELECT path FROM t
                 """
             ).map { "node \($0)" }
