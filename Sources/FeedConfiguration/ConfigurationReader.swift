@@ -103,7 +103,7 @@ package struct ConfigurationReader {
         let location = location(store)
         let workFolder = store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work"
         // An unknown key may be a misspelt `path`.
-        store.finish()
+        store.finish(reads: false)
         try problems.check()
         let document = try? main.including(file)
         let root = reader(document ?? main.document, FileKeys.table)
@@ -242,20 +242,20 @@ package struct ConfigurationReader {
         let scope = table[keys.scope] ?? [:]
         let scopeColumns = Set((scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
         let mapping = MappingReader(table, scope: scopeColumns, parsers: parsers).read()
-        let optionsReader = RequestOptionsReader(table: table)
-        let captures = optionsReader.captures()
-        let paging = optionsReader.paging()
-        let until = optionsReader.until()
-        let forEach = optionsReader.forEach()
-        let minRows = table.value(of: keys.minRows)
-        let expectations = optionsReader.expectations()
-        let dialect = optionsReader.dialect()
-        let repair = optionsReader.repair(of: dialect.format)
-        let documents = optionsReader.documents(at: url, of: forEach)
-        let newerThan = table[keys.newerThan]
+        let captures = table[keys.capture] ?? []
+        let until = table[keys.until]
+        var forEach =
+            table[keys.forEach]
+            ?? table[keys.slices].map { ForEachDeclaration(rows: .slices($0), maxRequests: SliceDeclaration.most) }
+        if forEach?.query != nil {
+            forEach?.concurrency = table.value(of: keys.concurrency)
+            forEach?.maxRequests = table.value(of: keys.maxRequests)
+        }
+        let dialect = dialect(table)
+        let documents = DocumentsReader(table: table).documents(at: url, of: forEach)
         finish(table)
         if let url, !url.isReference {
-            _ = table.address(url, keys.url) { _ in try RequestAddress(url.probe) }
+            _ = table.address(url, keys.url.entry.name) { _ in try RequestAddress(url.probe) }
         }
         let hasParser = table.nearest(with: keys.parser) != nil
         let hasCaptures = table.has(keys.capture) || table.has(keys.until)
@@ -320,21 +320,21 @@ package struct ConfigurationReader {
             deleted: table[keys.maxDeleted] ?? .half, changed: table[keys.maxChanged],
             allowsEmpty: request.allowsEmpty)
         request.keepBodies = table.value(of: keys.keepBodies)
-        request.paging = paging
+        request.paging = table[keys.page]
         request.until = until
         request.documents = documents
-        request.newerThan = newerThan
-        request.minRows = minRows
+        request.newerThan = table[keys.newerThan]
+        request.minRows = table.value(of: keys.minRows)
         request.maxSkipped = table[keys.maxSkipped]
         request.drift = table.value(of: keys.drift)
-        request.expectations = expectations
+        request.expectations = table[keys.expect] ?? []
         request.dialect = dialect
         if let format = dialect.format,
             request.headers["Accept"] == RequestDeclaration.defaultHeaders["Accept"]
         {
             request.headers["Accept"] = InterpolatedText(format.accept)
         }
-        request.mend(repair)
+        request.mend(Set(table[keys.repair] ?? []))
         request.forEach = forEach
         if let soap = caller?.own(keys.soap) {
             if let method, method != "POST" {
@@ -354,6 +354,22 @@ package struct ConfigurationReader {
         SchemeReader(table: table).read(&request)
         AfterCommitReader(table: table).read(&request)
         return request
+    }
+
+    /// Reads `format`, `csv`, `xlsx` and `protobuf`.
+    private func dialect(_ table: DeclarationReader) -> BodyDialect {
+        let keys = RequestKeys.all
+        let format: BodyFormat? = table.has(keys.csv) ? .csv : table.has(keys.protobuf) ? .protobuf : table[keys.format]
+        var dialect = BodyDialect(format: format)
+        dialect.csv = table[keys.csv] ?? CSVDialect()
+        dialect.xlsx = table[keys.xlsx] ?? WorkbookDialect()
+        dialect.protobuf = table[keys.protobuf]
+        if dialect.csv.skipsMalformed, !table.has(keys.tables) {
+            problems.report(
+                table.path.appending("csv", "on_error"),
+                "\"skip\" requires a mapping (tables), whose tables the lines are for")
+        }
+        return dialect
     }
 
     /// Reports two sources that mirror the same rows: each would delete the other's. The way in which a table compares

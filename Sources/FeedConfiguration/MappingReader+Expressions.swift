@@ -5,16 +5,21 @@ import XMLStream
 extension MappingReader {
     /// Reads `export`: false, or, for a derived column, the path of its value in exported XML.
     func readExport(_ reader: DeclarationReader, _ column: inout ColumnMapping) {
-        guard column.isDerived else {
-            column.isExported = reader.boolean("export") ?? true
-            if !column.isStored { column.isExported = false }
-            return
+        let key = ColumnKeys.all.export
+        column.isExported = !column.isDerived && column.isStored
+        switch reader[key] {
+        case nil,
+            .flag(false) where column.isDerived:
+            break
+        case .flag where column.isDerived:
+            reader.report(key, "expected the path of the value in exported XML, or false, found a boolean")
+        case .path(let written) where column.isDerived:
+            guard !written.isEmpty, let path = path(written, reader, key.entry.name) else { break }
+            column.exportPath = .init(path: path, written: written)
+            column.isExported = true
+        case .flag(let isExported): column.isExported = isExported && column.isStored
+        case .path: reader.report(key, "expected true or false, found a string")
         }
-        column.isExported = false
-        guard let written = reader[ColumnKeys.all.export], !written.isEmpty, let path = path(written, reader, "export")
-        else { return }
-        column.exportPath = .init(path: path, written: written)
-        column.isExported = true
     }
 
     func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {

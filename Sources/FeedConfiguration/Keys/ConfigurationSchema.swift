@@ -56,7 +56,8 @@ package enum ConfigurationSchema {
         case .elements: ["type": "object"]
         case .any: [:]
         case .integer(let range): ["type": "integer", "minimum": range.lowerBound, "maximum": range.upperBound]
-        case .choice(let names): ["anyOf": [["enum": names], ["type": "string", "pattern": variable]]]
+        case .choice(let names): choice(among: names)
+        case .choices(let names): ["type": "array", "items": choice(among: names)]
         case .flag(let names): ["enum": [true] + names]
         case .booleanOrString: ["type": ["boolean", "string"]]
         case .booleanOrStrings: ["type": ["boolean", "array"], "items": ["type": "string"]]
@@ -65,6 +66,10 @@ package enum ConfigurationSchema {
         case .tables(let group): ["type": "array", "items": table(group.table, nil)]
         case .named(let group, let short): ["type": "object", "additionalProperties": table(group.table, short)]
         }
+    }
+
+    private static func choice(among names: [String]) -> [String: Any] {
+        ["anyOf": [["enum": names], ["type": "string", "pattern": variable]]]
     }
 
     /// - Parameter short: the key for which a string alone stands.

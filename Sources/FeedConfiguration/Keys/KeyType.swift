@@ -8,6 +8,8 @@ enum KeyType: Sendable, CustomStringConvertible {
     case stringOrTexts
     case integer(ClosedRange<Int>)
     case choice([String])
+    /// An array of these texts.
+    case choices([String])
     /// True, or one of these texts.
     case flag(or: [String])
     /// A boolean, or a text that is described in words.
@@ -25,7 +27,7 @@ enum KeyType: Sendable, CustomStringConvertible {
         case .boolean: "boolean"
         case .duration: "duration"
         case .size: "size"
-        case .strings: "array of strings"
+        case .strings, .choices: "array of strings"
         case .integers: "array of integers"
         case .texts: "table of strings"
         case .constant: "string, number or boolean"
