@@ -377,8 +377,7 @@ package struct ConfigurationReader {
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
         for conflict in conflicts {
-            problems.report(
-                conflict.place.keyPath ?? TOMLKeyPath(), conflict.finding.text, help: conflict.finding.help)
+            problems.report(conflict.place.keyPath, conflict.finding.text, help: conflict.finding.help)
         }
     }
 

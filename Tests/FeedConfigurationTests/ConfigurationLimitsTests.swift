@@ -156,8 +156,6 @@ import Testing
 
     @Test func placesOfMessagesAreFoundWhateverTheKeysAre() async throws {
         let path = TOMLKeyPath().appending("a.b").appending("\"c\\\": [").appending(3).appending("").appending("é\n")
-        let (read, rest) = TOMLKeyPath.read(from: "\(path): why"[...])
-        #expect(read == path && rest == ": why")
         let text = "\n[\"a.b\"]\n\n\"\\\"c\\\\\\\": [\" = [1,\n2,\n3,\n{ \"\" = 1 }]\n"
         try await withTemporaryFolder { (folder) async throws in
             let file = try folder.write(text, to: "sources.toml")
