@@ -99,7 +99,7 @@ final class DeclarationReader {
 
     private func reportLacking(_ entry: KeyEntry, _ help: String?) {
         var help = help
-        if case .tables = entry.type { help = "add a [[\(path.appending(entry.name))]]" }
+        if entry.type.tables == .array { help = "add a [[\(path.appending(entry.name))]]" }
         problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing", help: help)
     }
 
@@ -162,8 +162,7 @@ final class DeclarationReader {
 
     /// Returns true if the table has a key; a boolean one, with the value true.
     func isGiven(_ entry: KeyEntry) -> Bool {
-        if case .boolean = entry.type, case .boolean(false)? = nodes[entry.name] { return false }
-        return has(entry.name)
+        has(entry.name) && !(entry.type.isBoolean && nodes[entry.name]?.boolean == false)
     }
 
     /// Returns the text of a key with `${…}` replaced; nil if it is missing or no text.
@@ -241,10 +240,9 @@ final class DeclarationReader {
 
     /// Returns the table of a key; nil if it is missing or wrong.
     func table(_ key: TableKey) -> DeclarationReader? {
-        switch key.entry.type {
-        case .table(let group, let short): table(key.entry.name, of: group, orTextFor: short)
-        default: table(key.entry.name, known: nil)
-        }
+        let type = key.entry.type
+        guard type.tables == .one, let group = type.group else { return table(key.entry.name, known: nil) }
+        return table(key.entry.name, of: group, orTextFor: type.short)
     }
 
     /// Returns a table of these keys, under a name that the file chooses.

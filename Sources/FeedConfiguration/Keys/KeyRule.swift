@@ -111,7 +111,7 @@ struct KeyRule: Sendable {
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
             // A value that is none of the key's is a mistake of its own.
-            if case .choice(let known) = entries[1].type, let found, !known.contains(found) { return }
+            if let known = entries[1].type.choices, let found, !known.contains(found) { return }
             guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
             table.report(names[0], "requires \(names[1]) = \(KeyType.list(values.map { "\"\($0)\"" }))")
         case .requiresElement(let word, let hint):
@@ -160,12 +160,12 @@ struct KeyRule: Sendable {
 
     /// The schema of one of some values, or of one that is replaced (`${…}`).
     private static func schema(of values: [String]) -> [String: Any] {
-        ["anyOf": [["enum": values], ["pattern": ConfigurationSchema.variable]]]
+        ["anyOf": [["enum": values], ["pattern": KeyType.variable]]]
     }
 
     /// The schema of an object that has a key.
     private static func given(_ entry: KeyEntry) -> [String: Any] {
-        guard case .boolean = entry.type else { return ["required": [entry.name]] }
+        guard entry.type.isBoolean else { return ["required": [entry.name]] }
         return ["required": [entry.name], "properties": [entry.name: ["const": true]]]
     }
 }
