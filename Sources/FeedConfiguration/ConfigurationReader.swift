@@ -375,7 +375,7 @@ package struct ConfigurationReader {
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
         for conflict in conflicts {
-            problems.report(conflict.place.keyPath, conflict.finding.text, help: conflict.finding.help)
+            problems.report(conflict.place.keyPath, conflict.finding)
         }
     }
 
@@ -389,9 +389,8 @@ package struct ConfigurationReader {
         for source in shown {
             let tables = Set(source.requests.flatMap { parsers.tables(of: $0.content) })
             for table in tables.sorted() where declared.contains(VersionsView.name(of: table).lowercased()) {
-                let finding = VersionsView.isTaken(of: table)
-                problems.report(
-                    TOMLKeyPath().appending("sources", source.name, "keep_history"), finding.text, help: finding.help)
+                let place = TOMLKeyPath().appending("sources", source.name, "keep_history")
+                problems.report(place, VersionsView.isTaken(of: table))
             }
         }
     }

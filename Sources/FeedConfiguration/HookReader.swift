@@ -57,7 +57,7 @@ struct HookReader {
     }
 
     private func report(_ problem: Finding?, at place: TOMLKeyPath) {
-        if let problem { table.problems.report(place, problem.text, help: problem.help) }
+        if let problem { table.problems.report(place, problem) }
     }
 
     private func patterns() -> [String] {

@@ -47,7 +47,7 @@ extension MappingReader {
     func checkStored(_ table: TableMapping, _ reader: DeclarationReader) {
         if !table.hasExpressions, let column = table.columns.first(where: { !$0.isStored }) {
             reader.problems.report(
-                reader.path.appending("columns").appending(column.name).appending("stored"),
+                reader.path.appending("columns", column.name, "stored"),
                 "no expression uses the column: the table has neither 'where' nor a column with 'sql'")
         }
         var named = [("key", table.key), ("order", table.order)]
@@ -66,9 +66,9 @@ extension MappingReader {
                 switch problem.column {
                 case nil: reader.path.appending("where")
                 case TableMapping.deletionColumn: reader.path.appending("deleted_when")
-                case let column?: reader.path.appending("columns").appending(column).appending("sql")
+                case let column?: reader.path.appending("columns", column, "sql")
                 }
-            reader.problems.report(place, problem.finding.text, help: problem.finding.help)
+            reader.problems.report(place, problem.finding)
         }
     }
 }

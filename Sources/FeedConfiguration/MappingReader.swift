@@ -144,7 +144,7 @@ struct MappingReader {
 
     /// Returns the origin of a column that is given as nothing but a path; nil for any other, and for a mistake.
     private func plainPath(_ value: TOMLValue?) -> ColumnMapping.Origin? {
-        guard case .string(let written)? = value, !written.utf8.contains(UInt8(ascii: "$")) else { return nil }
+        guard let written = value?.string, !written.utf8.contains(UInt8(ascii: "$")) else { return nil }
         return (try? XMLPathParser.parse(written, namespaces: namespaces)).map { .path($0, written: written) }
     }
 

@@ -317,7 +317,7 @@ final class DeclarationReader {
             }
             return text
         } catch {
-            problems.report(path, error.text, help: error.help)
+            problems.report(path, error)
             return nil
         }
     }

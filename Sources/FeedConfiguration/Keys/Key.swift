@@ -63,7 +63,7 @@ struct KeyKind<Value: Sendable>: Sendable {
     func checked(_ problems: @escaping @Sendable (Value) -> [Finding]) -> Self {
         Self(type, show: show, merge: merge) { table, name in
             let value = read(table, name)
-            for problem in value.map(problems) ?? [] { table.report(name, problem.text, help: problem.help) }
+            for problem in value.map(problems) ?? [] { table.problems.report(table.path.appending(name), problem) }
             return value
         }
     }

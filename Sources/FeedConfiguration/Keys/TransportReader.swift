@@ -10,7 +10,7 @@ extension AuthenticationKeys: ValueGroup {
                 ?? auth[bearer].map({ .bearer($0) })
         else { return nil }
         guard let problem = authentication.problem else { return authentication }
-        auth.problems.report(auth.path, problem.text, help: problem.help)
+        auth.problems.report(auth.path, problem)
         return nil
     }
 }

@@ -40,7 +40,7 @@ struct XMLBodyWriter {
         if name == "." { return text(value, at: path) }
         check(name, at: path)
         var xml = InterpolatedText("<\(name)")
-        if case .table(let nodes) = value {
+        if let nodes = value.table {
             xml.append(XMLBodyWriter(table: table.reader(nodes, at: path)).inner())
         } else {
             xml.append(">")
