@@ -16,7 +16,6 @@ struct AfterCommitReader {
         guard target != nil, kind != .web else {
             return table.report(key, "requires a file:, s3:, sftp:, ftps: or ftp: address")
         }
-        if request.forEach != nil { table.report(key, "a request of for_each cannot have it") }
         if request.content == .captures { table.report(key, "has no effect on a request that stages no rows") }
         if let listing, request.mirrors {
             table.report(

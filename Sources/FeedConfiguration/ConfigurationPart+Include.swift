@@ -18,8 +18,8 @@ extension ConfigurationPart {
             if let error = error as? ConfigurationError {
                 unread += error.problems
             } else {
-                let finding = error as? Finding ?? Finding("\(error)")
-                problems.report(root.path.appending(key.entry.name).appending(index), finding.text, help: finding.help)
+                let place = root.path.appending(key.entry.name).appending(index)
+                problems.report(place, error as? Finding ?? Finding("\(error)"))
             }
         }
         try problems.check(adding: unread)
@@ -63,17 +63,12 @@ extension ConfigurationPart {
     /// the first one counts.
     private func merged(_ name: String, _ parts: [ConfigurationPart], _ problems: ProblemCollector) -> TOMLNode? {
         let own = document.node(name)
-        var entries: [TOMLTable.Entry] = []
-        switch own?.value {
-        case nil: break
-        case .table(let table): entries = table.entries
         // That it is no table is reported where it is read.
-        default: return own
-        }
+        if let own, own.value.table == nil { return own }
+        var entries = own?.value.table?.entries ?? []
         var places = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, "\(file):\($0.node.line)") })
         for part in parts {
-            guard case .table(let table)? = part.document[name] else { continue }
-            for entry in table.entries {
+            for entry in part.document[name]?.table?.entries ?? [] {
                 if let place = places[entry.key] {
                     let finding = Finding("is declared twice; \(place) declares it first", help: "rename one of them")
                     problems.report(TOMLKeyPath().appending(name, entry.key), in: part, finding)
@@ -93,7 +88,7 @@ extension ConfigurationPart {
         for entry in document.entries {
             let path = TOMLKeyPath().appending(entry.key)
             if Self.tables.contains(entry.key) {
-                if case .table = entry.node.value { continue }
+                if entry.node.value.table != nil { continue }
                 problems.report(path, in: self, Finding("expected a table, found \(entry.node.value.typeName)"))
             } else if entry.key == FileKeys.all.include.entry.name {
                 problems.report(
@@ -118,10 +113,7 @@ extension ConfigurationPart {
     static func readable(from file: String) -> [ConfigurationPart] {
         guard let bytes = try? ConfigurationFile.read(file), let main = try? ConfigurationPart(file: file, bytes: bytes)
         else { return [] }
-        var patterns: [String] = []
-        if case .array(let nodes)? = main.document[FileKeys.all.include.entry.name] {
-            patterns = nodes.compactMap { if case .string(let pattern) = $0.value { pattern } else { nil } }
-        }
+        let patterns = main.document[FileKeys.all.include.entry.name]?.array?.compactMap(\.value.string) ?? []
         return [main] + main.parts(named: patterns) { _, _ in }
     }
 }

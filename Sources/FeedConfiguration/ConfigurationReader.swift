@@ -30,65 +30,58 @@ package struct ConfigurationReader {
         try main.checkIsNotEmpty()
         main.forEachNUL { problems.report($0, ConfigurationPart.nul) }
         try problems.check()
-        let document = try main.including(reader(main.document, FileKeys.table))
         let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
-        let root = reader(document, FileKeys.table)
-        let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
-        let daemon = root.table(keys.daemon) ?? reader(TOMLTable(), DaemonKeys.table)
-        let encryptionKey = self.encryptionKey(store)
-        interpolation.encryptionKey = encryptionKey
-        let defaults = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
-        finish(defaults)
-        checkTimes(defaults)
-        let sources = root.table(keys.sources)
-        let hooks = root.table(keys.hooks)
-        let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
-        let chosen = names.isEmpty || hosts.values.contains { $0.pace != nil } ? nil : Set(names)
-        let web = daemon.web()
-        let health = daemon.health(beside: web)
-        var reader = self
-        reader.history = store.value(of: storeKeys.history)
-        reader.checkHistory(defaults)
-
-        var configuration = TributaryConfiguration(
-            file: main.file, store: location(store),
-            workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
-            schemaPath: store[storeKeys.schema].map(absolute),
-            schemaAfterPath: store[storeKeys.schemaAfter].map(absolute),
-            history: reader.history,
-            concurrency: daemon.value(of: daemonKeys.concurrency),
-            perHost: daemon.value(of: daemonKeys.perHost), hosts: hosts,
-            sources: sources.map { sources in
-                sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
-                    sources.table(name, of: SourceKeys.self, within: defaults).flatMap { reader.source(name, $0) }
-                }
-            } ?? [],
-            hooks: hooks.map { hooks in
-                hooks.keys.compactMap { name in
-                    hooks.table(name, of: HookKeys.self).flatMap {
-                        HookReader(
-                            name: name, table: $0, folder: folder, sources: sources?.keys ?? [], parsers: parsers
-                        ).read()
-                    }
-                }
-            } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
-        configuration.included = problems.included
+        let root = reader(try main.including(reader(main.document, FileKeys.table)), FileKeys.table)
+        let (store, daemon, defaults) = (
+            section(keys.store, root), section(keys.daemon, root), section(keys.defaults, root)
+        )
+        var configuration = configuration(store)
+        configuration.encryptionKey = encryptionKey(store)
+        interpolation.encryptionKey = configuration.encryptionKey
+        configuration.history = store.value(of: storeKeys.history)
+        configuration.schemaPath = store[storeKeys.schema].map(absolute)
+        configuration.schemaAfterPath = store[storeKeys.schemaAfter].map(absolute)
         configuration.connections = store.value(of: storeKeys.connections)
-        configuration.metricsPerSource = daemon[daemonKeys.metricsPerSource] ?? true
+        configuration.concurrency = daemon.value(of: daemonKeys.concurrency)
+        configuration.perHost = daemon.value(of: daemonKeys.perHost)
+        configuration.metricsPerSource = daemon.value(of: daemonKeys.metricsPerSource)
+        configuration.web = daemon.web()
+        configuration.health = daemon.health(beside: configuration.web)
+        let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
+        configuration.hosts = HostRules(perHost: configuration.perHost, hosts)
+
+        var reader = self
+        reader.history = configuration.history
+        reader.finish(defaults)
+        reader.checkTimes(defaults)
+        reader.checkHistory(defaults)
         configuration.allowsPrivate = defaults.value(of: SourceKeys.all.allowPrivate)
+        let (sources, hooks) = (root.table(keys.sources), root.table(keys.hooks))
+        let chosen = names.isEmpty || configuration.hosts.havePace ? nil : Set(names)
+        let declared = sources?.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
+            sources?.table(name, of: SourceKeys.self, within: defaults).flatMap { reader.source(name, $0) }
+        }
+        configuration = configuration.with(declared ?? [])
+        configuration.hooks =
+            hooks?.keys.compactMap { name in
+                hooks?.table(name, of: HookKeys.self).flatMap {
+                    HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? [], parsers: parsers)
+                        .read()
+                }
+            } ?? []
+        configuration.included = problems.included
         store.finish()
         daemon.finish()
         root.finish()
         checkMirrors(configuration)
         checkVersions(configuration)
         try problems.check()
-        var finished = configuration
         let requests = configuration.sources.flatMap(\.requests)
         let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
-        finished.redactor = Redactor(
+        configuration.redactor = Redactor(
             secrets: interpolation.secrets.union(proxyPasswords),
             authentications: Set(requests.compactMap(\.authentication)))
-        return finished
+        return configuration
     }
 
     /// Reads where the store is, and which sources there are. Mistakes elsewhere than in `[store]` are passed over.
@@ -97,36 +90,41 @@ package struct ConfigurationReader {
     /// - Throws: ``ConfigurationError`` with the mistakes in `[store]`, or of an empty file.
     func readStore() throws -> (configuration: TributaryConfiguration, isWhole: Bool) {
         try main.checkIsNotEmpty()
-        let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
+        let keys = FileKeys.all
         let file = reader(main.document, FileKeys.table)
-        let store = file.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
-        let location = location(store)
-        let workFolder = store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work"
+        let store = section(keys.store, file)
+        var configuration = configuration(store)
         // An unknown key may be a misspelt `path`.
-        store.finish()
+        store.finish(reads: false)
         try problems.check()
         let document = try? main.including(file)
         let root = reader(document ?? main.document, FileKeys.table)
         let defaults = root.table(keys.defaults)
         let sources = root.table(keys.sources)
-        let unread = sources.map { sources in
-            sources.keys.map { name in
-                guard let table = sources.table(name, of: SourceKeys.self, within: defaults) else {
-                    return SourceDeclaration(unread: name)
-                }
-                let (cache, schedule) = times(table)
-                return SourceDeclaration(
-                    unread: name, cache: cache ?? Self.defaultCache, schedule: schedule,
-                    freshWithin: table[SourceKeys.all.freshWithin],
-                    isEnabled: table.value(of: SourceKeys.all.enabled))
+        let unread = sources?.keys.map { name in
+            guard let table = sources?.table(name, of: SourceKeys.self, within: defaults) else {
+                return SourceDeclaration(unread: name)
             }
+            let (cache, schedule) = times(table)
+            return SourceDeclaration(
+                unread: name, cache: cache ?? Self.defaultCache, schedule: schedule,
+                freshWithin: table[SourceKeys.all.freshWithin], isEnabled: table.value(of: SourceKeys.all.enabled))
         }
-        let configuration = TributaryConfiguration(
-            file: main.file, store: location, workFolder: workFolder, schemaPath: nil, schemaAfterPath: nil,
-            history: storeKeys.history.standard, concurrency: daemonKeys.concurrency.standard,
-            perHost: daemonKeys.perHost.standard, sources: unread ?? [], encryptionKey: nil,
-            redactor: Redactor(secrets: interpolation.secrets))
+        configuration = configuration.with(unread ?? [])
+        configuration.redactor = Redactor(secrets: interpolation.secrets)
         return (configuration, document != nil)
+    }
+
+    /// Returns the configuration of a store without sources.
+    private func configuration(_ store: DeclarationReader) -> TributaryConfiguration {
+        let work = store[StoreKeys.all.work].map(absolute)
+        return TributaryConfiguration(
+            file: main.file, store: location(store), workFolder: work ?? (stateFolder ?? folder) + "/tributary-work")
+    }
+
+    /// Returns a table of the file, empty where there is none.
+    private func section(_ key: TableKey, _ root: DeclarationReader) -> DeclarationReader {
+        root.table(key) ?? reader(TOMLTable(), key.entry.type.group?.table)
     }
 
     /// - Throws: ``ConfigurationError`` with the mistakes in the addresses, where none is valid.
@@ -141,7 +139,7 @@ package struct ConfigurationReader {
         return nil
     }
 
-    private func reader(_ nodes: TOMLTable, _ known: KeyTable) -> DeclarationReader {
+    private func reader(_ nodes: TOMLTable, _ known: KeyTable?) -> DeclarationReader {
         DeclarationReader(nodes, at: TOMLKeyPath(), known: known, problems: problems, interpolation: interpolation)
     }
 
@@ -242,20 +240,20 @@ package struct ConfigurationReader {
         let scope = table[keys.scope] ?? [:]
         let scopeColumns = Set((scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
         let mapping = MappingReader(table, scope: scopeColumns, parsers: parsers).read()
-        let optionsReader = RequestOptionsReader(table: table)
-        let captures = optionsReader.captures()
-        let paging = optionsReader.paging()
-        let until = optionsReader.until()
-        let forEach = optionsReader.forEach()
-        let minRows = table.value(of: keys.minRows)
-        let expectations = optionsReader.expectations()
-        let dialect = optionsReader.dialect()
-        let repair = optionsReader.repair(of: dialect.format)
-        let documents = optionsReader.documents(at: url, of: forEach)
-        let newerThan = table[keys.newerThan]
+        let captures = table[keys.capture] ?? []
+        let until = table[keys.until]
+        var forEach =
+            table[keys.forEach]
+            ?? table[keys.slices].map { ForEachDeclaration(rows: .slices($0), maxRequests: SliceDeclaration.most) }
+        if forEach?.query != nil {
+            forEach?.concurrency = table.value(of: keys.concurrency)
+            forEach?.maxRequests = table.value(of: keys.maxRequests)
+        }
+        let dialect = dialect(table)
+        let documents = DocumentsReader(table: table).documents(at: url, of: forEach)
         finish(table)
         if let url, !url.isReference {
-            _ = table.address(url, keys.url) { _ in try RequestAddress(url.probe) }
+            _ = table.address(url, keys.url.entry.name) { _ in try RequestAddress(url.probe) }
         }
         let hasParser = table.nearest(with: keys.parser) != nil
         let hasCaptures = table.has(keys.capture) || table.has(keys.until)
@@ -320,21 +318,21 @@ package struct ConfigurationReader {
             deleted: table[keys.maxDeleted] ?? .half, changed: table[keys.maxChanged],
             allowsEmpty: request.allowsEmpty)
         request.keepBodies = table.value(of: keys.keepBodies)
-        request.paging = paging
+        request.paging = table[keys.page]
         request.until = until
         request.documents = documents
-        request.newerThan = newerThan
-        request.minRows = minRows
+        request.newerThan = table[keys.newerThan]
+        request.minRows = table.value(of: keys.minRows)
         request.maxSkipped = table[keys.maxSkipped]
         request.drift = table.value(of: keys.drift)
-        request.expectations = expectations
+        request.expectations = table[keys.expect] ?? []
         request.dialect = dialect
         if let format = dialect.format,
             request.headers["Accept"] == RequestDeclaration.defaultHeaders["Accept"]
         {
             request.headers["Accept"] = InterpolatedText(format.accept)
         }
-        request.mend(repair)
+        request.mend(Set(table[keys.repair] ?? []))
         request.forEach = forEach
         if let soap = caller?.own(keys.soap) {
             if let method, method != "POST" {
@@ -356,13 +354,28 @@ package struct ConfigurationReader {
         return request
     }
 
+    /// Reads `format`, `csv`, `xlsx` and `protobuf`.
+    private func dialect(_ table: DeclarationReader) -> BodyDialect {
+        let keys = RequestKeys.all
+        let format: BodyFormat? = table.has(keys.csv) ? .csv : table.has(keys.protobuf) ? .protobuf : table[keys.format]
+        var dialect = BodyDialect(format: format)
+        dialect.csv = table[keys.csv] ?? CSVDialect()
+        dialect.xlsx = table[keys.xlsx] ?? WorkbookDialect()
+        dialect.protobuf = table[keys.protobuf]
+        if dialect.csv.skipsMalformed, !table.has(keys.tables) {
+            problems.report(
+                table.path.appending("csv", "on_error"),
+                "\"skip\" requires a mapping (tables), whose tables the lines are for")
+        }
+        return dialect
+    }
+
     /// Reports two sources that mirror the same rows: each would delete the other's. The way in which a table compares
     /// values is not known here, so `check` and each commit check again.
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
         for conflict in conflicts {
-            problems.report(
-                conflict.place.keyPath ?? TOMLKeyPath(), conflict.finding.text, help: conflict.finding.help)
+            problems.report(conflict.place.keyPath, conflict.finding)
         }
     }
 
@@ -376,9 +389,8 @@ package struct ConfigurationReader {
         for source in shown {
             let tables = Set(source.requests.flatMap { parsers.tables(of: $0.content) })
             for table in tables.sorted() where declared.contains(VersionsView.name(of: table).lowercased()) {
-                let finding = VersionsView.isTaken(of: table)
-                problems.report(
-                    TOMLKeyPath().appending("sources", source.name, "keep_history"), finding.text, help: finding.help)
+                let place = TOMLKeyPath().appending("sources", source.name, "keep_history")
+                problems.report(place, VersionsView.isTaken(of: table))
             }
         }
     }

@@ -14,15 +14,12 @@ package struct DeclaredTables {
     }
 
     private mutating func add(_ document: TOMLTable) {
-        guard case .table(let sources)? = document["sources"] else { return }
-        for entry in sources.entries {
-            guard case .table(let source) = entry.node.value else { continue }
+        for entry in document["sources"]?.table?.entries ?? [] {
+            guard let source = entry.node.value.table else { continue }
             let requests = Self.elements(source["requests"])
-            addresses[entry.key] = requests.compactMap { if case .string(let url)? = $0["url"] { url } else { nil } }
+            addresses[entry.key] = requests.compactMap { $0["url"]?.string }
             tablesOfSources[entry.key] = Set(
-                requests.flatMap { Self.elements($0["tables"]) }.compactMap { table in
-                    if case .string(let name)? = table["table"] { name } else { nil }
-                })
+                requests.flatMap { Self.elements($0["tables"]) }.compactMap { $0["table"]?.string })
         }
     }
 
@@ -52,7 +49,6 @@ package struct DeclaredTables {
     }
 
     private static func elements(_ value: TOMLValue?) -> [TOMLTable] {
-        guard case .array(let nodes)? = value else { return [] }
-        return nodes.compactMap { if case .table(let table) = $0.value { table } else { nil } }
+        value?.array?.compactMap(\.value.table) ?? []
     }
 }

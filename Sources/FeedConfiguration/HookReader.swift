@@ -14,27 +14,17 @@ struct HookReader {
     private static let longestTimeout = Duration.seconds(600)
 
     func read() -> HookDeclaration? {
-        let events = self.events()
-        let patterns = self.patterns()
-        let after = table.value(of: keys.after)
-        let rows = table.value(of: keys.rows)
+        table.finish()
         let timeout = table.value(of: keys.timeout)
         if timeout > Self.longestTimeout || timeout == .zero {
             table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
         }
-        let format = self.format()
-        let condition = self.condition()
-        if let events, !events.contains(.changed) {
-            for key in table.present(keys.values, keys.format, keys.condition) {
-                table.report(key, "only the event 'changed' has rows", help: "add it to 'on'")
-            }
-        }
-        let receiver = self.receiver()
-        table.finish()
-        guard let receiver, let events else { return nil }
+        let (patterns, format, condition, receiver) = (patterns(), format(), condition(), receiver())
+        guard let receiver, let events = table[keys.on] else { return nil }
         return HookDeclaration(
-            name: name, events: events, sources: patterns, after: after, rows: rows, timeout: timeout,
-            format: format, condition: condition, receiver: receiver)
+            name: name, events: Set(events), sources: patterns, after: table.value(of: keys.after),
+            rows: table.value(of: keys.rows), timeout: timeout, format: format, condition: condition, receiver: receiver
+        )
     }
 
     private func format() -> ChangeFormat {
@@ -67,24 +57,7 @@ struct HookReader {
     }
 
     private func report(_ problem: Finding?, at place: TOMLKeyPath) {
-        if let problem { table.problems.report(place, problem.text, help: problem.help) }
-    }
-
-    private func events() -> Set<HookEventKind>? {
-        guard let words = table[keys.on] else { return nil }
-        let names = HookEventKind.declarable.map(\.rawValue)
-        if words.isEmpty { table.report("on", "the hook would never receive an event") }
-        var events: Set<HookEventKind> = []
-        for (index, word) in words.enumerated() {
-            if let event = HookEventKind.declarable.first(where: { $0.rawValue == word }) {
-                events.insert(event)
-                continue
-            }
-            table.problems.report(
-                table.path.appending("on").appending(index),
-                "expected one of \(HookEventKind.listed), found '\(word)'", help: didYouMean(word, among: names))
-        }
-        return events
+        if let problem { table.problems.report(place, problem) }
     }
 
     private func patterns() -> [String] {
@@ -103,9 +76,7 @@ struct HookReader {
         let address = table[keys.post]
         let secret = self.secret()
         if table.has(keys.run) { return table.has(keys.post) ? nil : command.map { .program($0) } }
-        guard let address, table.address(address, keys.post, { text in try WebAddress(text) }) != nil
-        else { return nil }
-        return .address(address, secret: secret)
+        return address.map { .address($0, secret: secret) }
     }
 
     private func command() -> [InterpolatedText]? {

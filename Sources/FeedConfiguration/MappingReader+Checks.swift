@@ -104,7 +104,7 @@ extension MappingReader {
         var children: [String: String] = [:]
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
-            let columns = DeclarationReader.place(reader, "columns", column.name)
+            let columns = reader.path.appending("columns", column.name)
             if let other = children.updateValue(column.name, forKey: parent.lowercased()) {
                 reader.problems.report(
                     columns,
@@ -131,23 +131,17 @@ extension MappingReader {
         let hasParent = table.columns.contains { if case .parent = $0.origin { true } else { false } }
         for column in table.columns where column.origin == .ordinal(.parent) && !hasParent {
             reader.problems.report(
-                DeclarationReader.place(reader, "columns", column.name).appending("ordinal"),
+                reader.path.appending("columns", column.name).appending("ordinal"),
                 "requires a column with 'parent', the record to count in")
         }
         for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
             reader.problems.report(
-                DeclarationReader.place(reader, "columns", column.name),
+                reader.path.appending("columns", column.name),
                 "'scope' uses this column, so it cannot be a decimal", help: "make it text or an integer")
         }
         let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
         if let twin, twin.key != table.key {
             reader.report("key", "the table '\(table.table)' is mapped twice, with different keys")
         }
-    }
-}
-
-extension DeclarationReader {
-    fileprivate static func place(_ reader: DeclarationReader, _ key: String, _ name: String) -> TOMLKeyPath {
-        reader.path.appending(key).appending(name)
     }
 }

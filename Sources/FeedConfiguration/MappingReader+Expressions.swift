@@ -5,16 +5,21 @@ import XMLStream
 extension MappingReader {
     /// Reads `export`: false, or, for a derived column, the path of its value in exported XML.
     func readExport(_ reader: DeclarationReader, _ column: inout ColumnMapping) {
-        guard column.isDerived else {
-            column.isExported = reader.boolean("export") ?? true
-            if !column.isStored { column.isExported = false }
-            return
+        let key = ColumnKeys.all.export
+        column.isExported = !column.isDerived && column.isStored
+        switch reader[key] {
+        case nil,
+            .flag(false) where column.isDerived:
+            break
+        case .flag where column.isDerived:
+            reader.report(key, "expected the path of the value in exported XML, or false, found a boolean")
+        case .path(let written) where column.isDerived:
+            guard !written.isEmpty, let path = path(written, reader, key.entry.name) else { break }
+            column.exportPath = .init(path: path, written: written)
+            column.isExported = true
+        case .flag(let isExported): column.isExported = isExported && column.isStored
+        case .path: reader.report(key, "expected true or false, found a string")
         }
-        column.isExported = false
-        guard let written = reader[ColumnKeys.all.export], !written.isEmpty, let path = path(written, reader, "export")
-        else { return }
-        column.exportPath = .init(path: path, written: written)
-        column.isExported = true
     }
 
     func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {
@@ -42,7 +47,7 @@ extension MappingReader {
     func checkStored(_ table: TableMapping, _ reader: DeclarationReader) {
         if !table.hasExpressions, let column = table.columns.first(where: { !$0.isStored }) {
             reader.problems.report(
-                reader.path.appending("columns").appending(column.name).appending("stored"),
+                reader.path.appending("columns", column.name, "stored"),
                 "no expression uses the column: the table has neither 'where' nor a column with 'sql'")
         }
         var named = [("key", table.key), ("order", table.order)]
@@ -61,9 +66,9 @@ extension MappingReader {
                 switch problem.column {
                 case nil: reader.path.appending("where")
                 case TableMapping.deletionColumn: reader.path.appending("deleted_when")
-                case let column?: reader.path.appending("columns").appending(column).appending("sql")
+                case let column?: reader.path.appending("columns", column, "sql")
                 }
-            reader.problems.report(place, problem.finding.text, help: problem.finding.help)
+            reader.problems.report(place, problem.finding)
         }
     }
 }

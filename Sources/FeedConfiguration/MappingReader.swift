@@ -45,51 +45,40 @@ struct MappingReader {
 
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
+        reader.finish()
         let name = reader[keys.table]
-        if let name, let problem = NewName.problem(name) { reader.report("table", problem) }
+        if let name, let problem = NewName.problem(name) { reader.report(keys.table, problem) }
         let written = reader[keys.element]
         let element = written.flatMap { elementPath($0, reader) }
-        let key = reader[keys.key] ?? []
-        let order = reader[keys.order] ?? []
-        for (name, list) in [("key", key), ("order", order)] where Set(list.map { $0.lowercased() }).count < list.count
-        {
-            reader.report(name, "a column is named twice")
+        for key in [keys.key, keys.order] {
+            let names = reader[key] ?? []
+            if Set(names.map { $0.lowercased() }).count < names.count { reader.report(key, "a column is named twice") }
         }
-        let sync = reader[keys.sync]
-        let window = reader[keys.window]
-        let within = reader[keys.within]
-        let filter = reader[keys.filter]
-        let deletedWhen = reader[keys.deletedWhen]
-        let duplicates = reader.value(of: keys.duplicates)
-        let minRows = reader.value(of: keys.minRows)
-        let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
-        let (deleted, expiry) = (reader[keys.deleted], reader[keys.expire])
         let declared = reader.table(keys.columns)
         let columns = declared.map(columns)
         // A column with a mistake would be one.
         if let columns, columns.count == declared?.keysInOrder.count, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
-        reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(
             table: name, element: element, writtenElement: written, columns: columns ?? [], matchesNames: columns == nil
         )
         mapping.place = reader.place
-        mapping.key = key
-        mapping.order = order
-        mapping.sync = sync
-        mapping.window = window
-        mapping.within = within
+        mapping.key = reader[keys.key] ?? []
+        mapping.order = reader[keys.order] ?? []
+        mapping.sync = reader[keys.sync]
+        mapping.window = reader[keys.window]
+        mapping.within = reader[keys.within]
         mapping.source = reader.path.names.first == "sources" ? reader.path.names.dropFirst().first : nil
-        mapping.filter = filter
-        mapping.minRows = minRows
-        mapping.maxDeleted = maxDeleted
-        mapping.maxChanged = maxChanged
-        mapping.deleted = deleted
-        mapping.expiry = expiry
-        mapping.duplicates = duplicates
-        if let deletedWhen { delete(when: deletedWhen, &mapping, reader) }
+        mapping.filter = reader[keys.filter]
+        mapping.minRows = reader.value(of: keys.minRows)
+        mapping.maxDeleted = reader[keys.maxDeleted]
+        mapping.maxChanged = reader[keys.maxChanged]
+        mapping.deleted = reader[keys.deleted]
+        mapping.expiry = reader[keys.expire]
+        mapping.duplicates = reader.value(of: keys.duplicates)
+        if let condition = reader[keys.deletedWhen] { delete(when: condition, &mapping, reader) }
         mapping.columns = sorted(mapping)
         return mapping
     }
@@ -155,11 +144,12 @@ struct MappingReader {
 
     /// Returns the origin of a column that is given as nothing but a path; nil for any other, and for a mistake.
     private func plainPath(_ value: TOMLValue?) -> ColumnMapping.Origin? {
-        guard case .string(let written)? = value, !written.utf8.contains(UInt8(ascii: "$")) else { return nil }
+        guard let written = value?.string, !written.utf8.contains(UInt8(ascii: "$")) else { return nil }
         return (try? XMLPathParser.parse(written, namespaces: namespaces)).map { .path($0, written: written) }
     }
 
     func column(_ name: String, _ reader: DeclarationReader) -> ColumnMapping? {
+        reader.finish()
         let keys = ColumnKeys.all
         let origin = origin(reader)
         var column = ColumnMapping(name: name, origin: origin ?? .name)
@@ -179,7 +169,6 @@ struct MappingReader {
         column.onError = reader.value(of: keys.onError)
         column.reference = reference(reader)
         checkOptions(column, reader)
-        reader.finish()
         return origin == nil ? nil : column
     }
 
@@ -203,23 +192,15 @@ struct MappingReader {
         let given = reader.present(
             keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql
         )
-        let written = reader[keys.path]
-        let constant = reader[keys.value]
-        let ordinal = reader[keys.ordinal]
-        let fact = reader[keys.response]
-        let parent = reader[keys.parent]
-        let row = reader[keys.row]
-        let capture = reader[keys.capture]
-        let sql = reader[keys.sql]
         guard given.count == 1 else { return nil }
-        if let written { return path(written, reader, "path").map { .path($0, written: written) } }
-        if let constant { return .constant(constant) }
-        if let fact { return .response(fact) }
-        if let parent { return .parent(parent) }
-        if let sql { return .sql(sql) }
-        if let row { return .sent(.row(row)) }
-        if let capture { return .sent(.capture(capture)) }
-        switch ordinal {
+        if let written = reader[keys.path] { return path(written, reader, "path").map { .path($0, written: written) } }
+        if let constant = reader[keys.value] { return .constant(constant) }
+        if let fact = reader[keys.response] { return .response(fact) }
+        if let parent = reader[keys.parent] { return .parent(parent) }
+        if let sql = reader[keys.sql] { return .sql(sql) }
+        if let row = reader[keys.row] { return .sent(.row(row)) }
+        if let capture = reader[keys.capture] { return .sent(.capture(capture)) }
+        switch reader[keys.ordinal] {
         case .boolean(true): return .ordinal(.siblings)
         case .text("parent"): return .ordinal(.parent)
         case .text("document"): return .ordinal(.document)
@@ -233,15 +214,12 @@ struct MappingReader {
 
     func reference(_ reader: DeclarationReader) -> ColumnMapping.Reference? {
         let keys = ColumnKeys.all
-        let missing = reader[keys.missing]
-        let updates = reader[keys.update]
         let set = reader.table(keys.set).map { set in
             set.keys.compactMap { name -> ColumnMapping.SetColumn? in
                 guard let column = set.table(name, of: SetColumnKeys.self, orTextFor: "path") else { return nil }
-                let written = column[SetColumnKeys.all.path]
-                let type = column.value(of: SetColumnKeys.all.type)
                 column.finish()
-                guard let written else { return nil }
+                guard let written = column[SetColumnKeys.all.path] else { return nil }
+                let type = column.value(of: SetColumnKeys.all.type)
                 return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
             }
         }
@@ -254,6 +232,6 @@ struct MappingReader {
         }
         return ColumnMapping.Reference(
             table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),
-            missing: missing ?? keys.missing.standard, set: set ?? [], updates: updates ?? keys.update.standard)
+            missing: reader.value(of: keys.missing), set: set ?? [], updates: reader.value(of: keys.update))
     }
 }

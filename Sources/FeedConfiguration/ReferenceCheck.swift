@@ -68,11 +68,6 @@ struct ReferenceCheck {
                     "no earlier request of the source could have staged a row",
                     help: "name the store's rows as main.TABLE")
             }
-            if !request.captures.isEmpty {
-                table.report(
-                    "capture", "a request with '\(forEach.key)' has several responses",
-                    help: "capture from another request")
-            }
         }
     }
 }

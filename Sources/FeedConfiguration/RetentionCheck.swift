@@ -65,7 +65,7 @@ struct RetentionCheck {
     private func check(_ gone: String, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath) {
         if let column = table.column(gone) {
             problems.report(
-                path.appending("columns").appending(column.name),
+                path.appending("columns", column.name),
                 "'deleted' sets this column", help: "remove it from 'columns'")
         }
         if request.scope.keys.contains(where: { $0.lowercased() == gone.lowercased() }) {
@@ -76,7 +76,7 @@ struct RetentionCheck {
 
     private func check(_ expiry: RowExpiry, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath)
     {
-        let place = path.appending("expire").appending("column")
+        let place = path.appending("expire", "column")
         guard let column = table.column(expiry.column) else {
             let isKnown =
                 table.matchesNames || request.deletionMark(of: table)?.lowercased() == expiry.column.lowercased()

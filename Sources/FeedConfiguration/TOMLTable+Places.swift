@@ -1,3 +1,5 @@
+import FeedModel
+
 extension TOMLTable {
     /// Returns the place of a key, or of the nearest table around it, and whether it is the key's own; nil where even the
     /// first name of the path is missing.

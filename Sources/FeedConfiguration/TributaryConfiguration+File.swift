@@ -44,11 +44,10 @@ extension TributaryConfiguration {
             let place = mistake.place
             let finding = Finding(
                 redactor.redact(mistake.finding.text), help: mistake.finding.help.map(redactor.redact))
-            guard let (part, lines) = file(place.file), let path = place.keyPath, part.document.place(of: path) != nil
-            else {
+            guard let (part, lines) = file(place.file), part.document.place(of: place.keyPath) != nil else {
                 return .init(file: place.file, keyPath: place.path, finding: finding.text, help: finding.help)
             }
-            return .init(path: path, finding, in: part, lines)
+            return .init(path: place.keyPath, finding, in: part, lines)
         }
     }
 

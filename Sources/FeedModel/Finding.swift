@@ -19,10 +19,20 @@ package struct KeyPlace: Sendable, Hashable, CustomStringConvertible {
     package var file: String
     /// `sources.shop.requests[1].tables[2]`; empty for the whole file.
     package var path: String
+    /// The keys and indexes of the path; none where it is only shown.
+    package var components: [Component]
 
-    package init(file: String = "", path: String = "") {
+    /// A step of a path.
+    package enum Component: Sendable, Hashable {
+        case key(String)
+        /// An element of an array, counted from 0.
+        case index(Int)
+    }
+
+    package init(file: String = "", path: String = "", components: [Component] = []) {
         self.file = file
         self.path = path
+        self.components = components
     }
 
     package var description: String { [file, path].filter { !$0.isEmpty }.joined(separator: ": ") }

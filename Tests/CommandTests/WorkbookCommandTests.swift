@@ -203,7 +203,7 @@ import Testing
             let word = try await problem("format = \"xlsx\"\nxlsx = { shet = \"Prices\" }")
             #expect(word.contains("did you mean 'sheet'?"), "\(word)")
             let repair = try await problem("format = \"xlsx\"\nrepair = [\"entities\"]")
-            #expect(repair.contains("only XML can be repaired, and the format is xlsx"), "\(repair)")
+            #expect(repair.contains("repair: requires format = \"xml\""), "\(repair)")
         }
     }
 }

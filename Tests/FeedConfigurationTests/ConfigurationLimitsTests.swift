@@ -156,16 +156,10 @@ import Testing
 
     @Test func placesOfMessagesAreFoundWhateverTheKeysAre() async throws {
         let path = TOMLKeyPath().appending("a.b").appending("\"c\\\": [").appending(3).appending("").appending("é\n")
-        let (read, rest) = TOMLKeyPath.read(from: "\(path): why"[...])
-        #expect(read == path && rest == ": why")
         let text = "\n[\"a.b\"]\n\n\"\\\"c\\\\\\\": [\" = [1,\n2,\n3,\n{ \"\" = 1 }]\n"
         try await withTemporaryFolder { (folder) async throws in
             let file = try folder.write(text, to: "sources.toml")
-            let configuration = TributaryConfiguration(
-                file: file, store: .file(""), workFolder: "", schemaPath: nil, schemaAfterPath: nil, history: .zero,
-                concurrency: 1,
-                perHost: 1, sources: [],
-                encryptionKey: nil, redactor: Redactor())
+            let configuration = TributaryConfiguration(file: file, store: .file(""), workFolder: "")
             let mistakes = [
                 Mistake(KeyPlace(file: file, path), "why; because", help: "do this"),
                 Mistake(configuration.place("a.b"), "x"), Mistake(configuration.place("z"), "x"),

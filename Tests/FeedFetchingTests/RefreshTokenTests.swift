@@ -218,7 +218,7 @@ import Testing
         let key = "encryption_key = \"\(Self.key)\"\n"
         try await EngineFixture.expectMistake(
             key + auth("grant = \"refresh_token\""),
-            "oauth2: 'refresh_token' is missing; give the one that the service issued at the login")
+            "oauth2.grant: requires 'refresh_token', the one that the service issued at the login")
         try await EngineFixture.expectMistake(
             key + auth("grant = \"refresh_token\", refresh_token = \"\""), "refresh_token: is empty")
         try await EngineFixture.expectMistake(

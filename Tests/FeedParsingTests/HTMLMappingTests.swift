@@ -134,7 +134,7 @@ import XMLStream
             let error = #expect(throws: ConfigurationError.self) { try fixture.configuration(text) }
             let problems = error?.problems.map { "\($0)" }.joined(separator: "\n") ?? ""
             #expect(problems.contains("'//a[2]/@href' asks for a position, which only a mapping's paths may"))
-            #expect(problems.contains("only XML can be repaired, and the format is html"))
+            #expect(problems.contains("repair: requires format = \"xml\""))
         }
     }
 }

@@ -53,8 +53,8 @@ import Testing
 
     @Test(arguments: [
         ("repair = [\"entitys\"]", "did you mean 'entities'?"),
-        ("repair = [\"ampersands\"]\nformat = \"json\"", "only XML can be repaired, and the format is json"),
-        ("repair = [\"ampersands\"]\ncsv = { delimiter = \";\" }", "only XML can be repaired, and the format is csv"),
+        ("repair = [\"ampersands\"]\nformat = \"json\"", "repair: requires format = \"xml\""),
+        ("repair = [\"ampersands\"]\ncsv = { delimiter = \";\" }", "found 'repair' and 'csv'; give only one"),
         ("repair = true", "expected an array of strings"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {

@@ -10,9 +10,9 @@ public struct ForEachDeclaration: Sendable, Hashable {
 
     package var rows: Rows
     /// The most requests in progress at the same time.
-    package var concurrency: Int
+    package var concurrency = defaultConcurrency
     /// The most rows. More of them discard the run.
-    package var maxRequests: Int
+    package var maxRequests = defaultMaxRequests
     /// The most rows whose answer may be missing or wrong; nil if none may.
     package var maxSkipped: Int?
 

@@ -39,28 +39,9 @@ public struct HookDeclaration: Sendable, Equatable {
         }
     }
 
-    /// Returns true if a pattern matches a name.
+    /// Returns true for a name that a pattern matches: `*` stands for any characters, `?` for one.
     package static func matches(_ name: String, _ pattern: String) -> Bool {
-        let name = Array(name)
-        let pattern = Array(pattern)
-        var (at, next) = (0, 0)
-        // The place behind the last star, and what it has been taken for so far.
-        var star: (next: Int, at: Int)?
-        while at < name.count {
-            if next < pattern.count, pattern[next] == "*" {
-                next += 1
-                star = (next, at)
-            } else if next < pattern.count, pattern[next] == "?" || pattern[next] == name[at] {
-                at += 1
-                next += 1
-            } else if let last = star {
-                star = (last.next, last.at + 1)
-                (at, next) = (last.at + 1, last.next)
-            } else {
-                return false
-            }
-        }
-        return pattern[next...].allSatisfy { $0 == "*" }
+        MemberPattern(pattern, hasFolders: false).matches(name)
     }
 }
 

@@ -62,6 +62,8 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
         template += other.template
     }
 
+    mutating func append(_ literal: String) { append(InterpolatedText(literal)) }
+
     /// The text with a letter in place of each reference, to check its form.
     package var probe: String { resolved { _ in "x" }.value }
 

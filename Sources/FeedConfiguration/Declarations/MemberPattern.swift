@@ -9,14 +9,15 @@ package struct MemberPattern: Sendable, Hashable {
 
     private enum Token: Sendable, Hashable {
         case character(Unicode.Scalar)
-        case one, some, folders, everything
+        case one, any, some, folders, everything
     }
 
-    package init(_ text: String) {
+    /// - Parameter hasFolders: false for a pattern of names in which `/` is a character like others.
+    package init(_ text: String, hasFolders: Bool = true) {
         self.text = text
         var tokens: [Token] = []
         var rest = Substring(text).unicodeScalars
-        var isAtFolder = true
+        var isAtFolder = hasFolders
         while let character = rest.first {
             if isAtFolder, rest.starts(with: "**/".unicodeScalars) {
                 tokens.append(.folders)
@@ -28,10 +29,10 @@ package struct MemberPattern: Sendable, Hashable {
                 break
             }
             rest = rest.dropFirst()
-            isAtFolder = character == "/"
+            isAtFolder = hasFolders && character == "/"
             switch character {
-            case "*": tokens.append(.some)
-            case "?": tokens.append(.one)
+            case "*": tokens.append(hasFolders ? .some : .everything)
+            case "?": tokens.append(hasFolders ? .one : .any)
             default: tokens.append(.character(character))
             }
         }
@@ -72,6 +73,7 @@ package struct MemberPattern: Sendable, Hashable {
                 switch tokens[index] {
                 case .character(let expected): next[index + 1] = next[index + 1] || character == expected
                 case .one: next[index + 1] = next[index + 1] || character != "/"
+                case .any: next[index + 1] = true
                 case .some: next[index] = next[index] || character != "/"
                 case .folders, .everything: next[index] = true
                 }
@@ -88,7 +90,7 @@ package struct MemberPattern: Sendable, Hashable {
             switch tokens[index] {
             case .some, .everything: places[index + 1] = true
             case .folders: places[index + 1] = places[index + 1] || isAtFolder
-            case .character, .one: break
+            case .character, .one, .any: break
             }
         }
     }

@@ -25,14 +25,14 @@ public struct SOAPDeclaration: Sendable, Hashable {
     var headers: [String: InterpolatedText] {
         var action = InterpolatedText("\"")
         action.append(self.action ?? InterpolatedText(""))
-        action.append(InterpolatedText("\""))
+        action.append("\"")
         switch version {
         case .v1_1:
             return ["Content-Type": InterpolatedText("text/xml; charset=utf-8"), "SOAPAction": action]
         case .v1_2:
             var type = InterpolatedText("application/soap+xml; charset=utf-8")
             if self.action != nil {
-                type.append(InterpolatedText("; action="))
+                type.append("; action=")
                 type.append(action)
             }
             return ["Content-Type": type]

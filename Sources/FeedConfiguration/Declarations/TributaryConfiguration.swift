@@ -20,29 +20,29 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
     /// The time for which runs, and their part of the changelog, are kept.
-    public var history: Duration
+    public var history = StoreKeys.all.history.standard
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
-    public var connections = 16
+    public var connections = StoreKeys.all.connections.standard
     /// The most runs at the same time.
-    public var concurrency: Int
+    public var concurrency = DaemonKeys.all.concurrency.standard
     /// The most requests at the same time to one host.
-    public var perHost: Int
+    public var perHost = DaemonKeys.all.perHost.standard
     /// False if no metric is labelled with a source.
     public var metricsPerSource = true
     /// How many requests a host gets, and how often.
-    public private(set) var hosts: HostRules
+    public internal(set) var hosts = HostRules(perHost: DaemonKeys.all.perHost.standard)
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
     private var positions: [String: Int]
     /// The receivers of events, in the order of their names.
-    public var hooks: [HookDeclaration]
+    public var hooks: [HookDeclaration] = []
     /// The address of the page; nil without one.
     package var web: WebDeclaration?
     /// The address of a listener for health checks alone; nil for none.
     package var health: ListenAddress?
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
-    public var redactor: Redactor
+    public var redactor = Redactor()
     /// True where `[defaults]` lets responses lead to addresses that are not public.
     package var allowsPrivate = false
 
@@ -72,28 +72,11 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     public subscript(source name: String) -> SourceDeclaration? { positions[name].map { sources[$0] } }
 
-    init(
-        file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
-        history: Duration,
-        concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
-        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
-        health: ListenAddress? = nil, encryptionKey: EncryptionKey?, redactor: Redactor
-    ) {
+    init(file: String, store: StoreLocation, workFolder: String, sources: [SourceDeclaration] = []) {
         self.file = file
         self.store = store
         self.workFolder = workFolder
-        self.schemaPath = schemaPath
-        self.schemaAfterPath = schemaAfterPath
-        self.history = history
-        self.concurrency = concurrency
-        self.perHost = perHost
-        self.hosts = HostRules(perHost: perHost, hosts)
         (self.sources, positions) = Self.ordered(sources)
-        self.hooks = hooks.sorted { $0.name < $1.name }
-        self.web = web
-        self.health = health
-        self.encryptionKey = encryptionKey
-        self.redactor = redactor
         bodyFolder = ""
         bodyFolder = localPath + "-bodies"
     }

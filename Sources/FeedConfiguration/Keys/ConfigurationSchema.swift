@@ -30,46 +30,11 @@ package enum ConfigurationSchema {
     }
 
     private static func schema(of entry: KeyEntry) -> [String: Any] {
-        var schema = values(entry.type)
+        var schema = entry.type.schema()
         schema["description"] = entry.meaning
         if case .value(let text) = entry.fallback {
             schema["default"] = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
         }
         return schema
-    }
-
-    /// What is replaced before the value is looked at.
-    static let variable = "\\$\\{"
-
-    private static func values(_ type: KeyType) -> [String: Any] {
-        switch type {
-        case .string: ["type": "string"]
-        case .boolean: ["type": "boolean"]
-        case .duration: ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d|y)$|\(variable)"]
-        case .size: ["type": "string", "pattern": "^[0-9]+(B|KiB|MiB|GiB)$|\(variable)"]
-        case .strings: ["type": "array", "items": ["type": "string"]]
-        case .integers: ["type": "array", "items": ["type": "integer"]]
-        case .texts: ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
-        case .constant: ["type": ["string", "number", "boolean"]]
-        case .constants: ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
-        case .changeLimit: ["type": ["integer", "string"], "minimum": 0]
-        case .elements: ["type": "object"]
-        case .any: [:]
-        case .integer(let range): ["type": "integer", "minimum": range.lowerBound, "maximum": range.upperBound]
-        case .choice(let names): ["anyOf": [["enum": names], ["type": "string", "pattern": variable]]]
-        case .flag(let names): ["enum": [true] + names]
-        case .booleanOrString: ["type": ["boolean", "string"]]
-        case .booleanOrStrings: ["type": ["boolean", "array"], "items": ["type": "string"]]
-        case .stringOrTexts: ["type": ["string", "object"], "additionalProperties": ["type": "string"]]
-        case .table(let group, let short): table(group.table, short)
-        case .tables(let group): ["type": "array", "items": table(group.table, nil)]
-        case .named(let group, let short): ["type": "object", "additionalProperties": table(group.table, short)]
-        }
-    }
-
-    /// - Parameter short: the key for which a string alone stands.
-    private static func table(_ table: KeyTable, _ short: String?) -> [String: Any] {
-        let reference = ["$ref": "#/$defs/\(table.path)"]
-        return short == nil ? reference : ["anyOf": [["type": "string"], reference]]
     }
 }

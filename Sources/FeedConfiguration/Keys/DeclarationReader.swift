@@ -13,8 +13,8 @@ final class DeclarationReader {
     private let known: KeyTable?
     /// The reader of the table from which this one inherits.
     private let outer: DeclarationReader?
-    /// The values of this table's inheritable keys, by name. Each is read, and its mistakes are reported, once.
-    private var inheritable: [String: Any] = [:]
+    /// The values of this table's keys, by name. Each is read, and its mistakes are reported, once.
+    private var values: [String: Any] = [:]
 
     init(
         _ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable?, within outer: DeclarationReader? = nil,
@@ -42,7 +42,7 @@ final class DeclarationReader {
 
     /// Returns the keys of a table within this one, even if that table is never read.
     func keys(of key: String) -> [String] {
-        if case .table(let nodes)? = nodes[key] { nodes.keys } else { [] }
+        nodes[key]?.table?.keys ?? []
     }
 
     private func has(_ key: String) -> Bool { nodes[key] != nil }
@@ -76,7 +76,7 @@ final class DeclarationReader {
 
     /// Returns what is read from an address; nil if it cannot be used, which is reported at its key.
     func address<Address>(
-        _ text: InterpolatedText, _ key: some DeclaredKey, _ read: (String) throws -> Address
+        _ text: InterpolatedText, _ key: String, _ read: (String) throws -> Address
     ) -> Address? {
         func shown() -> String { "\(text)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress) }
         return reporting(key, "'\(shown())' cannot be used: ") { try read(text.value) }
@@ -99,16 +99,17 @@ final class DeclarationReader {
 
     private func reportLacking(_ entry: KeyEntry, _ help: String?) {
         var help = help
-        if case .tables = entry.type { help = "add a [[\(path.appending(entry.name))]]" }
+        if entry.type.tables == .array { help = "add a [[\(path.appending(entry.name))]]" }
         problems.reportLacking([entry.name], at: path, "'\(entry.name)' is missing", help: help)
     }
 
-    /// Reports every key that the table lacks or cannot have, keys that contradict each other, and what is wrong with
-    /// those that other tables may inherit.
-    func finish() {
+    /// Reads every key, and reports those that the table lacks or cannot have, and those that contradict each other.
+    ///
+    /// - Parameter reads: false where only some values matter, and mistakes in others are passed over.
+    func finish(reads: Bool = true) {
         guard let known else { return }
         for key in known.keys {
-            key.checkInheritable(in: self)
+            if reads { key.check(in: self) }
             if case .required(let help) = key.entry.fallback, !has(key) { reportLacking(key.entry, help) }
         }
         var lacking: Set<String> = []
@@ -140,11 +141,10 @@ final class DeclarationReader {
     /// Returns the value that the table itself gives to a key; nil if it is missing or wrong.
     func own<Value>(_ key: Key<Value>) -> Value? {
         let name = key.entry.name
-        guard key.entry.inheritance != .never else { return key.read(self) }
         guard has(name) else { return nil }
-        if let known = inheritable[name] { return known as? Value }
+        if let known = values[name] { return known as? Value }
         let value = key.read(self)
-        inheritable[name] = value as Any
+        values[name] = value as Any
         return value
     }
 
@@ -162,13 +162,12 @@ final class DeclarationReader {
 
     /// Returns true if the table has a key; a boolean one, with the value true.
     func isGiven(_ entry: KeyEntry) -> Bool {
-        if case .boolean = entry.type, case .boolean(false)? = nodes[entry.name] { return false }
-        return has(entry.name)
+        has(entry.name) && !(entry.type.isBoolean && nodes[entry.name]?.boolean == false)
     }
 
     /// Returns the text of a key with `${…}` replaced; nil if it is missing or no text.
     func writtenText(_ name: String) -> String? {
-        if case .string(let template)? = nodes[name] { interpolated(template) } else { nil }
+        nodes[name]?.string.map(interpolated)
     }
 
     /// Returns those of the keys that the table has.
@@ -189,26 +188,16 @@ final class DeclarationReader {
         return value
     }
 
-    /// Returns a string with `${NAME}` and `${file:PATH}` replaced. Where it is an address, its password and its secret
-    /// parameters are kept out of messages.
+    /// Returns a string with `${NAME}` and `${file:PATH}` replaced.
     ///
     /// - Parameters:
     ///   - expected: what the string is, for the message where there is another value.
     ///   - isSent: true where a request sends the string, which then may have `${capture:…}` and the like.
     func text(_ key: String, _ expected: String = "a string", isSent: Bool = false) -> InterpolatedText? {
-        guard case .string(let template)? = value(key, expected, { if case .string = $0 { $0 } else { nil } }),
-            let text = interpolate(template, at: path.appending(key), isSent: isSent)
-        else { return nil }
-        LiteralSecrets.secrets(inAddress: text.value).forEach(interpolation.hide)
-        return text
+        value(key, expected, \.string).flatMap { interpolate($0, at: path.appending(key), isSent: isSent) }
     }
 
-    func string(_ key: String, _ expected: String = "a string") -> String? {
-        guard case .string(let template)? = value(key, expected, { if case .string = $0 { $0 } else { nil } }) else {
-            return nil
-        }
-        return interpolate(template, at: path.appending(key))?.value
-    }
+    func string(_ key: String, _ expected: String = "a string") -> String? { text(key, expected)?.value }
 
     /// Keeps a text out of messages.
     func hide(_ secret: String) { interpolation.hide(secret) }
@@ -236,104 +225,10 @@ final class DeclarationReader {
         }
     }
 
-    func boolean(_ key: String) -> Bool? {
-        value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
-    }
-
-    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
-        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
-            return nil
-        }
-        guard range.contains(number) else {
-            let least = range.lowerBound == 1 ? "an integer above 0" : "\(range.lowerBound) or more"
-            report(
-                key, "expected \(number < range.lowerBound ? least : "at most \(range.upperBound)"), found \(number)")
-            return nil
-        }
-        return number
-    }
-
-    /// Returns an array of integers.
-    func integers(_ key: String) -> [Int]? {
-        array(key, of: "integers", "an integer") { if case .integer(let number) = $0 { number } else { nil } }
-    }
-
-    /// - Parameter isPositive: true where the duration must be above 0.
-    func duration(_ key: String, isPositive: Bool = false) -> Duration? {
-        guard let text = string(key, "a duration such as \"30s\"") else { return nil }
-        guard let duration = Duration(configuration: text) else {
-            report(
-                key,
-                "'\(text)' is not a duration",
-                help: "write \"500ms\", \"5s\", \"15m\", \"6h\", \"1d\" or \"3y\"; "
-                    + "\"\(Duration.longestConfigured)\" is the longest")
-            return nil
-        }
-        if isPositive, duration <= .zero {
-            report(key, "expected a duration above 0, found '\(text)'")
-            return nil
-        }
-        return duration
-    }
-
-    func byteSize(_ key: String) -> Int? {
-        guard let text = string(key, "a size such as \"64MiB\"") else { return nil }
-        guard let size = ByteSize.parse(text) else {
-            report(
-                key,
-                "'\(text)' is not a size",
-                help: "write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; "
-                    + "\"\(ByteSize.largestConfigured)\" is the largest")
-            return nil
-        }
-        return size
-    }
-
-    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice?
-    where Choice.RawValue == String {
-        guard let text = string(key) else { return nil }
-        if let choice = Choice(rawValue: text) { return choice }
-        let names = Choice.allCases.map(\.rawValue)
-        report(
-            key, "expected one of \(names.joined(separator: ", ")), found '\(text)'",
-            help: didYouMean(text, among: names))
-        return nil
-    }
-
-    /// Returns a table of strings, such as headers. Numbers, booleans and dates are accepted, and become text.
-    ///
-    /// - Parameter areSent: true where a request sends the strings.
-    func texts(_ key: String, areSent: Bool) -> [String: InterpolatedText]? {
-        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
-            return nil
-        }
-        var texts: [String: InterpolatedText] = [:]
-        for entry in table.entries {
-            let place = path.appending(key).appending(entry.key)
-            texts[entry.key] = text(of: entry.node.value, at: place, isSent: areSent)
-        }
-        return texts
-    }
-
-    /// Returns an array of strings, with `${…}` replaced.
-    func strings(_ key: String) -> [String]? {
-        templates(key)?.enumerated().compactMap { index, template in
-            guard template.utf8.contains(UInt8(ascii: "$")) else { return template }
-            return interpolate(template, at: path.appending(key).appending(index))?.value
-        }
-    }
-
-    /// Returns an array of strings as they are written.
-    func templates(_ key: String) -> [String]? {
-        array(key, of: "strings", "a string") { if case .string(let text) = $0 { text } else { nil } }
-    }
-
-    private func array<Element>(
+    func array<Element>(
         _ key: String, of elements: String, _ element: String, _ convert: (TOMLValue) -> Element?
     ) -> [Element]? {
-        guard
-            let nodes = value(key, "an array of \(elements)", { if case .array(let nodes) = $0 { nodes } else { nil } })
-        else { return nil }
+        guard let nodes = value(key, "an array of \(elements)", \.array) else { return nil }
         return nodes.enumerated().compactMap { index, node in
             if let converted = convert(node.value) { return converted }
             problems.report(path.appending(key).appending(index), "expected \(element), found \(node.value.typeName)")
@@ -345,10 +240,9 @@ final class DeclarationReader {
 
     /// Returns the table of a key; nil if it is missing or wrong.
     func table(_ key: TableKey) -> DeclarationReader? {
-        switch key.entry.type {
-        case .table(let group, let short): table(key.entry.name, of: group, orTextFor: short)
-        default: table(key.entry.name, known: nil)
-        }
+        let type = key.entry.type
+        guard type.tables == .one, let group = type.group else { return table(key.entry.name, known: nil) }
+        return table(key.entry.name, of: group, orTextFor: type.short)
     }
 
     /// Returns a table of these keys, under a name that the file chooses.
@@ -370,25 +264,20 @@ final class DeclarationReader {
     private func table(
         _ name: String, known: KeyTable?, _ expected: String = "a table", within outer: DeclarationReader? = nil
     ) -> DeclarationReader? {
-        guard let nodes = value(name, expected, { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
-            return nil
-        }
-        return reader(nodes, at: path.appending(name), known: known, within: outer)
+        value(name, expected, \.table).map { reader($0, at: path.appending(name), known: known, within: outer) }
     }
 
     /// Returns the tables of a key, without those that are none. They inherit from this one.
     func tables(_ key: TableKey) -> [DeclarationReader]? {
-        let name = key.entry.name
-        guard
-            let elements = value(name, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
-        else { return nil }
-        return elements.enumerated().compactMap { index, node in
-            guard case .table(let nodes) = node.value else {
-                problems.report(path.appending(name).appending(index), "expected a table, found \(node.value.typeName)")
-                return nil
-            }
-            return reader(
-                nodes, at: path.appending(name).appending(index), known: key.entry.type.group?.table, within: self)
+        key.entry.type.group.flatMap { tables(key.entry.name, of: $0) }
+    }
+
+    func tables(_ name: String, of group: any KeyGroup.Type) -> [DeclarationReader]? {
+        value(name, "an array of tables", \.array)?.enumerated().compactMap { index, node in
+            let place = path.appending(name).appending(index)
+            if let nodes = node.value.table { return reader(nodes, at: place, known: group.table, within: self) }
+            problems.report(place, "expected a table, found \(node.value.typeName)")
+            return nil
         }
     }
 
@@ -428,7 +317,7 @@ final class DeclarationReader {
             }
             return text
         } catch {
-            problems.report(path, error.text, help: error.help)
+            problems.report(path, error)
             return nil
         }
     }

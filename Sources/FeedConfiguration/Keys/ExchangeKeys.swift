@@ -1,4 +1,5 @@
 import FeedModel
+import XMLStream
 
 struct BodyKeys: KeyGroup {
     static let all = Self()
@@ -50,14 +51,16 @@ struct AuthenticationKeys: KeyGroup {
                 lacking: "there are no credentials", help: "give one of 'basic', 'bearer', 'oauth2', 's3' and 'ssh'")
         ])
 
-    let basic = TableKey.table("basic", BasicKeys.self, "HTTP Basic: a user and a password (RFC 7617).")
+    let basic = Key("basic", .table(BasicKeys.self), "HTTP Basic: a user and a password (RFC 7617).")
     let bearer = Key("bearer", .sentText, "A bearer token (RFC 6750).")
-    let oauth2 = TableKey.table(
-        "oauth2", OAuthKeys.self, "OAuth 2 with client credentials or a refresh token (RFC 6749, sections 4.4 and 6).")
-    let s3 = TableKey.table(
-        "s3", BucketKeys.self, "With an `s3:` address: the store, and the keys of a user (AWS Signature Version 4).")
-    let ssh = TableKey.table(
-        "ssh", UserKeyKeys.self, "With an `sftp:` address: a user and their key (RFC 4252, section 7).")
+    let oauth2 = Key(
+        "oauth2", .table(OAuthKeys.self),
+        "OAuth 2 with client credentials or a refresh token (RFC 6749, sections 4.4 and 6).")
+    let s3 = Key(
+        "s3", .table(BucketKeys.self),
+        "With an `s3:` address: the store, and the keys of a user (AWS Signature Version 4).")
+    let ssh = Key(
+        "ssh", .table(UserKeyKeys.self), "With an `sftp:` address: a user and their key (RFC 4252, section 7).")
 }
 
 struct BasicKeys: KeyGroup {
@@ -78,9 +81,9 @@ struct UserKeyKeys: KeyGroup {
 
     let user = Key("user", .sentText, default: .required, "The user.")
     let privateKey = Key(
-        "private_key", .file, default: .required, "The file with the private key, as `ssh-keygen` writes it.")
+        "private_key", .readableFile, default: .required, "The file with the private key, as `ssh-keygen` writes it.")
     let publicKey = Key(
-        "public_key", .file, default: .described("the one in `private_key`"), "The file with the public key.")
+        "public_key", .readableFile, default: .described("the one in `private_key`"), "The file with the public key.")
     let passphrase = Key("passphrase", .sentText, "The passphrase of an encrypted `private_key`.")
 }
 
@@ -113,16 +116,21 @@ struct OAuthKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
         "[sources.NAME.requests.auth.oauth2]", "A client of OAuth 2.", all,
-        rules: [.key(all.refreshToken, requires: all.grant, is: .refreshToken)])
+        rules: [
+            .key(all.refreshToken, requires: all.grant, is: .refreshToken),
+            .value(
+                ClientCredentials.Grant.refreshToken, of: all.grant, requires: all.refreshToken,
+                hint: ", the one that the service issued at the login"),
+        ])
 
-    let tokenURL = Key("token_url", .text, default: .required, "The address of the token endpoint.")
+    let tokenURL = Key("token_url", .webAddress, default: .required, "The address of the token endpoint.")
     let clientID = Key("client_id", .sentText, default: .required, "The client's identifier.")
     let clientSecret = Key("client_secret", .sentText, default: .required, "The client's secret.")
     let grant = Key<ClientCredentials.Grant>(
         "grant", .choice, default: .value(.clientCredentials),
         "What the token server issues tokens for: the client's secret, or the `refresh_token` of a user's login.")
     let refreshToken = Key(
-        "refresh_token", .sentText,
+        "refresh_token", .sentText.checked { $0.value.isEmpty ? ["is empty"] : [] },
         "The first refresh token. Later ones that the server issues are kept in the store, encrypted with `encryption_key` of `[store]`."
     )
     let scope = Key("scope", .sentText, "The requested scopes, separated by spaces.")
@@ -156,14 +164,18 @@ struct CSVKeys: KeyGroup {
         "The character around fields with delimiters or line breaks; within a field it is doubled."
     )
     let header = Key(
-        "header", .header, default: .value(.line(true)),
+        "header", .header, default: .value(.line),
         "The names of the columns: `true` takes them from the first line, `false` names them `c1`, `c2` and so on, and an array gives them."
     )
     let skip = Key(
         "skip", .integer(0...ConfigurationLimits.skippedLines), default: .value(0),
         "The number of lines to skip before the header, or before the first record; at most 1,000,000.")
     let encoding = Key(
-        "encoding", .string, default: .described("the `charset` of the response, or else UTF-8"),
+        "encoding",
+        .string.checked { name in
+            TextDecoder.knows(name)
+                ? [] : [Finding("the encoding '\(name)' is unknown", help: "'iconv -l' lists the known ones")]
+        }, default: .described("the `charset` of the response, or else UTF-8"),
         "The encoding, a name that iconv knows.")
     let onError = Key<ForEachDeclaration.OnError>(
         "on_error", .choice, default: .value(.discard),
@@ -179,7 +191,7 @@ struct WorkbookKeys: KeyGroup {
         "sheet", .string.checked { $0.isEmpty ? ["a sheet's name must not be empty"] : [] },
         default: .described("the first sheet that is not hidden"), "The name of the sheet, in upper or lower case.")
     let header = Key(
-        "header", .header, default: .value(.line(true)),
+        "header", .header, default: .value(.line),
         "The names of the columns: `true` takes them from the first row with a value, `false` names them `c1`, `c2` and so on, and an array gives them."
     )
     let skip = Key(
@@ -214,10 +226,10 @@ struct PageKeys: KeyGroup {
             .key(all.start, requires: all.counter), .key(all.step, requires: all.counter),
         ])
 
-    let next = Key("next", .string, "The path, from the root, of the next page's address.")
+    let next = Key("next", .path(like: "/json/next"), "The path, from the root, of the next page's address.")
     let link = Key(
         "link", .boolean, default: .value(false), "`true` follows the Link header with `rel=\"next\"` (RFC 8288).")
-    let token = Key("token", .string, "The path, from the root, of a continuation token.")
+    let token = Key("token", .path(like: "/json/next"), "The path, from the root, of a continuation token.")
     let parameter = Key(
         "parameter", .string,
         "The parameter that sends `token` for the next page, in the query or in the form of a POST.")

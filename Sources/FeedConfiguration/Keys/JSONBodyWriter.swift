@@ -13,7 +13,7 @@ struct JSONBodyWriter {
             return table.interpolate(template, at: path, isSent: true).map { text in
                 var quoted = InterpolatedText("\"")
                 quoted.append(text.mappingLiterals(RequestBody.Escaping.json))
-                quoted.append(InterpolatedText("\""))
+                quoted.append("\"")
                 return quoted
             }
         case .integer(let number): return InterpolatedText(String(number))
@@ -43,7 +43,7 @@ struct JSONBodyWriter {
             if index > 0 { text.append(InterpolatedText(",")) }
             text.append(value)
         }
-        text.append(InterpolatedText(end))
+        text.append(end)
         return text
     }
 }

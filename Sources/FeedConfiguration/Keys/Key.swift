@@ -25,7 +25,7 @@ struct Key<Value: Sendable>: DeclaredKey {
         entry.inheritance == .merged ? kind.merge(inherited, own) : own
     }
 
-    func checkInheritable(in table: DeclarationReader) { if entry.inheritance != .never { _ = table.own(self) } }
+    func check(in table: DeclarationReader) { _ = table.own(self) }
 
     /// The value of a missing key.
     ///
@@ -60,12 +60,16 @@ struct KeyKind<Value: Sendable>: Sendable {
     /// Returns the kind with a further check of its values.
     ///
     /// - Parameter problems: returns what is wrong with a value.
-    func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
+    func checked(_ problems: @escaping @Sendable (Value) -> [Finding]) -> Self {
         Self(type, show: show, merge: merge) { table, name in
             let value = read(table, name)
-            for problem in value.map(problems) ?? [] { table.report(name, problem) }
+            for problem in value.map(problems) ?? [] { table.problems.report(table.path.appending(name), problem) }
             return value
         }
+    }
+
+    func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
+        checked { problems($0).map { Finding($0) } }
     }
 }
 
@@ -122,10 +126,10 @@ enum KeyDefault<Value: Sendable>: Sendable {
 protocol DeclaredKey: Sendable {
     var entry: KeyEntry { get }
 
-    /// Reads an inheritable key of a table, so that its mistakes are reported even where nothing inherits it.
-    func checkInheritable(in table: DeclarationReader)
+    /// Reads the key of a table, so that its mistakes are reported even where nothing asks for its value.
+    func check(in table: DeclarationReader)
 }
 
 extension DeclaredKey {
-    func checkInheritable(in table: DeclarationReader) {}
+    func check(in table: DeclarationReader) {}
 }

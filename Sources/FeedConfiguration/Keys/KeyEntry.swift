@@ -26,7 +26,7 @@ package struct KeyEntry: Sendable {
     package let meaning: String
 
     /// The type, as the reference writes it.
-    package var typeText: String { type.description }
+    package var typeText: String { type.text }
 
     /// The default, as the reference writes it.
     package var defaultText: String {

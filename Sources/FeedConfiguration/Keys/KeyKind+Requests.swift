@@ -1,16 +1,35 @@
 import FeedModel
+import XMLStream
 
-/// Kinds of values that sources and requests have.
+/// Keys of a table that make one value.
+protocol ValueGroup: KeyGroup {
+    associatedtype Value: Sendable
+
+    static var all: Self { get }
+
+    /// Returns the value of a table, and reports what is wrong with it as a whole. What is wrong with single keys is
+    /// reported already.
+    func read(_ table: DeclarationReader) -> Value?
+}
+
+extension ValueGroup {
+    fileprivate static func value(of table: DeclarationReader) -> Value? {
+        table.finish()
+        return all.read(table)
+    }
+}
+
 extension KeyKind {
-    /// A table of keys that make one value.
+    /// A table that makes one value.
     ///
-    /// - Parameters:
-    ///   - short: the key for which a string alone stands.
-    ///   - read: returns the value of a table, and reports what is wrong with it.
-    static func table(
-        _ keys: any KeyGroup.Type, short: String? = nil, read: @escaping @Sendable (DeclarationReader) -> Value?
-    ) -> Self {
-        Self(.table(keys, short: short)) { $0.table($1, of: keys, orTextFor: short).flatMap(read) }
+    /// - Parameter short: the key for which a string alone stands.
+    static func table<Group: ValueGroup>(_ keys: Group.Type, short: String? = nil) -> Self where Group.Value == Value {
+        Self(.table(keys, short: short)) { $0.table($1, of: keys, orTextFor: short).flatMap(keys.value) }
+    }
+
+    /// Tables, each of which makes one value.
+    static func tables<Group: ValueGroup>(_ keys: Group.Type) -> Self where [Group.Value] == Value {
+        Self(.tables(keys)) { $0.tables($1, of: keys)?.compactMap(keys.value) }
     }
 }
 
@@ -48,13 +67,80 @@ extension KeyKind<String> {
 
     /// The name of a column that need not exist.
     static var newColumn: Self { .string.checked { [NewName.problem($0)].compactMap(\.self) } }
+
+    /// A text that is not only white space.
+    static var filled: Self { .string.checked { $0.allSatisfy(\.isWhitespace) ? ["is empty"] : [] } }
+
+    /// The name of a file that can be read.
+    static var readableFile: Self {
+        Self(.string) { table, name in
+            file.read(table, name).flatMap { path in
+                table.reporting(name) { try ConfigurationFile.read(named: path) }.map { _ in path }
+            }
+        }
+    }
+}
+
+extension KeyKind<InterpolatedText> {
+    /// An `http:` or `https:` address.
+    static var webAddress: Self {
+        Self(.string) { table, name in
+            text.read(table, name).flatMap { text in
+                table.address(text, name) { try WebAddress($0) }.map { _ in text }
+            }
+        }
+    }
+}
+
+/// A path from the root of a response, and its text.
+struct ResponsePath: Sendable {
+    var path: XMLPath
+    var written: String
+}
+
+extension KeyKind<ResponsePath> {
+    /// - Parameter example: a path for the message on one that does not begin at the root.
+    static func path(like example: String) -> Self {
+        Self(.string) { table, name in
+            table.string(name).flatMap { table.responsePath($0, name, like: example) }
+        }
+    }
+}
+
+extension KeyKind<[CaptureDeclaration]> {
+    /// The names of captured values with their paths, in alphabetical order.
+    static var captures: Self {
+        Self(.texts) { table, name in
+            KeyKind<[String: InterpolatedText]>.texts.read(table, name)?.sorted { $0.key < $1.key }.compactMap {
+                entry in
+                table.responsePath(entry.value.value, name, like: "/login/token").map {
+                    CaptureDeclaration(name: entry.key, path: $0.path, written: $0.written)
+                }
+            }
+        }
+    }
+}
+
+extension DeclarationReader {
+    /// Returns a path from the root of a response; nil if a text is none, which is reported at a key.
+    fileprivate func responsePath(_ written: String, _ key: String, like example: String) -> ResponsePath? {
+        guard let path = path(written, key) else { return nil }
+        guard path.isAbsolute, !path.steps.isEmpty else {
+            report(key, "'\(written)' must begin at the root, as in \"\(example)\"")
+            return nil
+        }
+        guard path.steps.allSatisfy({ $0.position == nil }) else {
+            report(key, "'\(written)' asks for a position, which only a mapping's paths may; ask for an attribute")
+            return nil
+        }
+        return ResponsePath(path: path, written: written)
+    }
 }
 
 extension KeyKind<[String: InterpolatedText]> {
     /// Headers, which replace inherited ones of the same name.
     static var headers: Self {
-        Self(.texts, merge: { $0.replacingHeaders(with: $1) }) { $0.texts($1, areSent: true) }
-            .checked(\.headerProblems)
+        texts(areSent: true) { $0.replacingHeaders(with: $1) }.checked(\.headerProblems)
     }
 }
 
@@ -84,19 +170,8 @@ extension [String: InterpolatedText] {
 
 extension KeyKind<Transport.Proxy> {
     static var proxy: Self {
-        Self(.string) { table, name in table.text(name).flatMap { TransportReader.proxy($0, name, table) } }
-    }
-}
-
-extension KeyKind<RowExpiry> {
-    /// How old rows may become.
-    static var expiry: Self {
-        .table(ExpiryKeys.self) { table in
-            let keys = ExpiryKeys.all
-            let (column, after) = (table[keys.column], table[keys.after])
-            table.finish()
-            guard let column, let after else { return nil }
-            return RowExpiry(column: column, after: after)
+        Self(.string) { table, name in
+            KeyKind<InterpolatedText>.text.read(table, name).flatMap { Transport.Proxy($0, name, table) }
         }
     }
 }

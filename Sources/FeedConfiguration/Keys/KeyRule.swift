@@ -5,7 +5,8 @@ import FeedModel
 /// A boolean key that is false counts as missing.
 struct KeyRule: Sendable {
     private enum Condition: Sendable {
-        case atMostOne
+        /// - Parameter finding: the finding where several are there.
+        case atMostOne(Finding?)
         /// - Parameter lacking: the finding where none of them is there.
         case exactlyOne(lacking: Finding)
         /// The first key requires one of the others.
@@ -16,6 +17,10 @@ struct KeyRule: Sendable {
         ///
         /// - Parameter isThere: true where a value must be given; false where a missing one will do.
         case requiresValue([String], isThere: Bool)
+        /// The first key requires a word in the array that is the value of the last one.
+        case requiresElement(String, hint: String)
+        /// A value of the first key requires the last one.
+        case valueRequires(String, hint: String, help: String?)
     }
 
     private let entries: [KeyEntry]
@@ -30,7 +35,13 @@ struct KeyRule: Sendable {
     }
 
     /// The keys exclude each other. The mistake is at the last of those that are there.
-    static func atMostOne(_ keys: any DeclaredKey...) -> Self { Self(keys, .atMostOne) }
+    ///
+    /// - Parameters:
+    ///   - reason: the finding; by default, the keys that are there.
+    ///   - help: the help on it.
+    static func atMostOne(_ keys: any DeclaredKey..., because reason: String? = nil, help: String? = nil) -> Self {
+        Self(keys, .atMostOne(reason.map { Finding($0, help: help) }))
+    }
 
     /// - Parameters:
     ///   - lacking: the finding where none of them is there.
@@ -51,6 +62,20 @@ struct KeyRule: Sendable {
         _ key: some DeclaredKey, requires other: Key<Value>, is values: Value..., orNone: Bool = false
     ) -> Self { Self([key, other], .requiresValue(values.map(\.rawValue), isThere: !orNone)) }
 
+    /// A key requires a word in the array that is the value of another one.
+    static func key<Word: RawRepresentable<String>>(
+        _ key: some DeclaredKey, requires other: Key<[Word]>, containing word: Word, hint: String
+    ) -> Self { Self([key, other], .requiresElement(word.rawValue, hint: hint)) }
+
+    /// A value of a key requires another one.
+    ///
+    /// - Parameters:
+    ///   - hint: what the finding says behind its name.
+    ///   - help: the help on the finding.
+    static func value<Value: RawRepresentable<String>>(
+        _ value: Value, of key: Key<Value>, requires other: some DeclaredKey, hint: String, help: String? = nil
+    ) -> Self { Self([key, other], .valueRequires(value.rawValue, hint: hint, help: help)) }
+
     // MARK: - Mistakes
 
     private static let onlyOne = "give only one"
@@ -64,10 +89,11 @@ struct KeyRule: Sendable {
     /// - Parameter lacking: the keys of which the table is known to lack one: that others require them follows from it.
     func check(_ table: DeclarationReader, _ lacking: inout Set<String>) {
         switch condition {
-        case .atMostOne:
+        case .atMostOne(let finding):
             let given = given(in: table)
             guard given.count > 1, let last = given.last else { return }
-            table.report(last, Self.found(given), help: Self.onlyOne)
+            let finding = finding ?? Finding(Self.found(given), help: Self.onlyOne)
+            table.report(last, finding.text, help: finding.help)
         case .exactlyOne(let finding):
             let given = given(in: table)
             guard given.count != 1 else { return }
@@ -85,9 +111,17 @@ struct KeyRule: Sendable {
             guard table.isGiven(entries[0]) else { return }
             let found = table.writtenText(names[1])
             // A value that is none of the key's is a mistake of its own.
-            if case .choice(let known) = entries[1].type, let found, !known.contains(found) { return }
+            if let known = entries[1].type.choices, let found, !known.contains(found) { return }
             guard found.map({ !values.contains($0) }) ?? (isThere && !table.isGiven(entries[1])) else { return }
             table.report(names[0], "requires \(names[1]) = \(KeyType.list(values.map { "\"\($0)\"" }))")
+        case .requiresElement(let word, let hint):
+            guard table.isGiven(entries[0]), let words = table.nodes[names[1]]?.array,
+                !words.contains(where: { $0.value.string.map(table.interpolated) == word })
+            else { return }
+            table.report(names[0], "requires \"\(word)\" in '\(names[1])'\(hint)")
+        case .valueRequires(let value, let hint, let help):
+            guard table.writtenText(names[0]) == value, !table.isGiven(entries[1]) else { return }
+            table.report(names[0], "requires '\(names[1])'\(hint)", help: help)
         }
     }
 
@@ -107,20 +141,31 @@ struct KeyRule: Sendable {
         case .requires: ["dependentSchemas": [names[0]: ["anyOf": entries.dropFirst().map(Self.given)]]]
         case .requiresValue(let values, let isThere):
             ["dependentSchemas": [names[0]: Self.object(with: names[1], in: values, isThere: isThere)]]
+        case .requiresElement(let word, _):
+            ["dependentSchemas": [names[0]: ["properties": [names[1]: ["contains": Self.schema(of: [word])]]]]]
+        case .valueRequires(let value, _, _):
+            [
+                "if": ["required": [names[0]], "properties": [names[0]: ["const": value]]],
+                "then": ["required": [names[1]]],
+            ]
         }
     }
 
     /// The schema of an object whose key has one of some values, or one that is replaced (`${…}`).
     private static func object(with key: String, in values: [String], isThere: Bool) -> [String: Any] {
-        let value: [[String: Any]] = [["enum": values], ["pattern": ConfigurationSchema.variable]]
-        var schema: [String: Any] = ["properties": [key: ["anyOf": value]]]
+        var schema: [String: Any] = ["properties": [key: self.schema(of: values)]]
         if isThere { schema["required"] = [key] }
         return schema
     }
 
+    /// The schema of one of some values, or of one that is replaced (`${…}`).
+    private static func schema(of values: [String]) -> [String: Any] {
+        ["anyOf": [["enum": values], ["pattern": KeyType.variable]]]
+    }
+
     /// The schema of an object that has a key.
     private static func given(_ entry: KeyEntry) -> [String: Any] {
-        guard case .boolean = entry.type else { return ["required": [entry.name]] }
+        guard entry.type.isBoolean else { return ["required": [entry.name]] }
         return ["required": [entry.name], "properties": [entry.name: ["const": true]]]
     }
 }

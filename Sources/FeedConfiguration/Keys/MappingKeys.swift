@@ -39,7 +39,7 @@ struct TableKeys: KeyGroup {
         "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
     let expire = Key(
-        "expire", .expiry, default: .described("the request's"),
+        "expire", .table(ExpiryKeys.self), default: .described("the request's"),
         "Deletes rows whose date is too old: `column` and `after`, as in a request's `expire.column`.")
     let deletedWhen = Key(
         "deleted_when", .string,
@@ -146,7 +146,7 @@ struct ColumnKeys: KeyGroup {
         "encrypted", .boolean, default: .value(false),
         "Encrypts the value with AES-GCM and `encryption_key` of `[store]`.")
     let export = Key(
-        "export", .exportPath, default: .described("`true`; `false` with `sql`"),
+        "export", .export, default: .described("`true`; `false` with `sql`"),
         "`false` leaves the column out of exports.")
 }
 

@@ -1,4 +1,5 @@
 import FeedModel
+import XMLStream
 
 struct SourceKeys: KeyGroup {
     static let all = Self()
@@ -52,6 +53,18 @@ struct RequestKeys: KeyGroup {
             .key(all.maxRequests, requires: all.forEach), .key(all.csv, requires: all.format, is: .csv, orNone: true),
             .key(all.xlsx, requires: all.format, is: .xlsx),
             .key(all.protobuf, requires: all.format, is: .protobuf, orNone: true),
+            .value(
+                BodyFormat.protobuf, of: all.format, requires: all.protobuf, hint: ", the schema of the body",
+                help: "for GTFS Realtime, write format = \"gtfs-realtime\""),
+            .key(all.repair, requires: all.format, is: .xml, orNone: true), .atMostOne(all.repair, all.csv),
+            .atMostOne(all.repair, all.protobuf), .atMostOne(all.forEach, all.afterCommit),
+            .atMostOne(all.slices, all.afterCommit),
+            .atMostOne(
+                all.forEach, all.capture, because: "a request with 'for_each' has several responses",
+                help: "capture from another request"),
+            .atMostOne(
+                all.slices, all.capture, because: "a request with 'slices' has several responses",
+                help: "capture from another request"),
         ])
 
     let key = Key(
@@ -70,17 +83,17 @@ struct RequestKeys: KeyGroup {
         "parameters", .sentTexts, inherited: .merged,
         "Parameters in the query of the address, or form-encoded in the body of a POST without `body`.")
     let body = Key(
-        "body", .table(BodyKeys.self, short: "text") { RequestBodyReader(body: $0).read() }, inherited: .nearest,
+        "body", .table(BodyKeys.self, short: "text"), inherited: .nearest,
         "The body of the request: a text, or a table that describes it.")
     let soap = Key(
-        "soap", .table(SOAPKeys.self) { SOAPReader(table: $0).read() }, inherited: .nearest,
+        "soap", .table(SOAPKeys.self), inherited: .nearest,
         "A call of a SOAP operation: see soap.")
     let auth = Key(
-        "auth", .table(AuthenticationKeys.self) { TransportReader.authentication($0) }, inherited: .nearest,
+        "auth", .table(AuthenticationKeys.self), inherited: .nearest,
         "The credentials of the request: see auth.")
     let tls = Key(
-        "tls", .table(TLSKeys.self) { TransportReader.tls($0) }, default: .described("the system's certificates"),
-        inherited: .nearest, "Certificates: see tls.")
+        "tls", .table(TLSKeys.self), default: .described("the system's certificates"), inherited: .nearest,
+        "Certificates: see tls.")
     let knownHosts = Key(
         "known_hosts", .file, inherited: .nearest,
         "With an `sftp:` address: the file with the host keys of servers, as OpenSSH writes it (sshd(8)).")
@@ -118,12 +131,12 @@ struct RequestKeys: KeyGroup {
         default: .described("by the Content-Type, the suffix of the address, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), CSV, an HTML page, a workbook (XLSX), Protocol Buffers, or GTFS Realtime."
     )
-    let csv = TableKey.table("csv", CSVKeys.self, "The dialect of a CSV body: see csv.")
-    let xlsx = TableKey.table("xlsx", WorkbookKeys.self, "The part of a workbook to read: see xlsx.")
-    let protobuf = TableKey.table(
-        "protobuf", ProtobufKeys.self, "The schema of a body in Protocol Buffers: see protobuf.")
+    let csv = Key("csv", .table(CSVKeys.self), "The dialect of a CSV body: see csv.")
+    let xlsx = Key("xlsx", .table(WorkbookKeys.self), "The part of a workbook to read: see xlsx.")
+    let protobuf = Key(
+        "protobuf", .table(ProtobufKeys.self), "The schema of a body in Protocol Buffers: see protobuf.")
     let repair = Key(
-        "repair", .strings,
+        "repair", .choices(XMLRepair.Fault.allCases),
         "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
     let documents = Key(
@@ -134,7 +147,7 @@ struct RequestKeys: KeyGroup {
         "newer_than", .duration, default: .described("any age"),
         "How long ago a file of a folder may have changed; older files are ignored.")
     let afterCommit = Key(
-        "after_commit", .table(AfterCommitKeys.self, short: "action") { AfterCommitKeys.read($0) },
+        "after_commit", .table(AfterCommitKeys.self, short: "action"),
         "The action on the files of a `file:`, `s3:`, `sftp:`, `ftps:` or `ftp:` address after their rows are committed: `\"delete\"`, or `{ move = \"done/\" }`."
     )
     let tables = TableKey.tables(
@@ -158,7 +171,8 @@ struct RequestKeys: KeyGroup {
     let deleted = Key(
         "deleted", .newColumn, inherited: .nearest, "Like a table's, for every table that the request mirrors.")
     let expire = Key(
-        "expire", .expiry, inherited: .nearest, "Like a table's, for every table that the request writes.")
+        "expire", .table(ExpiryKeys.self), inherited: .nearest,
+        "Like a table's, for every table that the request writes.")
     let allowEmpty = Key(
         "allow_empty", .boolean, default: .value(false), inherited: .nearest,
         "Allows a mirror without a single record to delete every row.")
@@ -178,26 +192,26 @@ struct RequestKeys: KeyGroup {
     let minRows = Key(
         "min_rows", .integer(0...ConfigurationLimits.minRows), default: .value(0),
         "The minimum number of rows that the request stages, in all its tables together; fewer discard the run.")
-    let expect = TableKey.tables(
-        "expect", ExpectationKeys.self,
+    let expect = Key(
+        "expect", .tables(ExpectationKeys.self),
         "Conditions on the staged rows, each as `[[sources.NAME.requests.expect]]`, checked before the commit.")
     let keepBodies = Key(
         "keep_bodies", .integer(0...ConfigurationLimits.keptBodies), default: .value(0), inherited: .nearest,
         "The number of good bodies to keep beside the store, for `replay`; at most 1,000.")
     let capture = Key(
-        "capture", .texts,
+        "capture", .captures,
         "Values of the response for later requests, as `${capture:NAME}`: for each name a path from the root."
     )
-    let page = TableKey.table("page", PageKeys.self, "Paging, for a response in several pages: see page.")
-    let until = TableKey.table(
-        "until", UntilKeys.self,
+    let page = Key("page", .table(PageKeys.self), "Paging, for a response in several pages: see page.")
+    let until = Key(
+        "until", .table(UntilKeys.self),
         "Repeats the request until its response has a value, such as the state of a report that the server prepares: see until."
     )
-    let forEach = TableKey.table(
-        "for_each", ForEachKeys.self, short: "rows",
+    let forEach = Key(
+        "for_each", .table(ForEachKeys.self, short: "rows"),
         "A `SELECT`: the request is sent once for each of its rows, with the columns as `${row:COLUMN}`.")
-    let slices = TableKey.table(
-        "slices", SliceKeys.self,
+    let slices = Key(
+        "slices", .table(SliceKeys.self),
         "Spans of a time: the request is sent once for each of them, with its bounds as `${slice:from}` and `${slice:to}`: see slices."
     )
     let concurrency = Key(
@@ -215,8 +229,12 @@ struct UntilKeys: KeyGroup {
     static let table = KeyTable(
         "[sources.NAME.requests.until]", "The repetition of a request until its response has a value.", all)
 
-    let path = Key("path", .string, default: .required, "The path, from the root, of the value.")
-    let values = Key("is", .strings, default: .required, "The values that end the repetition.")
+    let path = Key("path", .path(like: "/json/state"), default: .required, "The path, from the root, of the value.")
+    let values = Key(
+        "is",
+        .strings.checked {
+            $0.isEmpty ? ["names no value"] : $0.contains("") ? ["a value must not be empty"] : []
+        }, default: .required, "The values that end the repetition.")
     let failures = Key("fails", .strings, "The values that discard the run.")
     let every = Key(
         "every", .duration(atLeast: UntilDeclaration.shortestPause), default: .value(UntilDeclaration.defaultPause),
@@ -269,11 +287,11 @@ struct ExpectationKeys: KeyGroup {
         "[[sources.NAME.requests.expect]]", "A condition on the staged rows, checked before the commit.", all)
 
     let sql = Key(
-        "sql", .string, default: .required,
+        "sql", .filled, default: .required,
         "The condition that must be true: an expression or a `SELECT` in SQLite's SQL, over the rows of this run, `staged.TABLE`."
     )
     let message = Key(
-        "message", .string, default: .described("the SQL"), "The error message if the condition is not true.")
+        "message", .filled, default: .described("the SQL"), "The error message if the condition is not true.")
     let onFailure = Key<Expectation.Failure>(
         "on_failure", .choice, default: .value(.discard),
         "The outcome of the run if the condition is not true: discarded, blocked, or committed with a note.")
@@ -292,12 +310,6 @@ struct AfterCommitKeys: KeyGroup {
     let move = Key(
         "move", .string,
         "The folder to which the files are moved: relative to that of the files, or absolute for `file:`.")
-
-    static func read(_ table: DeclarationReader) -> FileAction? {
-        let (action, move) = (table[all.action], table[all.move])
-        table.finish()
-        return move.map { .move(to: $0) } ?? action.map { _ in .delete }
-    }
 }
 
 struct ExpiryKeys: KeyGroup {

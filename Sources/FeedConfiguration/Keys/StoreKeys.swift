@@ -87,11 +87,6 @@ struct HostKeys: KeyGroup {
     )
 }
 
-extension HookEventKind {
-    /// The names that `on` may have.
-    static var listed: String { declarable.map(\.rawValue).joined(separator: ", ") }
-}
-
 /// The form of changed rows in an event.
 enum HookFormat: String, Sendable, CaseIterable { case plain, debezium }
 
@@ -104,10 +99,17 @@ struct HookKeys: KeyGroup {
                 all.run, all.post, lacking: "the hook has no receiver",
                 help: "name a program ('run') or an address ('post')"),
             .key(all.secret, requires: all.post, hint: ": only what is posted is signed"),
+            .key(all.values, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
+            .key(all.format, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
+            .key(all.condition, requires: all.on, containing: HookEventKind.changed, hint: ", which has rows"),
         ])
 
     let on = Key(
-        "on", .strings, default: .requiring(help: "name the events that the hook receives: \(HookEventKind.listed)"),
+        "on",
+        .choices(HookEventKind.declarable).checked { $0.isEmpty ? ["the hook would never receive an event"] : [] },
+        default: .requiring(
+            help: "name the events that the hook receives: "
+                + HookEventKind.declarable.map(\.rawValue).joined(separator: ", ")),
         "The events that the hook receives.")
     let sources = Key(
         "sources", .strings, default: .described("all"),
@@ -130,7 +132,7 @@ struct HookKeys: KeyGroup {
     let timeout = Key(
         "timeout", .duration, default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
     let run = Key("run", .templates, "A program and its arguments, without a shell.")
-    let post = Key("post", .text, "An `http:` or `https:` address, to which the event is posted as JSON.")
+    let post = Key("post", .webAddress, "An `http:` or `https:` address, to which the event is posted as JSON.")
     let secret = Key(
         "secret", .text,
         "With `post`: the key that signs events, according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."

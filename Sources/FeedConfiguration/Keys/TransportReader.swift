@@ -2,173 +2,137 @@ import FeedModel
 import Foundation
 import NIOSSL
 
-/// Reads `auth`, `tls` and `proxy`.
-enum TransportReader {
-    static func authentication(_ auth: DeclarationReader) -> Authentication? {
-        defer { auth.finish() }
-        let keys = AuthenticationKeys.all
-        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2, keys.s3, keys.ssh)
-        let basic = auth.table(keys.basic)
-        let bearer = auth[keys.bearer]
-        let oauth2 = auth.table(keys.oauth2)
-        let s3 = auth.table(keys.s3)
-        let ssh = auth.table(keys.ssh)
-        guard kinds.count == 1 else { return nil }
-        if let basic {
-            defer { basic.finish() }
-            let user = basic[BasicKeys.all.user]
-            let password = basic[BasicKeys.all.password]
-            let cleartext = basic.value(of: BasicKeys.all.cleartext)
-            guard let user, let password else { return nil }
-            // An API key is often sent as a user without a password.
-            if password.value.isEmpty { basic.hide(user.value) }
-            if user.value.contains(":") {
-                basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
-            }
-            return usable(.basic(user: user, password: password, cleartext: cleartext), auth)
-        }
-        if let bearer { return usable(.bearer(bearer), auth) }
-        if let ssh { return userKey(ssh).flatMap { usable(.ssh($0), auth) } }
-        if let s3 { return bucketAccess(s3).flatMap { usable(.s3($0), auth) } }
-        return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
+/// Readers of `auth`, `tls` and `proxy`.
+extension AuthenticationKeys: ValueGroup {
+    func read(_ auth: DeclarationReader) -> Authentication? {
+        guard auth.present(basic, bearer, oauth2, s3, ssh).count == 1,
+            let authentication = auth[basic] ?? auth[oauth2] ?? auth[s3] ?? auth[ssh]
+                ?? auth[bearer].map({ .bearer($0) })
+        else { return nil }
+        guard let problem = authentication.problem else { return authentication }
+        auth.problems.report(auth.path, problem)
+        return nil
     }
+}
 
-    private static func bucketAccess(_ s3: DeclarationReader) -> BucketAccess? {
-        defer { s3.finish() }
-        let keys = BucketKeys.all
-        let (accessKey, secretKey, sessionToken) = (s3[keys.accessKey], s3[keys.secretKey], s3[keys.sessionToken])
-        var access = BucketAccess(region: s3.value(of: keys.region))
-        if let accessKey, let secretKey {
-            access.keys = BucketAccess.Keys(accessKey: accessKey, secretKey: secretKey, sessionToken: sessionToken)
+extension BasicKeys: ValueGroup {
+    func read(_ basic: DeclarationReader) -> Authentication? {
+        guard let user = basic[user], let password = basic[password] else { return nil }
+        // An API key is often sent as a user without a password.
+        if password.value.isEmpty { basic.hide(user.value) }
+        if user.value.contains(":") {
+            basic.report(self.user, "a user's name cannot have a colon (RFC 7617, section 2)")
         }
-        guard let endpoint = s3[keys.endpoint] else { return access }
-        access.endpoint = s3.address(endpoint, keys.endpoint) { text in
+        return .basic(user: user, password: password, cleartext: basic.value(of: cleartext))
+    }
+}
+
+extension BucketKeys: ValueGroup {
+    func read(_ s3: DeclarationReader) -> Authentication? {
+        var access = BucketAccess(region: s3.value(of: region))
+        if let accessKey = s3[accessKey], let secretKey = s3[secretKey] {
+            access.keys = .init(accessKey: accessKey, secretKey: secretKey, sessionToken: s3[sessionToken])
+        }
+        guard let text = s3[endpoint] else { return .s3(access) }
+        access.endpoint = s3.address(text, endpoint.entry.name) { text in
             let url = try WebAddress(text).url
             guard url.query == nil, url.fragment == nil else { throw Finding("it has a '?' or '#' in it") }
             return url.absoluteString.hasSuffix("/") ? String(url.absoluteString.dropLast()) : url.absoluteString
         }
-        return access.endpoint == nil ? nil : access
+        return access.endpoint.map { _ in .s3(access) }
     }
+}
 
-    private static func userKey(_ ssh: DeclarationReader) -> UserKey? {
-        defer { ssh.finish() }
-        let keys = UserKeyKeys.all
-        let publicKey = ssh[keys.publicKey]
-        let passphrase = ssh[keys.passphrase]
-        let user = ssh[keys.user]
-        let privateKey = ssh[keys.privateKey]
-        for (key, path) in [("private_key", privateKey), ("public_key", publicKey)] {
-            _ = check(key, path, ssh) { _ in }
-        }
-        guard let user, let privateKey else { return nil }
-        return UserKey(user: user, privateKey: privateKey, publicKey: publicKey, passphrase: passphrase)
+extension UserKeyKeys: ValueGroup {
+    func read(_ ssh: DeclarationReader) -> Authentication? {
+        guard let user = ssh[user], let privateKey = ssh[privateKey] else { return nil }
+        return .ssh(
+            UserKey(user: user, privateKey: privateKey, publicKey: ssh[publicKey], passphrase: ssh[passphrase]))
     }
+}
 
-    private static func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
-        guard let problem = authentication.problem else { return authentication }
-        table.problems.report(table.path, problem.text, help: problem.help)
-        return nil
-    }
-
-    private static func credentials(_ oauth2: DeclarationReader) -> ClientCredentials? {
-        defer { oauth2.finish() }
-        let keys = OAuthKeys.all
-        let scope = oauth2[keys.scope]
-        let parameters = oauth2[keys.parameters] ?? [:]
-        let place = oauth2.value(of: keys.credentialsIn)
-        let url = oauth2[keys.tokenURL]
-        let id = oauth2[keys.clientID]
-        let secret = oauth2[keys.clientSecret]
-        let isLogin = oauth2.value(of: keys.grant) == .refreshToken
+extension OAuthKeys: ValueGroup {
+    func read(_ oauth2: DeclarationReader) -> Authentication? {
+        let isLogin = oauth2.value(of: grant) == .refreshToken
         let login = isLogin ? login(oauth2) : nil
-        guard let url, let id, let secret, !isLogin || login != nil,
-            oauth2.address(url, keys.tokenURL, { text in try WebAddress(text) }) != nil
+        guard let url = oauth2[tokenURL], let id = oauth2[clientID], let secret = oauth2[clientSecret],
+            !isLogin || login != nil
         else { return nil }
-        return ClientCredentials(
-            tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place,
-            login: login)
+        return .oauth2(
+            ClientCredentials(
+                tokenURL: url, clientID: id, clientSecret: secret, scope: oauth2[scope],
+                parameters: oauth2[parameters] ?? [:], place: oauth2.value(of: credentialsIn), login: login))
     }
 
-    private static func login(_ oauth2: DeclarationReader) -> ClientCredentials.Login? {
-        let keys = OAuthKeys.all
-        if !oauth2.has(keys.refreshToken) {
-            oauth2.problems.reportLacking(
-                ["refresh_token"], at: oauth2.path, "'refresh_token' is missing",
-                help: "give the one that the service issued at the login")
-        }
-        if oauth2.encryptionKey == nil {
+    private func login(_ oauth2: DeclarationReader) -> ClientCredentials.Login? {
+        guard let key = oauth2.encryptionKey else {
             oauth2.report(
-                keys.grant, "needs 'encryption_key' in [store]: 32 bytes in hex",
+                grant, "needs 'encryption_key' in [store]: 32 bytes in hex",
                 help: "the refresh tokens that the server issues are kept in the store, encrypted; "
                     + "`openssl rand -hex 32` makes a key")
+            return nil
         }
-        guard let token = oauth2[keys.refreshToken], let key = oauth2.encryptionKey else { return nil }
-        if token.value.isEmpty { oauth2.report(keys.refreshToken, "is empty") }
-        return ClientCredentials.Login(firstToken: token, key: key)
+        return oauth2[refreshToken].map { ClientCredentials.Login(firstToken: $0, key: key) }
     }
+}
 
-    // MARK: - Connections
-
-    static func tls(_ tls: DeclarationReader) -> Transport.TLS? {
-        let keys = TLSKeys.all
-        let trusted = tls[keys.ca]
-        let certificates = tls[keys.certificate]
-        let key = tls[keys.key]
-        let password = tls[keys.keyPassword]
-        tls.finish()
+extension TLSKeys: ValueGroup {
+    func read(_ tls: DeclarationReader) -> Transport.TLS? {
+        let password = tls[keyPassword]
         let contents = [
-            check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
-            check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
-            check("key", key, tls) {
+            contents(of: ca, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            contents(of: certificate, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            contents(of: key, tls, otherwise: ", or 'key_password' is not its password") {
                 _ = try NIOSSLPrivateKey(file: $0, format: .pem) { $0((password?.value ?? "").utf8) }
             },
         ]
         return Transport.TLS(
-            trustedCertificates: trusted, certificates: certificates, key: key, keyPassword: password,
+            trustedCertificates: tls[ca], certificates: tls[certificate], key: tls[key], keyPassword: password,
             fingerprint: Fingerprint.hexadecimal(contents.joined(separator: " ")))
     }
 
-    /// - Returns: the file's contents, in base 64.
-    private static func check(
-        _ key: String, _ path: String?, _ table: DeclarationReader, _ load: (String) throws -> Void
+    /// Returns a file's contents, in base 64; an empty text for one that does not load, which is reported.
+    private func contents(
+        of key: Key<String>, _ tls: DeclarationReader, otherwise: String = "", _ load: (String) throws -> Void
     ) -> String {
-        guard let path else { return "" }
-        do {
+        guard let path = tls[key] else { return "" }
+        let bytes = tls.reporting(key) {
             // This refuses a pipe, for which `load` would wait.
             let bytes = try ConfigurationFile.read(named: path)
-            try load(path)
-            return Data(bytes).base64EncodedString()
-        } catch let error as Finding {
-            table.report(key, "\(error)")
-        } catch {
-            let password = key == "key" ? ", or 'key_password' is not its password" : ""
-            table.report(key, "the file \(path) holds no usable PEM\(password)")
+            do {
+                try load(path)
+            } catch {
+                throw Finding("the file \(path) holds no usable PEM\(otherwise)")
+            }
+            return bytes
         }
-        return ""
+        return bytes.map { Data($0).base64EncodedString() } ?? ""
     }
+}
 
-    static func proxy(_ text: InterpolatedText, _ name: String, _ table: DeclarationReader) -> Transport.Proxy? {
+extension Transport.Proxy {
+    /// Reads the address of a proxy; nil if it is none, which is reported.
+    init?(_ text: InterpolatedText, _ name: String, _ table: DeclarationReader) {
+        let help = "write \"http://host:3128\" or \"socks5://host:1080\""
         let url: URL
         do {
             url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url
         } catch {
-            table.report(
-                name,
-                "'\(text)' is not a proxy: \(error.text)", help: "write \"http://host:3128\" or \"socks5://host:1080\"")
+            table.report(name, "'\(text)' is not a proxy: \(error.text)", help: help)
             return nil
         }
         guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = url.host,
-            let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
+            let kind = components.scheme.flatMap({ Kind(rawValue: $0.lowercased()) }),
             ["", "/"].contains(components.path)
         else {
-            table.report(name, "'\(text)' is not a proxy", help: "write \"http://host:3128\" or \"socks5://host:1080\"")
+            table.report(name, "'\(text)' is not a proxy", help: help)
             return nil
         }
         func secret(_ value: String?) -> InterpolatedText? { value.map { InterpolatedText(value: $0, template: "…") } }
         if kind == .socks5, components.user != nil {
             table.report(name, "user and password are sent to http: proxies only")
         }
-        return Transport.Proxy(
+        self.init(
             kind: kind, host: host, port: components.port ?? (kind == .http ? 3128 : 1080),
             user: secret(components.user), password: secret(components.password))
     }

@@ -7,14 +7,12 @@ struct XMLBodyWriter {
 
     /// Returns the elements and text of the table's keys.
     func content() -> InterpolatedText {
-        table.entries().reduce(into: InterpolatedText("")) { xml, entry in
-            if entry.key.hasPrefix("@") { return }
-            switch entry.value {
-            case .array(let nodes) where entry.key != ".":
-                for (index, node) in nodes.enumerated() {
-                    xml.append(element(entry.key, node.value, at: entry.path.appending(index)))
-                }
-            default: xml.append(element(entry.key, entry.value, at: entry.path))
+        table.entries().filter { !$0.key.hasPrefix("@") }.reduce(into: InterpolatedText("")) { xml, entry in
+            guard let nodes = entry.value.array, entry.key != "." else {
+                return xml.append(element(entry.key, entry.value, at: entry.path))
+            }
+            for (index, node) in nodes.enumerated() {
+                xml.append(element(entry.key, node.value, at: entry.path.appending(index)))
             }
         }
     }
@@ -22,7 +20,7 @@ struct XMLBodyWriter {
     /// Returns what follows the name in the start tag of the element that the table is, and the element's content.
     func inner() -> InterpolatedText {
         var xml = attributes()
-        xml.append(InterpolatedText(">"))
+        xml.append(">")
         xml.append(content())
         return xml
     }
@@ -32,9 +30,9 @@ struct XMLBodyWriter {
         table.entries().filter { $0.key.hasPrefix("@") }.reduce(into: InterpolatedText("")) { xml, entry in
             let name = String(entry.key.dropFirst())
             check(name, at: entry.path)
-            xml.append(InterpolatedText(" \(name)=\""))
+            xml.append(" \(name)=\"")
             xml.append(text(entry.value, at: entry.path))
-            xml.append(InterpolatedText("\""))
+            xml.append("\"")
         }
     }
 
@@ -42,30 +40,23 @@ struct XMLBodyWriter {
         if name == "." { return text(value, at: path) }
         check(name, at: path)
         var xml = InterpolatedText("<\(name)")
-        if case .table(let nodes) = value {
+        if let nodes = value.table {
             xml.append(XMLBodyWriter(table: table.reader(nodes, at: path)).inner())
         } else {
-            xml.append(InterpolatedText(">"))
+            xml.append(">")
             xml.append(text(value, at: path))
         }
-        xml.append(InterpolatedText("</\(name)>"))
+        xml.append("</\(name)>")
         return xml
     }
 
     private func text(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
         guard let text = table.text(of: value, at: path, isSent: true) else { return InterpolatedText("") }
-        var isAllowed = true
-        let escaped = text.mappingLiterals { literal in
-            XMLText.escaped(literal)
-                ?? {
-                    isAllowed = false
-                    return ""
-                }()
-        }
-        if !isAllowed {
+        return text.mappingLiterals { literal in
+            if let escaped = XMLText.escaped(literal) { return escaped }
             table.problems.report(path, "the text has a character that XML cannot hold (XML 1.0, section 2.2)")
+            return ""
         }
-        return escaped
     }
 
     private func check(_ name: String, at path: TOMLKeyPath) {

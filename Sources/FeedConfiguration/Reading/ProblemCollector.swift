@@ -71,6 +71,8 @@ final class ProblemCollector {
     }
 
     /// Reports a key that one of the files cannot have.
+    func report(_ path: TOMLKeyPath, _ finding: Finding) { add(Found(path: path, finding: finding)) }
+
     func report(_ path: TOMLKeyPath, in part: ConfigurationPart, _ finding: Finding) {
         add(Found(part: numbers[part.file], path: path, finding: finding, isKey: true))
     }

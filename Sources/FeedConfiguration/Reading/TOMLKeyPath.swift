@@ -2,10 +2,7 @@ package import FeedModel
 
 /// The place of a value in a TOML document: `sources.directory.requests[1].timeout`. As a text, the first of several is 1.
 struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
-    enum Component: Sendable, Hashable {
-        case key(String)
-        case index(Int)
-    }
+    typealias Component = KeyPlace.Component
 
     var components: [Component] = []
 
@@ -38,74 +35,25 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func quoted(_ key: String) -> String {
-        key.reduce(into: "\"") { text, character in
-            switch character {
-            case "\"", "\\": text += "\\\(character)"
-            case "\n": text += "\\n"
-            default: text.append(character)
-            }
-        } + "\""
-    }
-
-    // MARK: - Reading
-
-    /// Returns the path at the start of a text, as ``description`` writes it, and the rest of the text.
-    static func read(from text: Substring) -> (path: TOMLKeyPath, rest: Substring) {
-        var path = TOMLKeyPath()
-        var rest = text
-        while let key = key(&rest) {
-            path = path.appending(key)
-            while let index = index(&rest) { path = path.appending(index) }
-            guard rest.first == "." else { break }
-            rest.removeFirst()
-        }
-        return (path, rest)
-    }
-
-    private static func key(_ rest: inout Substring) -> String? {
-        guard rest.first == "\"" else {
-            let key = rest.prefix(while: isBare)
-            rest = rest.dropFirst(key.count)
-            return key.isEmpty ? nil : String(key)
-        }
-        var key = ""
-        var inner = rest.dropFirst()
-        while let character = inner.popFirst(), character != "\"" {
-            guard character == "\\" else {
-                key.append(character)
-                continue
-            }
-            guard let escaped = inner.popFirst() else { return nil }
-            key.append(escaped == "n" ? "\n" : escaped)
-        }
-        rest = inner
-        return key
-    }
-
-    private static func index(_ rest: inout Substring) -> Int? {
-        guard rest.first == "[", let end = rest.firstIndex(of: "]"),
-            let number = Int(rest[rest.index(after: rest.startIndex)..<end]), number > 0
-        else { return nil }
-        rest = rest[rest.index(after: end)...]
-        return number - 1
+        let escaped = key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        return "\"\(escaped)\""
     }
 }
 
 extension KeyPlace {
-    init(file: String, _ path: TOMLKeyPath) { self.init(file: file, path: path.description) }
-
-    /// The key's path; nil where the place is no key.
-    var keyPath: TOMLKeyPath? {
-        let (path, rest) = TOMLKeyPath.read(from: self.path[...])
-        return rest.isEmpty ? path : nil
+    init(file: String, _ path: TOMLKeyPath) {
+        self.init(file: file, path: path.description, components: path.components)
     }
 
-    /// Returns the place of a key in the table at this one.
+    var keyPath: TOMLKeyPath { TOMLKeyPath(components: components) }
+
+    /// Returns the place of a key within the table at this place.
     ///
-    /// - Parameter index: the position of an element of the key's array, counted from 0.
+    /// - Parameter index: the position in the array that the key has as its value.
     package func appending(_ key: String, _ index: Int? = nil) -> KeyPlace {
         var inner = TOMLKeyPath().appending(key)
         if let index { inner = inner.appending(index) }
-        return KeyPlace(file: file, path: path.isEmpty ? "\(inner)" : "\(path).\(inner)")
+        return KeyPlace(
+            file: file, path: path.isEmpty ? "\(inner)" : "\(path).\(inner)", components: components + inner.components)
     }
 }

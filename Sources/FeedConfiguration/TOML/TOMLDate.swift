@@ -1,3 +1,5 @@
+import XMLStream
+
 /// Dates and times as in RFC 3339, with or without a zone, and each half alone.
 enum TOMLDate {
     /// Returns true if a word begins like a date or a time.
@@ -28,7 +30,7 @@ enum TOMLDate {
         var rest = word
         if isTimeMeant(by: word) { return takeTime(&rest) && rest.isEmpty }
         guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest), take("-", &rest),
-            let day = digits(2, &rest), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+            let day = digits(2, &rest), CivilDate(year: year, month: month, day: day) != nil
         else { return false }
         if rest.isEmpty { return true }
         guard take("T", &rest) || take("t", &rest) || take(" ", &rest), takeTime(&rest) else { return false }
@@ -54,14 +56,6 @@ enum TOMLDate {
             let minute = digits(2, &rest)
         else { return false }
         return hour < 24 && minute < 60
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 
     private static func take(_ character: Character, _ rest: inout ArraySlice<UInt8>) -> Bool {

@@ -21,6 +21,12 @@ package enum TOMLValue: Sendable, Equatable {
         case .table: "a table"
         }
     }
+
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
+    package var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+    package var boolean: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+    package var array: [TOMLNode]? { if case .array(let nodes) = self { nodes } else { nil } }
+    package var table: TOMLTable? { if case .table(let table) = self { table } else { nil } }
 }
 
 /// A value of a TOML document, with its place.

@@ -55,19 +55,11 @@ enum TOMLWord {
     /// - Parameter digits: the digits without the sign and the mark of the radix.
     private static func integer(_ digits: ArraySlice<UInt8>, radix: Int, in word: [UInt8]) throws(Finding) -> TOMLValue
     {
-        let isNegative = word.first == UInt8(ascii: "-")
-        var number = 0
-        var overflows = false
-        for byte in digits {
-            guard let digit = hexadecimalDigit(byte), digit < radix else {
-                throw Finding("is not a number of base \(radix)")
-            }
-            let (product, isTooLarge) = number.multipliedReportingOverflow(by: radix)
-            let (sum, isLarger) = product.addingReportingOverflow(isNegative ? -digit : digit)
-            number = sum
-            overflows = overflows || isTooLarge || isLarger
+        guard digits.allSatisfy({ hexadecimalDigit($0).map { $0 < radix } ?? false }) else {
+            throw Finding("is not a number of base \(radix)")
         }
-        guard !overflows else {
+        let sign = word.first == UInt8(ascii: "-") ? "-" : ""
+        guard let number = Int(sign + String(decoding: digits, as: UTF8.self), radix: radix) else {
             throw Finding("is too large; an integer is from \(Int.min) to \(Int.max)")
         }
         return .integer(number)
