@@ -36,7 +36,7 @@ package struct ConfigurationReader {
             section(keys.store, root), section(keys.daemon, root), section(keys.defaults, root)
         )
         var configuration = configuration(store)
-        configuration.encryptionKey = encryptionKey(store)
+        configuration.encryptionKey = store[storeKeys.encryptionKey]
         interpolation.encryptionKey = configuration.encryptionKey
         configuration.history = store.value(of: storeKeys.history)
         configuration.schemaPath = store[storeKeys.schema].map(absolute)
@@ -117,9 +117,11 @@ package struct ConfigurationReader {
 
     /// Returns the configuration of a store without sources.
     private func configuration(_ store: DeclarationReader) -> TributaryConfiguration {
-        let work = store[StoreKeys.all.work].map(absolute)
+        let keys = StoreKeys.all
+        let path = store.value(of: keys.path)
         return TributaryConfiguration(
-            file: main.file, store: location(store), workFolder: work ?? (stateFolder ?? folder) + "/tributary-work")
+            file: main.file, store: store[keys.url].map { .server($0.value) } ?? .file(absolute(path)),
+            workFolder: store[keys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work")
     }
 
     /// Returns a table of the file, empty where there is none.
@@ -131,10 +133,7 @@ package struct ConfigurationReader {
     func healthAddress() throws -> ListenAddress? {
         let keys = DaemonKeys.all
         guard let daemon = reader(main.document, FileKeys.table).table(FileKeys.all.daemon) else { return nil }
-        if let address = daemon.address(daemon[keys.health], "health") ?? daemon.address(daemon[keys.listen], "listen")
-        {
-            return address
-        }
+        if let address = daemon[keys.health] ?? daemon[keys.listen] { return address }
         try problems.check()
         return nil
     }

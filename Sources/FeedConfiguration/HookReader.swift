@@ -11,19 +11,14 @@ struct HookReader {
     let parsers: any BodyParsing
     private let keys = HookKeys.all
 
-    private static let longestTimeout = Duration.seconds(600)
-
     func read() -> HookDeclaration? {
         table.finish()
-        let timeout = table.value(of: keys.timeout)
-        if timeout > Self.longestTimeout || timeout == .zero {
-            table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
-        }
         let (patterns, format, condition, receiver) = (patterns(), format(), condition(), receiver())
         guard let receiver, let events = table[keys.on] else { return nil }
         return HookDeclaration(
             name: name, events: Set(events), sources: patterns, after: table.value(of: keys.after),
-            rows: table.value(of: keys.rows), timeout: timeout, format: format, condition: condition, receiver: receiver
+            rows: table.value(of: keys.rows), timeout: table.value(of: keys.timeout), format: format,
+            condition: condition, receiver: receiver
         )
     }
 
@@ -42,22 +37,18 @@ struct HookReader {
     private func condition() -> HookCondition? {
         let place = table.path.appending("where")
         guard let condition = table[keys.condition] else { return nil }
+        func check(_ sql: String, at place: TOMLKeyPath) {
+            if let problem = parsers.conditionProblem(of: sql) { table.problems.report(place, problem) }
+        }
         switch condition {
-        case .everyTable(let sql):
-            report(parsers.conditionProblem(of: sql), at: place)
+        case .everyTable(let sql): check(sql, at: place)
         case .tables(let conditions):
             if conditions.isEmpty {
                 table.problems.report(place, "names no table; the hook would never hear of a change")
             }
-            for (name, sql) in conditions.sorted(by: { $0.key < $1.key }) {
-                report(parsers.conditionProblem(of: sql), at: place.appending(name))
-            }
+            for (name, sql) in conditions { check(sql, at: place.appending(name)) }
         }
         return condition
-    }
-
-    private func report(_ problem: Finding?, at place: TOMLKeyPath) {
-        if let problem { table.problems.report(place, problem) }
     }
 
     private func patterns() -> [String] {
@@ -72,11 +63,8 @@ struct HookReader {
     }
 
     private func receiver() -> HookDeclaration.Receiver? {
-        let command = self.command()
-        let address = table[keys.post]
-        let secret = self.secret()
-        if table.has(keys.run) { return table.has(keys.post) ? nil : command.map { .program($0) } }
-        return address.map { .address($0, secret: secret) }
+        if table.has(keys.run) { return table.has(keys.post) ? nil : command().map { .program($0) } }
+        return table[keys.post].map { .address($0, secret: table[keys.secret]) }
     }
 
     private func command() -> [InterpolatedText]? {
@@ -97,17 +85,5 @@ struct HookReader {
             command[0].value = URL(fileURLWithPath: command[0].value, relativeTo: base).standardizedFileURL.path
         }
         return command
-    }
-
-    private func secret() -> HookSecret? {
-        guard let text = table[keys.secret] else { return nil }
-        guard let secret = HookSecret(text.value) else {
-            table.report(
-                "secret",
-                "a secret is \"whsec_\" and \(HookSecret.lengths.lowerBound) to \(HookSecret.lengths.upperBound) bytes in "
-                    + "base 64", help: "`echo whsec_$(openssl rand -base64 32)` makes one")
-            return nil
-        }
-        return secret
     }
 }

@@ -47,13 +47,8 @@ struct MappingReader {
         let keys = TableKeys.all
         reader.finish()
         let name = reader[keys.table]
-        if let name, let problem = NewName.problem(name) { reader.report(keys.table, problem) }
         let written = reader[keys.element]
         let element = written.flatMap { elementPath($0, reader) }
-        for key in [keys.key, keys.order] {
-            let names = reader[key] ?? []
-            if Set(names.map { $0.lowercased() }).count < names.count { reader.report(key, "a column is named twice") }
-        }
         let declared = reader.table(keys.columns)
         let columns = declared.map(columns)
         // A column with a mistake would be one.

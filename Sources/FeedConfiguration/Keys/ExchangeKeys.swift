@@ -130,7 +130,7 @@ struct OAuthKeys: KeyGroup {
         "grant", .choice, default: .value(.clientCredentials),
         "What the token server issues tokens for: the client's secret, or the `refresh_token` of a user's login.")
     let refreshToken = Key(
-        "refresh_token", .sentText.checked { $0.value.isEmpty ? ["is empty"] : [] },
+        "refresh_token", .sentText.checked("is empty") { !$0.value.isEmpty },
         "The first refresh token. Later ones that the server issues are kept in the store, encrypted with `encryption_key` of `[store]`."
     )
     let scope = Key("scope", .sentText, "The requested scopes, separated by spaces.")
@@ -188,7 +188,7 @@ struct WorkbookKeys: KeyGroup {
     static let table = KeyTable("[sources.NAME.requests.xlsx]", "The part of a workbook that is read.", all)
 
     let sheet = Key(
-        "sheet", .string.checked { $0.isEmpty ? ["a sheet's name must not be empty"] : [] },
+        "sheet", .string.checked("a sheet's name must not be empty") { !$0.isEmpty },
         default: .described("the first sheet that is not hidden"), "The name of the sheet, in upper or lower case.")
     let header = Key(
         "header", .header, default: .value(.line),

@@ -71,6 +71,30 @@ struct KeyKind<Value: Sendable>: Sendable {
     func checked(_ problems: @escaping @Sendable (Value) -> [String]) -> Self {
         checked { problems($0).map { Finding($0) } }
     }
+
+    /// - Parameters:
+    ///   - finding: what is wrong with other values.
+    ///   - isRight: returns true for a value that can be taken.
+    func checked(_ finding: String, help: String? = nil, _ isRight: @escaping @Sendable (Value) -> Bool) -> Self {
+        checked { isRight($0) ? [] : [Finding(finding, help: help)] }
+    }
+
+    /// Returns the kind of what these values stand for.
+    ///
+    /// - Parameters:
+    ///   - finding: what is wrong with a value that stands for nothing.
+    ///   - convert: returns what a value stands for; nil for nothing.
+    func standing<Other>(
+        _ finding: @escaping @Sendable (Value) -> String, help: String? = nil,
+        for convert: @escaping @Sendable (Value) -> Other?
+    ) -> KeyKind<Other> {
+        KeyKind<Other>(type) { table, name in
+            guard let value = read(table, name) else { return nil }
+            let other = convert(value)
+            if other == nil { table.report(name, finding(value), help: help) }
+            return other
+        }
+    }
 }
 
 /// A key whose value is a table, or tables, which is read key by key.

@@ -65,11 +65,11 @@ extension KeyKind<String> {
         }
     }
 
-    /// The name of a column that need not exist.
-    static var newColumn: Self { .string.checked { [NewName.problem($0)].compactMap(\.self) } }
+    /// The name of a table or a column that need not exist.
+    static var newName: Self { .string.checked { [NewName.problem($0)].compactMap(\.self) } }
 
     /// A text that is not only white space.
-    static var filled: Self { .string.checked { $0.allSatisfy(\.isWhitespace) ? ["is empty"] : [] } }
+    static var filled: Self { .string.checked("is empty") { !$0.allSatisfy(\.isWhitespace) } }
 
     /// The name of a file that can be read.
     static var readableFile: Self {
@@ -89,6 +89,13 @@ extension KeyKind<InterpolatedText> {
                 table.address(text, name) { try WebAddress($0) }.map { _ in text }
             }
         }
+    }
+}
+
+extension KeyKind<[String]> {
+    /// Names of columns, each once.
+    static var columns: Self {
+        strings.checked("a column is named twice") { Set($0.map { $0.lowercased() }).count == $0.count }
     }
 }
 

@@ -11,12 +11,12 @@ struct TableKeys: KeyGroup {
             .key(all.deletedWhen, requires: all.columns, hint: ": it is an expression over the record's columns"),
         ])
 
-    let table = Key("table", .string, default: .required, "The table's name.")
+    let table = Key("table", .newName, default: .required, "The table's name.")
     let element = Key(
         "element", .string, default: .requiring(help: "give the path of the element that is a row, such as \"item\""),
         "The path of the element that is a row.")
     let key = Key(
-        "key", .strings, default: .described("the table's primary key, or else the whole row"),
+        "key", .columns, default: .described("the table's primary key, or else the whole row"),
         "The columns that identify a row."
     )
     let columns = TableKey.named(
@@ -24,7 +24,7 @@ struct TableKeys: KeyGroup {
         default: .described("each column of the existing table takes the child or attribute of its name"),
         "The columns, each with the path of its value, or with a table of keys.")
     let order = Key(
-        "order", .strings, default: .described("the order of the file"),
+        "order", .columns, default: .described("the order of the file"),
         "The order of columns in a new table, and of elements in an export.")
     let filter = Key("where", .string, "A filter: an SQL expression over the record's columns.")
     let sync = Key<SyncMode>(
@@ -35,7 +35,7 @@ struct TableKeys: KeyGroup {
     )
     let within = Key("within", .string, "With `sync = \"mirror\"`: a column with `parent`.")
     let deleted = Key(
-        "deleted", .newColumn, default: .described("the request's"),
+        "deleted", .newName, default: .described("the request's"),
         "With `sync = \"mirror\"` or `deleted_when`: the column that gets the time of the commit, instead of a deletion of the row."
     )
     let expire = Key(

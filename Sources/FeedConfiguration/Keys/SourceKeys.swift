@@ -166,10 +166,10 @@ struct RequestKeys: KeyGroup {
         "Column values that limit a mirror's deletions to its own rows, so that several sources can share a table."
     )
     let window = Key(
-        "window", .string.checked { $0.isEmpty ? ["a column's name must not be empty"] : [] }, inherited: .nearest,
+        "window", .string.checked("a column's name must not be empty") { !$0.isEmpty }, inherited: .nearest,
         "Like a table's, for the tables of a parser class that have the column.")
     let deleted = Key(
-        "deleted", .newColumn, inherited: .nearest, "Like a table's, for every table that the request mirrors.")
+        "deleted", .newName, inherited: .nearest, "Like a table's, for every table that the request mirrors.")
     let expire = Key(
         "expire", .table(ExpiryKeys.self), inherited: .nearest,
         "Like a table's, for every table that the request writes.")
@@ -232,9 +232,8 @@ struct UntilKeys: KeyGroup {
     let path = Key("path", .path(like: "/json/state"), default: .required, "The path, from the root, of the value.")
     let values = Key(
         "is",
-        .strings.checked {
-            $0.isEmpty ? ["names no value"] : $0.contains("") ? ["a value must not be empty"] : []
-        }, default: .required, "The values that end the repetition.")
+        .strings.checked("names no value") { !$0.isEmpty }.checked("a value must not be empty") { !$0.contains("") },
+        default: .required, "The values that end the repetition.")
     let failures = Key("fails", .strings, "The values that discard the run.")
     let every = Key(
         "every", .duration(atLeast: UntilDeclaration.shortestPause), default: .value(UntilDeclaration.defaultPause),

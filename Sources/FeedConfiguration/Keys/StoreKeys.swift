@@ -5,9 +5,9 @@ struct StoreKeys: KeyGroup {
     static let table = KeyTable("[store]", "The database of the rows.", all, rules: [.atMostOne(all.path, all.url)])
 
     let path = Key(
-        "path", .string, default: .value("tributary.sqlite"),
+        "path", .storePath, default: .value("tributary.sqlite"),
         "The SQLite file, relative to the folder of `sources.toml`.")
-    let url = Key("url", .text, "A PostgreSQL database instead of a file: any libpq connection string.")
+    let url = Key("url", .connectionString, "A PostgreSQL database instead of a file: any libpq connection string.")
     let work = Key(
         "work", .string,
         default: .described(
@@ -30,7 +30,7 @@ struct StoreKeys: KeyGroup {
         "history", .duration, default: .value(.seconds(90 * 86_400)),
         "How long runs are kept, with their part of the changelog and their before-images (`keep_history`).")
     let encryptionKey = Key(
-        "encryption_key", .string,
+        "encryption_key", .encryptionKey,
         "The key of `encrypted` columns and of kept refresh tokens: 32 bytes in hex, for AES-GCM.")
 }
 
@@ -50,19 +50,19 @@ struct DaemonKeys: KeyGroup {
         "per_host", .integer(1...ConfigurationLimits.concurrency), default: .value(2),
         "The number of concurrent requests to one host, at most 10,000.")
     let listen = Key(
-        "listen", .string,
+        "listen", .listenAddress,
         "The IP address and port of the page (`/`), the JSON API (`/api`), `/metrics` and `/healthz`."
     )
     let health = Key(
-        "health", .string,
+        "health", .listenAddress,
         "A separate IP address and port for `/healthz`, on its own thread, so that connections to the page never delay it."
     )
     let token = Key(
-        "token", .text,
+        "token", .token,
         "The secret that clients of the page, `/api` and `/metrics` must send, even on this machine: at least 16 characters."
     )
     let readToken = Key(
-        "read_token", .text, "A second secret, for clients that may see everything and change nothing."
+        "read_token", .token, "A second secret, for clients that may see everything and change nothing."
     )
     let metricsPerSource = Key(
         "metrics_per_source", .boolean, default: .value(true),
@@ -106,7 +106,7 @@ struct HookKeys: KeyGroup {
 
     let on = Key(
         "on",
-        .choices(HookEventKind.declarable).checked { $0.isEmpty ? ["the hook would never receive an event"] : [] },
+        .choices(HookEventKind.declarable).checked("the hook would never receive an event") { !$0.isEmpty },
         default: .requiring(
             help: "name the events that the hook receives: "
                 + HookEventKind.declarable.map(\.rawValue).joined(separator: ", ")),
@@ -130,11 +130,13 @@ struct HookKeys: KeyGroup {
         "Selects the changes that an event reports: an SQL expression over the row before (`old`) and the row after (`new`)."
     )
     let timeout = Key(
-        "timeout", .duration, default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
+        "timeout",
+        .duration.checked("an attempt may take from \"1ms\" to \"10m\"") { $0 > .zero && $0 <= .seconds(600) },
+        default: .value(.seconds(10)), "The time limit for one attempt, at most `\"10m\"`.")
     let run = Key("run", .templates, "A program and its arguments, without a shell.")
     let post = Key("post", .webAddress, "An `http:` or `https:` address, to which the event is posted as JSON.")
     let secret = Key(
-        "secret", .text,
+        "secret", .hookSecret,
         "With `post`: the key that signs events, according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."
     )
 }
