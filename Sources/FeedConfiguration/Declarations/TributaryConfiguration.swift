@@ -4,6 +4,14 @@ import XMLStream
 
 /// The declarations of `sources.toml`.
 public struct TributaryConfiguration: Sendable, Equatable {
+    /// The values of keys that the file leaves out.
+    enum Standard {
+        static let history = Duration.seconds(90 * 86_400)
+        static let connections = 16
+        static let concurrency = 8
+        static let perHost = 2
+    }
+
     /// The file from which it was read.
     public var file: String
     /// The files of the sources and hooks that stand in others than ``file``.
@@ -20,17 +28,17 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
     /// The time for which runs, and their part of the changelog, are kept.
-    public var history = StoreKeys.all.history.standard
+    public var history = Standard.history
     /// The most connections to a store on a server, apart from one that listens and one that renews leases.
-    public var connections = StoreKeys.all.connections.standard
+    public var connections = Standard.connections
     /// The most runs at the same time.
-    public var concurrency = DaemonKeys.all.concurrency.standard
+    public var concurrency = Standard.concurrency
     /// The most requests at the same time to one host.
-    public var perHost = DaemonKeys.all.perHost.standard
+    public var perHost = Standard.perHost
     /// False if no metric is labelled with a source.
     public var metricsPerSource = true
     /// How many requests a host gets, and how often.
-    public internal(set) var hosts = HostRules(perHost: DaemonKeys.all.perHost.standard)
+    public internal(set) var hosts = HostRules(perHost: Standard.perHost)
     /// The sources, in the order of their names.
     public internal(set) var sources: [SourceDeclaration]
     private var positions: [String: Int]
