@@ -75,6 +75,28 @@ import Testing
         }
     }
 
+    /// An unchanged run is counted in the row of an unchanged one before it, by another statement than a run of its own.
+    @Test(arguments: [RunOutcome.committed, .unchanged])
+    func aCommitGivesTheLeaseUp(outcome: RunOutcome) async throws {
+        try await LeaseFixture.with { (fixture, members) async throws in
+            var commit = Commit.of("s")
+            commit.report.outcome = outcome
+            commit.endsClaim = true
+            for _ in 0..<3 {
+                let lease = try #require(try members[0].claim("s"))
+                _ = try await members[0].store.commit(commit) { 0 }
+                #expect(try fixture.tables.rows("SELECT holder, held_until FROM tributary_source") == ["NULL|NULL"])
+                let taken = try #require(try members[1].claim("s"))
+                let late = await message { _ = try await members[0].store.commit(commit) { 0 } }
+                #expect(late == "the source 's' is run by another daemon now")
+                #expect(lease.endedWithCommit())
+                lease.unlock()
+                #expect(try fixture.tables.rows("SELECT holder FROM tributary_source") == [members[1].leases.daemonID])
+                taken.unlock()
+            }
+        }
+    }
+
     @Test func aLeaseThatEndedIsNotRenewed() async throws {
         try await LeaseFixture.with(1) { (fixture, members) async throws in
             let lease = try #require(try members[0].claim("s"))
