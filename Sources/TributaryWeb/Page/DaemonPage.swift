@@ -57,6 +57,7 @@ enum DaemonPage {
                     [
                         "sources": due, "count": coming.count,
                         "more": coming.count > due.count ? coming.count - due.count : nil, "isEmpty": due.isEmpty,
+                        "line": DueLine(coming.map(\.due), now: now).svg,
                     ]),
             ], problems: problems, status: problems > 0 ? "A hook's events are not delivered." : "")
     }
