@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import FeedConfiguration
 import NIOCore
 import NIOHTTP1
@@ -114,5 +115,23 @@ final class HTTP1Answers: ChannelDuplexHandler {
                 !$0.value.utf8.allSatisfy { $0 < 0x80 } && ValidatorBytes.isSent($0.name)
             })
         context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+}
+
+/// Adds our handlers to async-http-client's connections, before its own.
+struct Connections: Sendable {
+    let correlation: RequestCorrelation
+
+    func configure(_ configuration: inout HTTPClient.Configuration) {
+        configuration.http1_1ConnectionDebugInitializer = { [correlation] channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let bytes = HTTP1Bytes()
+                let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(bytes, position: .before(encoder))
+                try pipeline.addHandler(HTTP1Answers(bytes: bytes, correlation: correlation), position: .after(decoder))
+            }
+        }
     }
 }
