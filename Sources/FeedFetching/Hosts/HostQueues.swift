@@ -211,10 +211,9 @@ struct HostQueues {
         guard let pace = rules.pace(at: key) else { return true }
         return host.reservation == nil && host.senders.isEmpty && (host.lastSent.map { $0 + pace <= now } ?? true)
     }
-}
 
-/// The waiters, and the alarms that wake them.
-extension HostQueues {
+    // MARK: - The waiters, and the alarms that wake them
+
     /// Removes a waiter from the queues. A waiter that has not arrived yet receives false when it does.
     mutating func cancel(_ id: Int, _ origin: Origin, now: Duration) -> (waiter: Waiter?, effects: Effects) {
         let key = rules.key(of: origin)
