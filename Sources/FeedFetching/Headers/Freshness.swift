@@ -23,12 +23,12 @@ enum Freshness {
     /// Returns the directives by their names in lower case. Of two of a name, the first one counts (RFC 9111, section 4.2.1).
     private static func directives(of response: FeedResponse) -> [String: String] {
         var directives: [String: String] = [:]
-        for header in response.headers where header.name.lowercased() == "cache-control" {
+        for header in response.headers where header.name.utf8.count == 13 && header.name.lowercased() == "cache-control"
+        {
             for part in HTTPList.elements(of: header.value) {
-                let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                let pair = part.split(separator: "=", maxSplits: 1).map(\.withoutOuterSpace)
                 guard let name = pair.first?.lowercased(), directives[name] == nil else { continue }
-                directives[name] =
-                    pair.count > 1 ? pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"")) : ""
+                directives[name] = pair.count > 1 ? pair[1].filter { $0 != "\"" } : ""
             }
         }
         return directives

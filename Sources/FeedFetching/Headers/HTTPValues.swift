@@ -7,14 +7,18 @@ import XMLStream
 /// Dates of header fields (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     package static func parse(_ text: String) -> Date? {
-        var text = text
-        return text.withUTF8 { bytes in
-            let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-            guard let start = bytes.firstIndex(where: { !isSpace($0) }),
-                let end = bytes.lastIndex(where: { !isSpace($0) })
-            else { return nil }
-            return Lexical.date(UnsafeBufferPointer(rebasing: bytes[start...end]))
-        }
+        var text = text.withoutOuterSpace
+        return text.withUTF8 { Lexical.date($0) }
+    }
+}
+
+extension StringProtocol {
+    /// The text without spaces and tabs at its ends (OWS; RFC 9110, section 5.6.3).
+    var withoutOuterSpace: Substring {
+        var text = Substring(self).unicodeScalars
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return Substring(text)
     }
 }
 
@@ -23,7 +27,7 @@ enum HTTPSeconds {
     /// Returns the seconds; nil if the text is not a number. Accepts a fraction, which some servers write, and limits
     /// the value to a century.
     static func parse(_ text: String) -> Double? {
-        let text = text.trimmingCharacters(in: .whitespaces)
+        let text = text.withoutOuterSpace
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
             let seconds = Double(text)
         else { return nil }
@@ -83,8 +87,7 @@ package enum RetryAfter {
 
     /// - Parameter header: the value of the header.
     static func end(of header: String, at now: Date) -> Date? {
-        let text = header.trimmingCharacters(in: .whitespaces)
-        let seconds = HTTPSeconds.parse(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
+        let seconds = HTTPSeconds.parse(header) ?? HTTPDate.parse(header)?.timeIntervalSince(now)
         guard let seconds, seconds > 0 else { return nil }
         return now + min(seconds, longest.seconds)
     }

@@ -64,7 +64,7 @@ struct Poll {
         for index in run.source.requests.indices {
             let request = run.source.requests[index]
             guard !request.isUnconditional else { return nil }
-            let conditions = try run.conditions(of: index, isConditional: true)
+            let conditions = try run.conditions(of: request, isConditional: true)
             guard !conditions.validators.isEmpty else { return nil }
             if let answer = run.archives.unchanged(index, conditions.validators) {
                 run.noteUnchanged(answer, index, conditions)

@@ -113,8 +113,7 @@ extension RunState {
     }
 
     /// - Parameter isConditional: false to fetch the body even if unchanged.
-    func conditions(of index: Int, isConditional: Bool) throws -> Conditions {
-        let request = source.requests[index]
+    func conditions(of request: RequestDeclaration, isConditional: Bool) throws -> Conditions {
         let fingerprint = try fingerprint(request)
         let former = known[request.key]
         let stored =
