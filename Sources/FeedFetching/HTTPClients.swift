@@ -38,9 +38,9 @@ final class HTTPClients: Sendable {
         }
     }
 
-    func begin(_ transports: Set<Transport>) { state.withLock { $0.uses.begin(transports) } }
+    func begin(_ transport: Transport) { state.withLock { $0.uses.begin(transport) } }
 
-    func end(_ transports: Set<Transport>) { close { $0.uses.end(transports) } }
+    func end(_ transport: Transport) { close { $0.uses.end(transport) ? [transport] : [] } }
 
     func declare(_ transports: Set<Transport>) {
         close { $0.uses.declare(transports, known: Array($0.clients.keys)) }
@@ -93,14 +93,12 @@ struct UseCounts<Value: Hashable> {
     /// The values that the current configuration declares; nil before the first reload.
     private var declared: Set<Value>?
 
-    mutating func begin(_ values: Set<Value>) {
-        for value in values { counts[value, default: 0] += 1 }
-    }
+    mutating func begin(_ value: Value) { counts[value, default: 0] += 1 }
 
-    /// - Returns: the unused ones of the values.
-    mutating func end(_ values: Set<Value>) -> [Value] {
-        for value in values { counts[value] = counts[value].flatMap { $0 > 1 ? $0 - 1 : nil } }
-        return values.filter(isUnneeded)
+    /// - Returns: true if the value is unused.
+    mutating func end(_ value: Value) -> Bool {
+        counts[value] = counts[value].flatMap { $0 > 1 ? $0 - 1 : nil }
+        return isUnneeded(value)
     }
 
     /// - Parameter known: the values that may have been in use.
@@ -119,27 +117,31 @@ extension HTTPFetcher {
     /// Notes that a run is about to send requests. Their connections and tokens are kept until its end, even after a
     /// reload.
     package func begin(_ requests: [RequestDeclaration]) {
-        clients.begin(Set(requests.map(\.transport)))
-        tokens.begin(requests.tokenClients)
+        for index in requests.indices {
+            clients.begin(requests[index].transport)
+            if let client = requests[index].tokenClient { tokens.begin(client) }
+        }
     }
 
     /// Notes that a run has ended.
     package func end(_ requests: [RequestDeclaration]) {
-        clients.end(Set(requests.map(\.transport)))
-        tokens.end(requests.tokenClients)
+        for index in requests.indices {
+            clients.end(requests[index].transport)
+            if let client = requests[index].tokenClient { tokens.end(client) }
+        }
     }
 
     /// Notes the requests of the current configuration. Connections and tokens of others end with the runs that use
     /// them.
     package func declare(_ requests: [RequestDeclaration]) {
         clients.declare(Set(requests.map(\.transport)))
-        tokens.declare(requests.tokenClients)
+        tokens.declare(Set(requests.compactMap(\.tokenClient)))
     }
 }
 
-extension [RequestDeclaration] {
-    fileprivate var tokenClients: Set<ClientCredentials> {
-        Set(compactMap { if case .oauth2(let client) = $0.authentication { client } else { nil } })
+extension RequestDeclaration {
+    fileprivate var tokenClient: ClientCredentials? {
+        if case .oauth2(let client) = authentication { client } else { nil }
     }
 }
 

@@ -80,9 +80,9 @@ package final class TokenStore: Sendable {
 
     // MARK: - Clients of former configurations
 
-    func begin(_ clients: Set<ClientCredentials>) { uses.withLock { $0.begin(clients) } }
+    func begin(_ client: ClientCredentials) { uses.withLock { $0.begin(client) } }
 
-    func end(_ clients: Set<ClientCredentials>) { forget(uses.withLock { $0.end(clients) }) }
+    func end(_ client: ClientCredentials) { if uses.withLock({ $0.end(client) }) { forget([client]) } }
 
     func declare(_ clients: Set<ClientCredentials>) {
         let known = issued.withLock { Array($0.byClient.keys) }
