@@ -3,12 +3,12 @@ import FeedModel
 import FeedStores
 import Foundation
 
-/// The events that drive the scheduler, in one stream.
+/// The events that drive the scheduler.
 enum SchedulerEvent: Sendable {
     /// A source may be due.
     case due
-    /// Requests to refresh sources wait.
-    case refresh
+    /// Sources are to be refreshed now; all of them for nil.
+    case refresh([String]?)
     /// The configuration has changed.
     case reload(TributaryConfiguration)
     /// These sources now belong to this daemon. The states are those of sources that have run before.
@@ -27,36 +27,41 @@ enum SchedulerEvent: Sendable {
     case finished(RunReport, at: Date)
 }
 
-/// Requests to refresh sources that the scheduler's loop has not handled yet. They wake the loop once, so that many
-/// requests do not delay other events.
-final class RefreshRequests: Sendable {
-    enum Pending: Sendable, Equatable {
-        case all
-        case sources(Set<String>)
+/// The events that the scheduler's loop has not handled yet. One pass takes all of them, so that hundreds of runs that end
+/// together cost one look at the sources that are due.
+final class SchedulerEvents: Sendable {
+    private struct State {
+        var events: [SchedulerEvent] = []
+        var reader: CheckedContinuation<Void, Never>?
     }
 
-    private let pending = Mutex<Pending?>(nil)
+    private let state = Mutex(State())
 
-    /// Adds a request for sources, or for all (nil).
-    ///
-    /// - Returns: true for the first request since the last ``take()``.
-    func add(_ sources: [String]?) -> Bool {
-        pending.withLock { pending in
-            let former = pending
-            switch (former, sources) {
-            case (.all, _), (_, nil): pending = .all
-            case (.sources(let known), let more?): pending = .sources(known.union(more))
-            case (nil, let more?): pending = .sources(Set(more))
-            }
-            return former == nil
+    func add(_ event: SchedulerEvent) {
+        let reader = state.withLock { state in
+            state.events.append(event)
+            return state.reader.take()
         }
+        reader?.resume()
     }
 
-    /// Returns and removes the requests; nil without one.
-    func take() -> Pending? {
-        pending.withLock { pending in
-            defer { pending = nil }
-            return pending
+    /// Returns the events since the last call, at least one; perhaps none if the task is cancelled.
+    func next() async -> [SchedulerEvent] {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    guard state.events.isEmpty, !Task.isCancelled else { return true }
+                    state.reader = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.resume()
+        }
+        return state.withLock { state in
+            defer { state.events = [] }
+            return state.events
         }
     }
 }
