@@ -57,17 +57,19 @@ import Testing
         let events = SchedulerEvents()
         events.add(.refresh(["b"]))
         events.add(.due)
-        #expect(await events.next().count == 2)
+        #expect(await events.next()?.count == 2)
         async let later = events.next()
         events.add(.refresh(nil))
-        #expect(await later.count == 1)
+        #expect(await later?.count == 1)
+        events.add(.due)
+        #expect(events.end().count == 1 && !events.add(.due))
     }
 
     @Test func aCancelledWaitForEventsEnds() async {
         let events = SchedulerEvents()
         let wait = Task { await events.next() }
         wait.cancel()
-        #expect(await wait.value.isEmpty)
+        #expect(await wait.value?.count == nil)
     }
 
     @Test func backOffHasACapAndAnEnd() {

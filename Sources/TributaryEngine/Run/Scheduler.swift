@@ -13,7 +13,6 @@ import Logging
 final class Scheduler: SourceScheduling {
     private let timer: DueTimer
     private let events = SchedulerEvents()
-    private let heartbeat = Heartbeat()
     private let environment: RunEnvironment
     private let onReport: @Sendable (RunReport) -> Void
 
@@ -46,7 +45,7 @@ final class Scheduler: SourceScheduling {
 
     /// Returns when the loop has handled this event, or at once if the loop has ended.
     package func heartbeat() async {
-        await heartbeat.wait { events.add(.heartbeat) }
+        await withCheckedContinuation { if !events.add(.heartbeat($0)) { $0.resume() } }
     }
 
     /// Runs each source whenever it is due, until the task is cancelled.
@@ -83,7 +82,7 @@ final class Scheduler: SourceScheduling {
     }
 
     private func loop(_ schedule: Schedule) async {
-        defer { heartbeat.end() }
+        defer { for case .heartbeat(let caller) in events.end() { caller.resume() } }
         var schedule = schedule
         var environment = self.environment
         var clock = ClockWatch(environment.clock)
@@ -114,7 +113,7 @@ final class Scheduler: SourceScheduling {
             }
             startRuns()
             if schedule.isDone { return }
-            while case let batch = await events.next(), !Task.isCancelled {
+            while let batch = await events.next() {
                 let (now, former) = clock.look()
                 if let former {
                     schedule.clockWasSet(from: former, to: now)
@@ -126,15 +125,15 @@ final class Scheduler: SourceScheduling {
                 var freed: [Origin] = []
                 // Many requests to refresh sources are one.
                 var refreshed = (all: false, names: Set<String>())
-                var isAwaited = false
+                var callers: [CheckedContinuation<Void, Never>] = []
                 // The answer to a request rarely lets another run begin.
                 var mayStart = false
                 for event in batch {
                     switch event {
                     case .due:
                         break
-                    case .heartbeat:
-                        isAwaited = true
+                    case .heartbeat(let caller):
+                        callers.append(caller)
                     case .refresh(let sources):
                         refreshed.all = refreshed.all || sources == nil
                         refreshed.names.formUnion(sources ?? [])
@@ -171,7 +170,7 @@ final class Scheduler: SourceScheduling {
                 guard mayStart else { continue }
                 schedule.refresh(refreshed.all ? nil : refreshed.names.sorted(), now: now)
                 startRuns(freed: freed)
-                if isAwaited { heartbeat.beat() }
+                for caller in callers { caller.resume() }
                 if schedule.isDone { break }
             }
             timer.set(nil)

@@ -17,8 +17,8 @@ enum SchedulerEvent: Sendable {
     case release(Set<String>)
     /// The states of sources that another process has run.
     case updateDueTimes([String: SourceState])
-    /// A request for a heartbeat of the loop.
-    case heartbeat
+    /// A caller waits for a pass of the loop, or for its end.
+    case heartbeat(CheckedContinuation<Void, Never>)
     /// Permits have become free at these origins. The origins of a host come together, in varying order.
     case free([Origin])
     /// The first server of a source's run has answered.
@@ -33,20 +33,24 @@ final class SchedulerEvents: Sendable {
     private struct State {
         var events: [SchedulerEvent] = []
         var reader: CheckedContinuation<Void, Never>?
+        var isOver = false
     }
 
     private let state = Mutex(State())
 
-    func add(_ event: SchedulerEvent) {
-        let reader = state.withLock { state in
-            state.events.append(event)
-            return state.reader.take()
+    /// - Returns: false if the loop has ended.
+    @discardableResult
+    func add(_ event: SchedulerEvent) -> Bool {
+        let (reader, isOver) = state.withLock { state in
+            if !state.isOver { state.events.append(event) }
+            return (state.reader.take(), state.isOver)
         }
         reader?.resume()
+        return !isOver
     }
 
-    /// Returns the events since the last call, at least one; perhaps none if the task is cancelled.
-    func next() async -> [SchedulerEvent] {
+    /// Returns the events since the last call, at least one; nil if the task is cancelled.
+    func next() async -> [SchedulerEvent]? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
@@ -59,43 +63,19 @@ final class SchedulerEvents: Sendable {
         } onCancel: {
             state.withLock { $0.reader.take() }?.resume()
         }
-        return state.withLock { state in
+        return Task.isCancelled ? nil : take()
+    }
+
+    /// Takes no more events, and returns those that are left.
+    func end() -> [SchedulerEvent] {
+        state.withLock { $0.isOver = true }
+        return take()
+    }
+
+    private func take() -> [SchedulerEvent] {
+        state.withLock { state in
             defer { state.events = [] }
             return state.events
         }
-    }
-}
-
-/// The callers that wait for a pass of a loop. The end of the loop resumes them.
-final class Heartbeat: Sendable {
-    private struct State {
-        var waiting: [CheckedContinuation<Void, Never>] = []
-        var isOver = false
-    }
-
-    private let state = Mutex(State())
-
-    /// Returns after a pass of the loop, or after its end.
-    func wait(_ announce: () -> Void) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.waiting.append(continuation) }
-                return state.isOver
-            }
-            if isOver { continuation.resume() } else { announce() }
-        }
-    }
-
-    func beat() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func end() {
-        state.withLock { $0.isOver = true }
-        beat()
     }
 }
