@@ -81,7 +81,7 @@ import Testing
             var (exchange, step) = try Self.begin(Self.request())
             for status in statuses { step = try exchange.receive(status: status, location: "/\(status)", from: nil) }
             step = try exchange.receive(status: 304, location: nil, from: nil)
-            let url = Self.url("/\(statuses[1])")
+            let url = try Self.url("/\(statuses[1])")
             #expect(try Self.result(step) == HTTPExchange.Result(url: url, origin: url.origin, movedTo: nil))
         }
     }

@@ -53,13 +53,23 @@ import Testing
         #expect(queue.entryCount <= 70 && queue.nextDue() == now + 30 * 86_400 + 9_999 * 60)
     }
 
-    @Test func requestsToRefreshAreTakenTogether() {
-        let requests = RefreshRequests()
-        #expect(requests.take() == nil)
-        #expect(requests.add(["b"]) && !requests.add(["a", "b"]) && !requests.add(["c"]))
-        #expect(requests.take() == .sources(["a", "b", "c"]) && requests.take() == nil)
-        #expect(requests.add(["a"]) && !requests.add(nil) && !requests.add(["b"]))
-        #expect(requests.take() == .all && requests.add(nil))
+    @Test func eventsAreTakenTogetherAndOnce() async {
+        let events = SchedulerEvents()
+        events.add(.refresh(["b"]))
+        events.add(.due)
+        #expect(await events.next()?.count == 2)
+        async let later = events.next()
+        events.add(.refresh(nil))
+        #expect(await later?.count == 1)
+        events.add(.due)
+        #expect(events.end().count == 1 && !events.add(.due))
+    }
+
+    @Test func aCancelledWaitForEventsEnds() async {
+        let events = SchedulerEvents()
+        let wait = Task { await events.next() }
+        wait.cancel()
+        #expect(await wait.value?.count == nil)
     }
 
     @Test func backOffHasACapAndAnEnd() {

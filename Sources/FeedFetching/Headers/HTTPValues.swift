@@ -7,14 +7,18 @@ import XMLStream
 /// Dates of header fields (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     package static func parse(_ text: String) -> Date? {
-        var text = text
-        return text.withUTF8 { bytes in
-            let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-            guard let start = bytes.firstIndex(where: { !isSpace($0) }),
-                let end = bytes.lastIndex(where: { !isSpace($0) })
-            else { return nil }
-            return Lexical.date(UnsafeBufferPointer(rebasing: bytes[start...end]))
-        }
+        var text = text.withoutOuterSpace
+        return text.withUTF8 { Lexical.date($0) }
+    }
+}
+
+extension StringProtocol {
+    /// The text without spaces and tabs at its ends (OWS; RFC 9110, section 5.6.3).
+    var withoutOuterSpace: Substring {
+        var text = Substring(self).unicodeScalars
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return Substring(text)
     }
 }
 
@@ -23,7 +27,7 @@ enum HTTPSeconds {
     /// Returns the seconds; nil if the text is not a number. Accepts a fraction, which some servers write, and limits
     /// the value to a century.
     static func parse(_ text: String) -> Double? {
-        let text = text.trimmingCharacters(in: .whitespaces)
+        let text = text.withoutOuterSpace
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
             let seconds = Double(text)
         else { return nil }
@@ -83,9 +87,44 @@ package enum RetryAfter {
 
     /// - Parameter header: the value of the header.
     static func end(of header: String, at now: Date) -> Date? {
-        let text = header.trimmingCharacters(in: .whitespaces)
-        let seconds = HTTPSeconds.parse(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
+        let seconds = HTTPSeconds.parse(header) ?? HTTPDate.parse(header)?.timeIntervalSince(now)
         guard let seconds, seconds > 0 else { return nil }
         return now + min(seconds, longest.seconds)
     }
+}
+
+/// Decides which headers of a request are kept when a response redirects it or names its address.
+enum HeaderPolicy {
+    /// The headers without secrets. All others may have values that are declared for the source's own hosts.
+    private static let publicNames: Set = [
+        "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range", "range",
+        "user-agent",
+    ]
+
+    /// Returns true if a header may go to another origin.
+    static func mayLeaveOrigin(_ name: String) -> Bool { publicNames.contains(name.lowercased()) }
+
+    /// Returns true if a header describes the request's body, which a redirect to GET drops (RFC 9110, section 15.4).
+    static func describesBody(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("content-")
+            || ["digest", "expect", "last-modified", "soapaction", "transfer-encoding"].contains(name)
+    }
+}
+
+extension HTTPHeaders {
+    /// Returns the headers that may go to another origin.
+    func leavingOrigin() -> HTTPHeaders { filtered(HeaderPolicy.mayLeaveOrigin) }
+
+    /// Returns the headers of a request that has lost its body.
+    func withoutBody() -> HTTPHeaders { filtered { !HeaderPolicy.describesBody($0) } }
+
+    private func filtered(_ isKept: (String) -> Bool) -> HTTPHeaders {
+        HTTPHeaders(filter { isKept($0.name) }.map { ($0.name, $0.value) })
+    }
+}
+
+extension [String: InterpolatedText] {
+    /// Returns the declared headers that may go to another origin.
+    func leavingOrigin() -> Self { filter { HeaderPolicy.mayLeaveOrigin($0.key) } }
 }

@@ -49,10 +49,12 @@ struct Poll {
     /// Returns true if answers of 304 to all requests end a run: no rows expire, no bodies are kept, and no accepted
     /// documents wait.
     static func mayEnd(_ run: RunState) -> Bool {
-        !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked && !run.mode.ignoresValidators
-            && !run.source.keepsBodies && run.known.values.allSatisfy { $0.bodies.isEmpty }
-            && run.source.requests.allSatisfy { $0.forEach == nil && $0.content != .captures }
-            && run.retention.expiries.isEmpty
+        // By their positions, because iteration copies each declaration.
+        let requests = run.source.requests
+        return !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isBlocked
+            && !run.mode.ignoresValidators && !run.hasBodies
+            && requests.indices.allSatisfy { requests[$0].forEach == nil && requests[$0].content != .captures }
+            && (!requests.indices.contains { requests[$0].retainsRows } || run.retention.expiries.isEmpty)
     }
 
     /// Sends the requests of a run in order, as long as they have validators and the answers are 304.
@@ -64,7 +66,7 @@ struct Poll {
         for index in run.source.requests.indices {
             let request = run.source.requests[index]
             guard !request.isUnconditional else { return nil }
-            let conditions = try run.conditions(of: index, isConditional: true)
+            let conditions = try run.conditions(of: request, isConditional: true)
             guard !conditions.validators.isEmpty else { return nil }
             if let answer = run.archives.unchanged(index, conditions.validators) {
                 run.noteUnchanged(answer, index, conditions)

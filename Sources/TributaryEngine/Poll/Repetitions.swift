@@ -9,13 +9,13 @@ extension ExchangeClock {
     func limiting<Value: Sendable>(
         _ request: RequestDeclaration, by clock: any RunClock, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        let (method, url, limit) = (request.method, request.url, request.timeout)
         let timeout: @Sendable () -> any Error = {
-            let error = FetchError(
-                .timeout, "\(request.method) \(request.url): \(self.timeoutDetail(after: request.timeout))")
+            let error = FetchError(.timeout, "\(method) \(url): \(self.timeoutDetail(after: limit))")
             return self.page.map(error.on) ?? error
         }
         return try await withDeadline(
-            clock: clock, left: { request.timeout - self.spentOnMessage }, timeout: timeout, operation)
+            clock: clock, left: { limit - self.spentOnMessage }, timeout: timeout, operation)
     }
 }
 

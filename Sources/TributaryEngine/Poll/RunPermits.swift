@@ -16,11 +16,13 @@ final class RunPermits: Sendable {
         var claim: (any SourceClaim)?
     }
 
-    private let environment: RunEnvironment
+    private let hosts: HostGate
+    private let room: Slots
     private let state: Mutex<State>
 
     init(_ permit: RunPermit, in environment: RunEnvironment) {
-        self.environment = environment
+        hosts = environment.hosts
+        room = environment.room
         state = Mutex(State(host: permit.host, places: permit.places))
     }
 
@@ -45,13 +47,13 @@ final class RunPermits: Sendable {
         // Called outside of the lock, because it resumes waiters.
         former.host?.release()
         former.places?.release()
-        if former.hasRoom { environment.room.release() }
+        if former.hasRoom { room.release() }
     }
 
     /// Returns true if the run may hold many rows in memory, from now until its end.
     func acquireRoom() -> Bool {
         state.withLock { state in
-            if !state.hasRoom { state.hasRoom = environment.room.acquire() }
+            if !state.hasRoom { state.hasRoom = room.acquire() }
             return state.hasRoom
         }
     }
@@ -76,7 +78,7 @@ final class RunPermits: Sendable {
         let host = try request.origin()
         guard mayWait else {
             try claim?.check()
-            let permit = environment.hosts.permitIfFree(at: host)
+            let permit = hosts.permitIfFree(at: host)
             if let permit { checkClaim(beforeEachRequestWith: permit) }
             return permit
         }
@@ -109,8 +111,8 @@ final class RunPermits: Sendable {
             if reserved.origin == host { return reserved }
             reserved.release()
         }
-        if let permit = environment.hosts.permitIfFree(at: host) { return permit }
-        return try await environment.hosts.permit(at: host)
+        if let permit = hosts.permitIfFree(at: host) { return permit }
+        return try await hosts.permit(at: host)
     }
 }
 

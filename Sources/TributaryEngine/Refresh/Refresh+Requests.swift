@@ -76,7 +76,8 @@ extension Refresh {
 
     private func conditions(of index: Int, conditionally: Bool) throws -> RunState.Conditions {
         try run.conditions(
-            of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
+            of: run.source.requests[index],
+            isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
     }
 
     private func send(_ index: Int, conditionally: Bool) async throws {

@@ -7,31 +7,27 @@ import Logging
 
 /// Starts each source when it is due and its host has a permit, and no source twice at a time.
 ///
-/// One loop reads one stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
+/// One loop takes the events: due times, refresh requests, reloads and ends of runs. All state belongs to the
 /// loop. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` returns when every source has
 /// run.
 final class Scheduler: SourceScheduling {
     private let timer: DueTimer
-    private let events: AsyncStream<SchedulerEvent>
-    private let continuation: AsyncStream<SchedulerEvent>.Continuation
-    private let heartbeat = Heartbeat()
-    private let refreshes = RefreshRequests()
+    private let events = SchedulerEvents()
     private let environment: RunEnvironment
     private let onReport: @Sendable (RunReport) -> Void
 
     init(environment: RunEnvironment, onReport: @escaping @Sendable (RunReport) -> Void) {
         self.environment = environment
         self.onReport = onReport
-        (events, continuation) = AsyncStream.makeStream()
-        timer = DueTimer(clock: environment.clock) { [continuation] in continuation.yield(.due) }
+        timer = DueTimer(clock: environment.clock) { [events] in events.add(.due) }
     }
 
     /// Refreshes sources now, regardless of their cache intervals; all sources for nil. A running source is refreshed
     /// again after its run.
-    func refresh(_ sources: [String]?) { if refreshes.add(sources) { continuation.yield(.refresh) } }
+    func refresh(_ sources: [String]?) { events.add(.refresh(sources)) }
 
     /// Applies a new configuration. Unchanged sources continue.
-    func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
+    func reload(_ configuration: TributaryConfiguration) { events.add(.reload(configuration)) }
 
     func assign(_ sources: Set<String>, _ states: [String: SourceState]) {
         // A run of this process whose end could not be stored is no death.
@@ -40,16 +36,16 @@ final class Scheduler: SourceScheduling {
             state.attempts = environment.attempts.deaths(before: state)
             return state
         }
-        continuation.yield(.assign(sources, states))
+        events.add(.assign(sources, states))
     }
 
-    func release(_ sources: Set<String>) { continuation.yield(.release(sources)) }
+    func release(_ sources: Set<String>) { events.add(.release(sources)) }
 
-    func updateDueTimes(from states: [String: SourceState]) { continuation.yield(.updateDueTimes(states)) }
+    func updateDueTimes(from states: [String: SourceState]) { events.add(.updateDueTimes(states)) }
 
     /// Returns when the loop has handled this event, or at once if the loop has ended.
     package func heartbeat() async {
-        await heartbeat.wait { continuation.yield(.heartbeat) }
+        await withCheckedContinuation { if !events.add(.heartbeat($0)) { $0.resume() } }
     }
 
     /// Runs each source whenever it is due, until the task is cancelled.
@@ -86,13 +82,13 @@ final class Scheduler: SourceScheduling {
     }
 
     private func loop(_ schedule: Schedule) async {
-        defer { heartbeat.end() }
+        defer { for case .heartbeat(let caller) in events.end() { caller.resume() } }
         var schedule = schedule
         var environment = self.environment
         var clock = ClockWatch(environment.clock)
-        environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
+        environment.hosts.onFree { [events] in events.add(.free($0)) }
         for limit in [environment.places, environment.slots] {
-            limit.onFree { [continuation] in continuation.yield(.due) }
+            limit.onFree { [events] in events.add(.due) }
         }
         var logged = Set<Origin>()
         // The results of runs are not needed, and a group that kept them would grow.
@@ -102,12 +98,12 @@ final class Scheduler: SourceScheduling {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     environment.activeRuns.began(start.source.name, at: environment.clock.now())
                     group.addTask {
-                        [continuation, onReport, clock = self.environment.clock, activeRuns = environment.activeRuns] in
-                        let report = await run.run { continuation.yield(.answered(start.source.name)) }
+                        [events, onReport, clock = self.environment.clock, activeRuns = environment.activeRuns] in
+                        let report = await run.run { events.add(.answered(start.source.name)) }
                         let ended = clock.now()
                         activeRuns.ended(report.source)
                         // The loop receives the end first, before events that the receiver of the report sends.
-                        continuation.yield(.finished(report, at: ended))
+                        events.add(.finished(report, at: ended))
                         onReport(report)
                     }
                 }
@@ -117,8 +113,7 @@ final class Scheduler: SourceScheduling {
             }
             startRuns()
             if schedule.isDone { return }
-            for await event in events {
-                if Task.isCancelled { break }
+            while let batch = await events.next() {
                 let (now, former) = clock.look()
                 if let former {
                     schedule.clockWasSet(from: former, to: now)
@@ -128,45 +123,54 @@ final class Scheduler: SourceScheduling {
                     }
                 }
                 var freed: [Origin] = []
-                switch event {
-                case .due:
-                    break
-                case .heartbeat:
-                    heartbeat.beat()
-                case .refresh:
-                    switch refreshes.take() {
-                    case .all: schedule.refresh(nil, now: now)
-                    case .sources(let names): schedule.refresh(names.sorted(), now: now)
-                    case nil: break
+                // Many requests to refresh sources are one.
+                var refreshed = (all: false, names: Set<String>())
+                var callers: [CheckedContinuation<Void, Never>] = []
+                // The answer to a request rarely lets another run begin.
+                var mayStart = false
+                for event in batch {
+                    switch event {
+                    case .due:
+                        break
+                    case .heartbeat(let caller):
+                        callers.append(caller)
+                    case .refresh(let sources):
+                        refreshed.all = refreshed.all || sources == nil
+                        refreshed.names.formUnion(sources ?? [])
+                    case .reload(let configuration):
+                        if configuration.differsInStore(from: environment.configuration) {
+                            environment.logger.warning("Changes of [store] take effect at the next start")
+                        }
+                        environment.configuration = configuration
+                        environment.setLimits(configuration)
+                        schedule.reload(configuration, now: now)
+                    case .assign(let sources, let states):
+                        Self.noteLastRequests(states, environment)
+                        schedule.assign(sources, states, now: now)
+                    case .release(let sources):
+                        schedule.release(sources, now: now)
+                    case .updateDueTimes(let states):
+                        schedule.updateDueTimes(from: states, now: now)
+                    case .free(let origins):
+                        freed += origins
+                        for origin in origins { schedule.free(origin) }
+                    case .answered(let source):
+                        if !schedule.answered(source) { continue }
+                    case .finished(let report, let ended):
+                        let isSetBack = now < ended && report.nextDue != .distantFuture
+                        let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
+                        // The record of an unchanged poll may have waited for others.
+                        let waited = max(
+                            0, min(ended.timeIntervalSince(report.finishedAt), RecordWindow.length.seconds))
+                        schedule.finished(
+                            report.source, nextDue: due, ago: waited, now: now, jitter: environment.random.fraction())
                     }
-                case .reload(let configuration):
-                    if configuration.differsInStore(from: environment.configuration) {
-                        environment.logger.warning("Changes of [store] take effect at the next start")
-                    }
-                    environment.configuration = configuration
-                    environment.setLimits(configuration)
-                    schedule.reload(configuration, now: now)
-                case .assign(let sources, let states):
-                    Self.noteLastRequests(states, environment)
-                    schedule.assign(sources, states, now: now)
-                case .release(let sources):
-                    schedule.release(sources, now: now)
-                case .updateDueTimes(let states):
-                    schedule.updateDueTimes(from: states, now: now)
-                case .free(let origins):
-                    freed = origins
-                    for origin in origins { schedule.free(origin) }
-                case .answered(let source):
-                    guard schedule.answered(source) else { continue }
-                case .finished(let report, let ended):
-                    let isSetBack = now < ended && report.nextDue != .distantFuture
-                    let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
-                    // The record of an unchanged poll may have waited for others.
-                    let waited = max(0, min(ended.timeIntervalSince(report.finishedAt), RecordWindow.length.seconds))
-                    schedule.finished(
-                        report.source, nextDue: due, ago: waited, now: now, jitter: environment.random.fraction())
+                    mayStart = true
                 }
+                guard mayStart else { continue }
+                schedule.refresh(refreshed.all ? nil : refreshed.names.sorted(), now: now)
                 startRuns(freed: freed)
+                for caller in callers { caller.resume() }
                 if schedule.isDone { break }
             }
             timer.set(nil)

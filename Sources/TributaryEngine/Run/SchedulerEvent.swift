@@ -3,12 +3,12 @@ import FeedModel
 import FeedStores
 import Foundation
 
-/// The events that drive the scheduler, in one stream.
+/// The events that drive the scheduler.
 enum SchedulerEvent: Sendable {
     /// A source may be due.
     case due
-    /// Requests to refresh sources wait.
-    case refresh
+    /// Sources are to be refreshed now; all of them for nil.
+    case refresh([String]?)
     /// The configuration has changed.
     case reload(TributaryConfiguration)
     /// These sources now belong to this daemon. The states are those of sources that have run before.
@@ -17,8 +17,8 @@ enum SchedulerEvent: Sendable {
     case release(Set<String>)
     /// The states of sources that another process has run.
     case updateDueTimes([String: SourceState])
-    /// A request for a heartbeat of the loop.
-    case heartbeat
+    /// A caller waits for a pass of the loop, or for its end.
+    case heartbeat(CheckedContinuation<Void, Never>)
     /// Permits have become free at these origins. The origins of a host come together, in varying order.
     case free([Origin])
     /// The first server of a source's run has answered.
@@ -27,70 +27,55 @@ enum SchedulerEvent: Sendable {
     case finished(RunReport, at: Date)
 }
 
-/// Requests to refresh sources that the scheduler's loop has not handled yet. They wake the loop once, so that many
-/// requests do not delay other events.
-final class RefreshRequests: Sendable {
-    enum Pending: Sendable, Equatable {
-        case all
-        case sources(Set<String>)
-    }
-
-    private let pending = Mutex<Pending?>(nil)
-
-    /// Adds a request for sources, or for all (nil).
-    ///
-    /// - Returns: true for the first request since the last ``take()``.
-    func add(_ sources: [String]?) -> Bool {
-        pending.withLock { pending in
-            let former = pending
-            switch (former, sources) {
-            case (.all, _), (_, nil): pending = .all
-            case (.sources(let known), let more?): pending = .sources(known.union(more))
-            case (nil, let more?): pending = .sources(Set(more))
-            }
-            return former == nil
-        }
-    }
-
-    /// Returns and removes the requests; nil without one.
-    func take() -> Pending? {
-        pending.withLock { pending in
-            defer { pending = nil }
-            return pending
-        }
-    }
-}
-
-/// The callers that wait for a pass of a loop. The end of the loop resumes them.
-final class Heartbeat: Sendable {
+/// The events that the scheduler's loop has not handled yet. One pass takes all of them, so that hundreds of runs that end
+/// together cost one look at the sources that are due.
+final class SchedulerEvents: Sendable {
     private struct State {
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var events: [SchedulerEvent] = []
+        var reader: CheckedContinuation<Void, Never>?
         var isOver = false
     }
 
     private let state = Mutex(State())
 
-    /// Returns after a pass of the loop, or after its end.
-    func wait(_ announce: () -> Void) async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.waiting.append(continuation) }
-                return state.isOver
+    /// - Returns: false if the loop has ended.
+    @discardableResult
+    func add(_ event: SchedulerEvent) -> Bool {
+        let (reader, isOver) = state.withLock { state in
+            if !state.isOver { state.events.append(event) }
+            return (state.reader.take(), state.isOver)
+        }
+        reader?.resume()
+        return !isOver
+    }
+
+    /// Returns the events since the last call, at least one; nil if the task is cancelled.
+    func next() async -> [SchedulerEvent]? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    guard state.events.isEmpty, !Task.isCancelled else { return true }
+                    state.reader = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
             }
-            if isOver { continuation.resume() } else { announce() }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.resume()
         }
+        return Task.isCancelled ? nil : take()
     }
 
-    func beat() {
-        let waiting = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func end() {
+    /// Takes no more events, and returns those that are left.
+    func end() -> [SchedulerEvent] {
         state.withLock { $0.isOver = true }
-        beat()
+        return take()
+    }
+
+    private func take() -> [SchedulerEvent] {
+        state.withLock { state in
+            defer { state.events = [] }
+            return state.events
+        }
     }
 }

@@ -264,8 +264,8 @@ struct Schedule {
 extension SourceDeclaration {
     /// The origin of the first request; nil if it depends on a response or the store.
     package var firstOrigin: Origin? {
-        guard let first = requests.first, !first.url.isDynamic else { return nil }
-        return try? first.origin()
+        guard !requests.isEmpty, !requests[0].url.isDynamic else { return nil }
+        return try? requests[0].origin()
     }
 }
 

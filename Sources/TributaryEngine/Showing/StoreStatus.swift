@@ -85,3 +85,84 @@ package struct StoreStatus: Sendable {
         ]
     }
 }
+
+/// The live daemons of a shared store, and their sources.
+package struct SharedDaemons: Sendable {
+    package let records: [DaemonRecord]
+    private let shares: DaemonShares
+    private let runners: [String: String]
+
+    package init(of store: any SharedStore) throws {
+        records = try store.daemons()
+        shares = DaemonShares(records)
+        runners = try store.runners()
+    }
+
+    /// Returns the name of the daemon that runs a source; nil if no daemon declares it.
+    package func owner(of source: String) -> String? { shares.owner(of: source).flatMap(name) }
+
+    /// Returns the name of the process that is running a source; nil if none is.
+    package func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }
+
+    /// Returns the number of a daemon's sources.
+    package func share(of record: DaemonRecord) -> Int { shares.sources(of: record.id).count }
+
+    /// Returns the daemon of a source, and whether the source is running, as text.
+    package func text(for source: String) -> String {
+        guard let runner = runner(of: source) else { return owner(of: source) ?? "-" }
+        return runner + ", running"
+    }
+
+    /// Returns the daemons with their shares, as text.
+    package func summary(now: Date) -> String {
+        records.map { record in
+            let count = shares.sources(of: record.id).count
+            let since = RelativeTime.duration(max(0, now.timeIntervalSince(record.startedAt)))
+            return "\(record.name) (\(count) \(count == 1 ? "source" : "sources"), for \(since))"
+        }.joined(separator: ", ")
+    }
+
+    private func name(_ id: String) -> String? { records.first { $0.id == id }?.name }
+}
+
+/// The state of a hook: its position, and the reason for a wait.
+package struct HookStatus: Sendable, Encodable {
+    /// The most counted runs.
+    package static let mostCounted = 10_000
+
+    package let hook: HookDeclaration
+    /// nil until a daemon has run with the hook.
+    package let state: HookState?
+    /// The number of runs with undelivered events.
+    package let behind: Int
+
+    package init(_ hook: HookDeclaration, _ state: HookState?, in store: (any MainStore)?) throws {
+        self.hook = hook
+        self.state = state
+        guard let state, let store else {
+            behind = 0
+            return
+        }
+        var queue = try HookQueue(hook, store, state: state)
+        behind = try queue.countUnsent(limit: Self.mostCounted).count
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        let object: JSONObject = [
+            "hook": hook.name, "on": hook.events.map(\.rawValue).sorted(), "sources": hook.sources, "state": word,
+            "run": (state?.position.run).orNull, "behind": behind, "delivered_at": (state?.deliveredAt).orNull,
+            "attempts": state?.attempts ?? 0, "next_attempt": (state?.nextAttempt).orNull,
+            "error": (state?.error).orNull,
+        ]
+        try object.encode(to: encoder)
+    }
+
+    package var isGone: Bool { state?.gone == hook.fingerprint }
+
+    package var word: String {
+        guard let state else { return "new" }
+        if isGone { return "gone" }
+        if state.attempts > 0 { return "retrying" }
+        return state.step > 0 ? "delivering" : "waiting"
+    }
+}
